@@ -6,7 +6,7 @@ interface Env {
   ARCHIVE: R2Bucket;
   AGENT_POOL: DurableObjectNamespace<import("./objects/pool/agent-pool.ts").AgentPool>;
   BUILD_LOG: DurableObjectNamespace<import("./objects/log/build-log.ts").BuildLog>;
-  GIT_HOST: DurableObjectNamespace<import("./objects/host/git-host.ts").GitHost>;
+  GIT_HOST: DurableObjectNamespace<import("./objects/host/git-host.ts").GitHostObject>;
   TOKEN_RATE: RateLimit;
   AGENT_RATE: RateLimit;
   HOOK_RATE: RateLimit;

@@ -3,7 +3,7 @@ import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/shell/app.tsx";
 import { log } from "./log.ts";
-import { GitHost as GitHostObject } from "./objects/host/git-host.ts";
+import { GitHostObject } from "./objects/host/git-host.ts";
 import { takeKept } from "./services/deliveries/hook.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
 import { staticFile } from "./web/static-files.ts";

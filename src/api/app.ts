@@ -8,7 +8,7 @@ import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { hasTag, linkToNext } from "../web/headers.ts";
 import { openContext } from "../web/open-context.ts";
-import { logFailure, problemResponse, refusalOf } from "../web/problems.ts";
+import { logFailure, problemResponse, toRefusal } from "../web/problems.ts";
 import { requestId, requestLog } from "../web/request-log.ts";
 import { mountPublicRoutes } from "./public-routes.ts";
 import { bodyValidator, checkHeaders, jsonBody, readBookmark, requestHeaders, validator } from "./read-request.ts";
@@ -116,14 +116,14 @@ const TOLD_AFTER_ADMISSION = new Set([
 ]);
 
 const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> => {
-  const refusal = refusalOf(error);
+  const refusal = toRefusal(error);
   const context: Context | undefined = c.get("context");
   if (!context || !TOLD_AFTER_ADMISSION.has(refusal.kind)) return refusal;
   try {
     await context.admit();
     return refusal;
   } catch (earlier) {
-    return refusalOf(earlier);
+    return toRefusal(earlier);
   }
 };
 

@@ -3,7 +3,7 @@ import { notFound, Refusal } from "../services/core/refusal.ts";
 import { fileAt, openAddress } from "../services/uploads/artifact-shares.ts";
 import type { AppEnv } from "../web/app-env.ts";
 import { bytesAnswer } from "../web/artifact-bytes.ts";
-import { problemResponse, refusalOf } from "../web/problems.ts";
+import { problemResponse, toRefusal } from "../web/problems.ts";
 import { requestId, requestLog } from "../web/request-log.ts";
 
 /** Media types by the endings of names: what reports are made of. Anything else is bytes. */
@@ -84,7 +84,7 @@ export const createArtifactHost = (): Hono<AppEnv> => {
   app.get("/view/:token/", showFile);
   app.get("/view/:token/:path{.+}", showFile);
   app.notFound((c) => refuse(new Refusal("not-found", ALONE), c));
-  app.onError((error, c) => refuse(refusalOf(error), c));
+  app.onError((error, c) => refuse(toRefusal(error), c));
   return app;
 };
 

@@ -4,7 +4,7 @@ import { VERSION } from "../protocol/version.ts";
 import { readBadge } from "../services/builds/badges.ts";
 import { checkAddressRate, checkHookRate, checkOrganizationRate } from "../services/core/rate-limit.ts";
 import { notFound, Refusal } from "../services/core/refusal.ts";
-import { hookOf, type KnownHook, provenDelivery, takeOrKeep } from "../services/deliveries/hook.ts";
+import { type KnownHook, provenDelivery, recognizeHook, takeOrKeep } from "../services/deliveries/hook.ts";
 import { type Readiness, readiness } from "../services/organizations/readiness.ts";
 import { fileAt, openAddress, sharedWhole } from "../services/uploads/artifact-shares.ts";
 import type { AppEnv } from "../web/app-env.ts";
@@ -77,7 +77,7 @@ const readProven = async ({ raw }: Context<AppEnv>["req"], hook: KnownHook) =>
 
 const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   const token = c.req.param("token") ?? "";
-  const hook = await hookOf(c.env, token);
+  const hook = await recognizeHook(c.env, token);
   await checkHookRate(c.env, token);
   if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
     throw new Refusal("unsupported-media-type", "Set the hook's content type to application/json.");

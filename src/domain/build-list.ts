@@ -26,7 +26,7 @@ export interface BuildQuery {
 }
 
 /** What a query looks at. */
-export interface Listed
+export interface QueriedBuild
   extends Pick<
     Build,
     "id" | "repoId" | "pipelineId" | "ref" | "commitSha" | "status" | "event" | "trigger" | "agentId" | "author"
@@ -38,7 +38,7 @@ export interface Listed
 
 const EQUAL = ["repoId", "pipelineId", "ref", "status", "event", "trigger", "agentId", "author", "pull"] as const;
 
-export const matches = (build: Listed, query: BuildQuery): boolean =>
+export const matches = (build: QueriedBuild, query: BuildQuery): boolean =>
   EQUAL.every((field) => query[field] === undefined || build[field] === query[field]) &&
   (query.refs === undefined || query.refs.includes(build.ref)) &&
   (query.commitSha === undefined || (build.commitSha?.startsWith(query.commitSha) ?? false)) &&
@@ -47,7 +47,7 @@ export const matches = (build: Listed, query: BuildQuery): boolean =>
   (query.before === undefined || build.id < query.before);
 
 /** One page of a list of builds, before D1's rows and the pool's builds are one list. All are newest first. */
-interface PageParts<B extends Listed> {
+interface PageParts<B extends QueriedBuild> {
   query: BuildQuery;
   limit: number;
   /** D1's rows: `limit + 1` of them where it has as many. */
@@ -71,17 +71,17 @@ interface PageOfBuilds<B> {
 export const asksStore = ({ status }: BuildQuery): boolean => status === undefined || isEnded(status);
 
 /** Whether the pool is asked. `isPastLive`: on an earlier page it named no build from here on. */
-export const asksPool = ({ status }: BuildQuery, isPastLive: boolean, rows: readonly Listed[]): boolean =>
+export const asksPool = ({ status }: BuildQuery, isPastLive: boolean, rows: readonly QueriedBuild[]): boolean =>
   status === undefined ? !isPastLive || rows.some((row) => isActive(row.status)) : isActive(status);
 
-const byNewest = (one: Listed, other: Listed): number => (one.id < other.id ? 1 : -1);
+const byNewest = (one: QueriedBuild, other: QueriedBuild): number => (one.id < other.id ? 1 : -1);
 
 /** Whether the pool's word counts: always, but for a build that D1 knows as ended and a restored pool does not. */
-const isCurrent = (live: Listed, row: Listed | undefined): boolean =>
+const isCurrent = (live: QueriedBuild, row: QueriedBuild | undefined): boolean =>
   !row || !isEnded(row.status) || isEnded(live.status);
 
 /** Lays the pool's builds over D1's rows. No build comes twice, and none in an older state than that of the pool. */
-export const mergePage = <B extends Listed>({ query, limit, rows, live }: PageParts<B>): PageOfBuilds<B> => {
+export const mergePage = <B extends QueriedBuild>({ query, limit, rows, live }: PageParts<B>): PageOfBuilds<B> => {
   const builds = new Map(rows.map((row) => [row.id, row]));
   for (const build of live) if (isCurrent(build, builds.get(build.id))) builds.set(build.id, build);
   const matching = [...builds.values()].filter((build) => matches(build, query)).sort(byNewest);

@@ -109,7 +109,7 @@ const patternMatcher = (pattern: string, work: Work): ((name: string) => boolean
  * `?` one that is not `/`. A whole part `**` before a `/` may be no folder at all. Once there is no `work` left no name
  * matches.
  */
-export const matcherOf = (
+export const nameMatcher = (
   patterns: readonly string[],
   work: Work = { left: PATTERN_WORK },
 ): ((name: string) => boolean) => {
@@ -126,6 +126,6 @@ export const isTouched = (
   files: readonly string[] | null,
   work: Work = { left: PATTERN_WORK },
 ): boolean | null => {
-  const isFound = files?.some(matcherOf(patterns, work)) ?? null;
+  const isFound = files?.some(nameMatcher(patterns, work)) ?? null;
   return work.left < 0 ? null : isFound;
 };

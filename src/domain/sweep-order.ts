@@ -1,6 +1,6 @@
 /** Pools of one run, and those of them that are busy: the quiet ones have at least the others' places. */
-export const SWEPT = 250;
-export const SWEPT_BUSY = 200;
+export const POOLS_PER_SWEEP = 250;
+export const BUSY_POOLS_PER_SWEEP = 200;
 /** Minutes from one walk of the quiet pools to the next. */
 export const QUIET_MINUTES = 15;
 
@@ -35,10 +35,10 @@ export const sweepSlice = (
   { busy, quiet }: { busy: readonly string[]; quiet: readonly string[] },
   minute: number,
 ): { names: string[]; rounds: number; place: SweepPlace } => {
-  const [ofBusy, after] = next(busy, place.after, SWEPT_BUSY);
-  const rounds = Math.max(1, Math.ceil(busy.length / SWEPT_BUSY));
+  const [ofBusy, after] = next(busy, place.after, BUSY_POOLS_PER_SWEEP);
+  const rounds = Math.max(1, Math.ceil(busy.length / BUSY_POOLS_PER_SWEEP));
   if (!isQuietTurn(place, minute)) return { names: ofBusy, rounds, place: { ...place, after } };
-  const [ofQuiet, quietAfter] = next(quiet, place.quietAfter, SWEPT - ofBusy.length);
+  const [ofQuiet, quietAfter] = next(quiet, place.quietAfter, POOLS_PER_SWEEP - ofBusy.length);
   const quietAt = place.quietAfter === "" ? minute : place.quietAt;
   return { names: [...ofBusy, ...ofQuiet], rounds, place: { after, quietAfter, quietAt } };
 };

@@ -97,7 +97,7 @@ export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
  * All byte forms in which a secret may appear: raw; each line of 4 characters or more; LF as CRLF; base64 at
  * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
  */
-export const formsOf = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
+export const allForms = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
   const { plain, wrapped } = groupedForms(secrets);
   const url = wrapped.map(toBase64Url);
   return distinctBytes([...plain, ...wrapped, ...url].map(toBinary));

@@ -8,7 +8,7 @@ import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /** Maps every error to one of the closed set of problems. An unforeseen one is described in the log alone. */
-export const refusalOf = (error: unknown): Refusal => {
+export const toRefusal = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
   if (error instanceof HTTPException && error.status === 400) {
     return new Refusal("malformed-body", "The body is not JSON.");

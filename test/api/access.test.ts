@@ -4,12 +4,12 @@ import type { Route } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { ROLES, type Role } from "../../src/protocol/token.ts";
 import type { Access } from "../../src/services/core/access.ts";
-import { type Answer, created, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { deployedWith } from "../support/deployment.ts";
-import { type Furnished, newFurnished, nounOf } from "../support/furnished.ts";
+import { type Answer, create, newAgent, newOrganization, newToken } from "../support/api.ts";
+import { callDeployedWith } from "../support/deployment.ts";
+import { type FilledOrganization, newFilledOrganization, nounOf } from "../support/filled-organization.ts";
 import { storedRows } from "../support/stored-rows.ts";
 
-const call = deployedWith({});
+const call = callDeployedWith({});
 
 /** Who may call a route, said a second time from the contract's table and not from the routes'. */
 const contracted = ({ method, path }: Route): Access => {
@@ -94,14 +94,14 @@ const strip = ({ status, headers, text }: Answer<unknown>) => {
 };
 
 describe("the access matrix", () => {
-  let own: Furnished;
-  let foreign: Furnished;
+  let own: FilledOrganization;
+  let foreign: FilledOrganization;
   let tokens: Record<Caller, string>;
 
   beforeAll(async () => {
-    [own, foreign] = [await newFurnished(), await newFurnished()];
+    [own, foreign] = [await newFilledOrganization(), await newFilledOrganization()];
     const { admin } = own;
-    const registration = await created(admin, "/token", { name: "r", kind: "registration" });
+    const registration = await create(admin, "/token", { name: "r", kind: "registration" });
     tokens = {
       ...{ nobody: "", admin, operator: env.OPERATOR_TOKEN ?? "", registration: registration.token },
       ...{ viewer: await newToken(admin, "viewer"), member: await newToken(admin, "member") },
@@ -193,7 +193,7 @@ describe("the access matrix", () => {
 
   it("sees a thing of one's own change where the caller may: the comparison of what is stored can fail", async () => {
     const before = await storedRows(foreign.orgId);
-    await created(foreign.admin, "/secrets/groups", { name: "another" });
+    await create(foreign.admin, "/secrets/groups", { name: "another" });
     expect(await storedRows(foreign.orgId)).not.toBe(before);
     const { admin } = await newOrganization();
     const renewed = await storedRows(foreign.orgId);

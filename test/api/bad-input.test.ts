@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { call, created, expectProblem, newAgent, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { poll, trigger } from "../support/build-setup.ts";
+import { call, create, expectProblem, newAgent, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { pollOnce, triggerBuild } from "../support/build-setup.ts";
 import { storedRows } from "../support/stored-rows.ts";
 import { AGENTS } from "./bad-input/agents.ts";
 import { BUILDS } from "./bad-input/builds.ts";
@@ -55,7 +55,7 @@ describe("names that every object has", () => {
   it("are names like any other at every level of composition", async () => {
     const { orgId, admin } = await newOrganization();
     const { id: repoId } = await newRepository(admin);
-    const { id: groupId } = await created(admin, "/secrets/groups", { name: "g" });
+    const { id: groupId } = await create(admin, "/secrets/groups", { name: "g" });
     const { id: pipelineId } = await newPipeline(admin, repoId, { groupIds: [groupId] });
     const agent = await newAgent(admin);
     const owners = [
@@ -73,12 +73,12 @@ describe("names that every object has", () => {
       for (const [n, key] of NAMES.entries()) {
         if (n < levels - level) {
           const body = { key, value: `of ${owner.scope}`, isSecret: false, ...owner };
-          await created(admin, "/secrets/variables", body);
+          await create(admin, "/secrets/variables", body);
         }
       }
     }
-    await trigger(admin, pipelineId, { envVariables: { constructor: "of the run" } });
-    const { body: job } = await poll(agent);
+    await triggerBuild(admin, pipelineId, { envVariables: { constructor: "of the run" } });
+    const { body: job } = await pollOnce(agent);
     expect(job.env).toMatchObject({
       ...{ constructor: "of the run", toString: "of pipeline", hasOwnProperty: "of repository" },
       ...{ valueOf: "of group", __proto: "of organization" },

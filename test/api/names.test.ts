@@ -1,18 +1,18 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { call, created, newOrganization } from "../support/api.ts";
+import { call, create, newOrganization } from "../support/api.ts";
 
 describe("a name", () => {
   it("may have the joiners that scripts and emoji need", async () => {
     const { admin } = await newOrganization();
     for (const name of ["می\u200cخواهم", "क्\u200dष", "👩\u200d🔧 builds", "שלום عالم"]) {
-      expect((await created(admin, "/secrets/groups", { name })).name).toBe(name);
+      expect((await create(admin, "/secrets/groups", { name })).name).toBe(name);
     }
   });
 
   it("that was taken before it would be refused is read as it is, and keeps nothing else from being changed", async () => {
     const { admin } = await newOrganization();
-    const { id } = await created(admin, "/secrets/groups", { name: "plain" });
+    const { id } = await create(admin, "/secrets/groups", { name: "plain" });
     const name = "a\u202eb";
     await env.DB.prepare("UPDATE variable_group SET name = ? WHERE id = ?").bind(name, id).run();
     expect((await call(admin, "GET", `/secrets/groups/${id}`)).body.name).toBe(name);

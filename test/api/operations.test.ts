@@ -5,8 +5,8 @@ import { createApp } from "../../src/api/app.ts";
 import { sha256Hex } from "../../src/crypto/encoding.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
-import { type Answer, call, created, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { deployedWith } from "../support/deployment.ts";
+import { type Answer, call, create, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
+import { callDeployedWith } from "../support/deployment.ts";
 import { counting as countingCalls } from "../support/platform/platform.ts";
 
 /** The service in another environment than that of the tests. */
@@ -118,7 +118,7 @@ describe("each request", () => {
     vi.spyOn(console, "log").mockImplementation((line: string) => lines.push(line));
     const value = "canary-of-the-log";
     const body = { key: "K", value, isSecret: true, scope: "organization", orgId };
-    const { id } = await created(admin, "/secrets/variables", body);
+    const { id } = await create(admin, "/secrets/variables", body);
     const answer = await call(admin, "GET", `/secrets/variables/${id}?${value}`);
     await call(null, "GET", `/${value}`);
     expect(lines).toHaveLength(3);
@@ -200,7 +200,7 @@ describe("the requests of an organization", () => {
       sent[key] = (sent[key] ?? 0) + 1;
       return { success: sent[key] <= each };
     };
-    return { sent, call: deployedWith({ ORGANIZATION_RATE: { limit }, ...change }) };
+    return { sent, call: callDeployedWith({ ORGANIZATION_RATE: { limit }, ...change }) };
   };
   const statuses = async (ask: () => Promise<Answer<Problem>>, times: number) => {
     const answers: Answer<Problem>[] = [];
@@ -219,7 +219,7 @@ describe("the requests of an organization", () => {
       const taken = await Promise.all(tokens.map((token) => statuses(() => ask(token, "GET", "/token/self"), 3)));
       return taken.reduce((sum, one) => sum + one.taken, 0);
     };
-    expect(await takenOf(deployedWith({ ORGANIZATION_RATE: undefined }))).toBe(12);
+    expect(await takenOf(callDeployedWith({ ORGANIZATION_RATE: undefined }))).toBe(12);
     expect(await takenOf(service.call)).toBe(6);
     const { refused } = await statuses(() => service.call(mine.admin, "GET", "/token/self"), 1);
     expect(refused?.headers.get("Retry-After")).toBe("60");

@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Answer, created, newAgent, newOrganization } from "../support/api.ts";
-import { deployedWith } from "../support/deployment.ts";
+import { type Answer, create, newAgent, newOrganization } from "../support/api.ts";
+import { callDeployedWith } from "../support/deployment.ts";
 
-const call = deployedWith({});
+const call = callDeployedWith({});
 
 /** What happens to a list between two of its pages; rows are numbered in the order of their ids. */
 interface History {
@@ -176,7 +176,7 @@ describe("a list", () => {
     expect(new Set(seen).size).toBe(seen.length);
     const [{ orgId, admin }] = organizations as [(typeof organizations)[0]];
     for (const key of ["A", "B"]) {
-      await created(admin, "/secrets/variables", {
+      await create(admin, "/secrets/variables", {
         key,
         value: "secret",
         isSecret: true,

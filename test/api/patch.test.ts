@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ROUTES } from "../../src/api/routes.ts";
 import {
   call,
-  created,
+  create,
   expectProblem,
   newAgent,
   newOrganization,
@@ -28,8 +28,8 @@ describe("PATCH", () => {
     admin = token;
     viewer = await newToken(admin, "viewer");
     const variable = { key: "A", value: "v", isSecret: false, scope: "organization", orgId };
-    ids["/secrets/variables/:id"] = (await created(admin, "/secrets/variables", variable)).id;
-    ids["/secrets/groups/:id"] = (await created(admin, "/secrets/groups", { name: "g" })).id;
+    ids["/secrets/variables/:id"] = (await create(admin, "/secrets/variables", variable)).id;
+    ids["/secrets/groups/:id"] = (await create(admin, "/secrets/groups", { name: "g" })).id;
     ids["/repository/:id"] = (await newRepository(admin)).id;
     ids["/pipeline/:id"] = (await newPipeline(admin, ids["/repository/:id"] ?? "")).id;
     ids["/buildagent/:id"] = (await newAgent(admin)).id;

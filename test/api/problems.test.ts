@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Route } from "../../src/api/route.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import type { ProblemKind } from "../../src/protocol/problem.ts";
-import { created } from "../support/api.ts";
-import { newFurnished } from "../support/furnished.ts";
+import { create } from "../support/api.ts";
+import { newFilledOrganization } from "../support/filled-organization.ts";
 import { BY_RULE, provokeByRule } from "./problems/by-rule.ts";
 import { BY_SHAPE, type Callers } from "./problems/by-shape.ts";
 
@@ -14,9 +14,9 @@ const documentedAt = ({ id }: Route): ProblemKind[] => TEST_PROBLEMS[id] ?? [];
 
 let callers: Callers;
 beforeAll(async () => {
-  const furnished = await newFurnished();
+  const furnished = await newFilledOrganization();
   const { admin, agent } = furnished;
-  const { token: registration } = await created(admin, "/token", { name: "r", kind: "registration" });
+  const { token: registration } = await create(admin, "/token", { name: "r", kind: "registration" });
   const tokens = { api: admin, agent: agent.token, operator: env.OPERATOR_TOKEN ?? "", registration };
   callers = { ...furnished, tokens };
 });

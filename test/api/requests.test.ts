@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { BOOKMARK_HEADER } from "../../src/protocol/headers.ts";
 import { call, expectProblem, newAgent, newOrganization, newToken } from "../support/api.ts";
-import { buildOf, newBuildSetup, poll, trigger } from "../support/build-setup.ts";
+import { newBuildSetup, pollOnce, readBuild, triggerBuild } from "../support/build-setup.ts";
 
 const PATH = "/secrets/variables";
 
@@ -58,12 +58,12 @@ describe("a body", () => {
 
   it("of an agent may have a character cut in half, which is mended", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
-    const lease = { "X-Lease": String((await poll(agent)).body.lease) };
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const lease = { "X-Lease": String((await pollOnce(agent)).body.lease) };
     await call(agent.token, "POST", `/build/${id}/start`, undefined, lease);
     const ending = `{"status":"failed","exitCode":1,"message":"far too long \\ud83d"}`;
     expect((await call(agent.token, "POST", `/build/${id}/finish`, ending, lease)).status).toBe(200);
-    expect(await buildOf(admin, id)).toMatchObject({ status: "failed", message: "far too long \ufffd" });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "failed", message: "far too long \ufffd" });
   });
 });
 

@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
+import { call, create, expectProblem, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
 
 describe("groups", () => {
   it("are listed with their count, and with their variables when asked", async () => {
     const { orgId, admin } = await newOrganization();
-    const group = await created(admin, "/secrets/groups", { name: "shared", description: "for all" });
+    const group = await create(admin, "/secrets/groups", { name: "shared", description: "for all" });
     const owner = { scope: "group", orgId, groupId: group.id };
-    await created(admin, "/secrets/variables", { key: "A", value: "1", isSecret: false, ...owner });
-    await created(admin, "/secrets/variables", { key: "B", value: "hidden-value", isSecret: true, ...owner });
+    await create(admin, "/secrets/variables", { key: "A", value: "1", isSecret: false, ...owner });
+    await create(admin, "/secrets/variables", { key: "B", value: "hidden-value", isSecret: true, ...owner });
     const listed = await call(admin, "GET", `/secrets/groups?orgId=${orgId}`);
     expect(listed.body).toEqual([{ ...group, variableCount: 2 }]);
     const whole = await call(admin, "GET", "/secrets/groups?includeVariables=true");
@@ -18,12 +18,12 @@ describe("groups", () => {
 
   it("keep their names apart and go with their variables, unless a pipeline uses them", async () => {
     const { orgId, admin } = await newOrganization();
-    const group = await created(admin, "/secrets/groups", { name: "shared" });
+    const group = await create(admin, "/secrets/groups", { name: "shared" });
     const again = await call(admin, "POST", "/secrets/groups", { name: "shared" });
     expectProblem(again, 409, "duplicate");
     expect(again.body.existingId).toBe(group.id);
     const owner = { scope: "group", orgId, groupId: group.id };
-    await created(admin, "/secrets/variables", { key: "A", value: "1", isSecret: false, ...owner });
+    await create(admin, "/secrets/variables", { key: "A", value: "1", isSecret: false, ...owner });
     const repository = await newRepository(admin);
     const pipeline = await newPipeline(admin, repository.id, { groupIds: [group.id] });
     expectProblem(await call(admin, "DELETE", `/secrets/groups/${group.id}`), 409, "in-use");
@@ -36,10 +36,10 @@ describe("groups", () => {
 
   it("change their name and description", async () => {
     const { admin } = await newOrganization();
-    const group = await created(admin, "/secrets/groups", { name: "one", description: "x" });
+    const group = await create(admin, "/secrets/groups", { name: "one", description: "x" });
     const changed = await call(admin, "PUT", `/secrets/groups/${group.id}`, { name: "two", description: null });
     expect(changed.body).toMatchObject({ id: group.id, name: "two", description: null, variableCount: 0 });
-    await created(admin, "/secrets/groups", { name: "one" });
+    await create(admin, "/secrets/groups", { name: "one" });
     expectProblem(await call(admin, "PUT", `/secrets/groups/${group.id}`, { name: "one" }), 409, "duplicate");
   });
 });
@@ -49,7 +49,7 @@ describe("repositories", () => {
 
   it("are connected, read, changed and removed", async () => {
     const { orgId, admin } = await newOrganization();
-    const repository = await created(admin, "/repository", wanted);
+    const repository = await create(admin, "/repository", wanted);
     expect(repository).toMatchObject({
       ...wanted,
       orgId,
@@ -62,7 +62,7 @@ describe("repositories", () => {
     const changed = await call(admin, "PUT", path, { ...repository, defaultBranch: "trunk" });
     expect(changed.body).toMatchObject({ ...wanted, defaultBranch: "trunk" });
     const pipeline = await newPipeline(admin, repository.id);
-    await created(admin, "/secrets/variables", {
+    await create(admin, "/secrets/variables", {
       key: "A",
       value: "1",
       isSecret: false,
@@ -77,11 +77,11 @@ describe("repositories", () => {
 
   it("are one per id of a host", async () => {
     const { admin } = await newOrganization();
-    const first = await created(admin, "/repository", wanted);
+    const first = await create(admin, "/repository", wanted);
     const again = await call(admin, "POST", "/repository", { ...wanted, fullName: "acme/renamed" });
     expectProblem(again, 409, "duplicate");
     expect(again.body.existingId).toBe(first.id);
-    await created(admin, "/repository", { ...wanted, cloneUrl: "https://other.example/acme/app.git" });
+    await create(admin, "/repository", { ...wanted, cloneUrl: "https://other.example/acme/app.git" });
   });
 });
 
@@ -105,7 +105,7 @@ describe("pipelines", () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     const ids: string[] = [];
-    for (const name of ["a", "b", "c"]) ids.push((await created(admin, "/secrets/groups", { name })).id);
+    for (const name of ["a", "b", "c"]) ids.push((await create(admin, "/secrets/groups", { name })).id);
     const order = [ids[2], ids[0], ids[1]];
     const pipeline = await newPipeline(admin, repository.id, { groupIds: order });
     expect((await call(admin, "GET", `/pipeline/${pipeline.id}`)).body.groupIds).toEqual(order);
@@ -117,7 +117,7 @@ describe("pipelines", () => {
   it("show what a build would be given, the winner before what it overrides, and no secret", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
-    const group = await created(admin, "/secrets/groups", { name: "g" });
+    const group = await create(admin, "/secrets/groups", { name: "g" });
     const pipeline = await newPipeline(admin, repository.id, { groupIds: [group.id] });
     const owners = [
       { scope: "organization", orgId },
@@ -127,9 +127,9 @@ describe("pipelines", () => {
     ];
     for (const owner of owners) {
       const isSecret = owner.scope === "organization";
-      await created(admin, "/secrets/variables", { key: "K", value: `of ${owner.scope}`, isSecret, ...owner });
+      await create(admin, "/secrets/variables", { key: "K", value: `of ${owner.scope}`, isSecret, ...owner });
     }
-    await created(admin, "/secrets/variables", { key: "OPEN", value: "seen", isSecret: false, ...owners[0] });
+    await create(admin, "/secrets/variables", { key: "OPEN", value: "seen", isSecret: false, ...owners[0] });
     const { body, text } = await call(admin, "GET", `/pipeline/${pipeline.id}/environment?branch=main`);
     expect(body.map(({ key }: { key: string }) => key)).toEqual(["K", "OPEN"]);
     expect(body[0]).toMatchObject({ scope: "pipeline", isSecret: true });
@@ -146,7 +146,7 @@ describe("pipelines", () => {
 describe("tokens", () => {
   it("are shown once, do what their role may, and end when revoked or expired", async () => {
     const { admin } = await newOrganization();
-    const made = await created(admin, "/token", { name: "ci", kind: "api", role: "viewer" });
+    const made = await create(admin, "/token", { name: "ci", kind: "api", role: "viewer" });
     expect(made.token).toMatch(/^mrt_/);
     expect((await call(made.token, "GET", "/token/self")).body).toMatchObject({
       id: made.id,

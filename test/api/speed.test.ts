@@ -5,7 +5,7 @@ import { createApp } from "../../src/api/app.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { type Exchange, replay } from "../examples/replay.ts";
 import { SCENARIO } from "../examples/scenario.ts";
-import { call, created, newOrganization, newPipeline, newRepository } from "../support/api.ts";
+import { call, create, newOrganization, newPipeline, newRepository } from "../support/api.ts";
 import { queryPlan, recordStatements, type Statement } from "../support/recording-database.ts";
 
 interface Cost {
@@ -102,7 +102,7 @@ describe("a list", () => {
     ({ admin, orgId } = await newOrganization());
     const [one, two] = [await newRepository(admin, 1), await newRepository(admin, 2)];
     const pipeline = await newPipeline(admin, one.id);
-    const group = await created(admin, "/secrets/groups", { name: "g" });
+    const group = await create(admin, "/secrets/groups", { name: "g" });
     Object.assign(ids, { repoId: one.id, pipelineId: pipeline.id, groupId: group.id });
     const owners = [
       ...[
@@ -117,11 +117,11 @@ describe("a list", () => {
     ];
     for (let n = 0; n < COUNT; n++) {
       const owner = owners[n % owners.length];
-      await created(admin, "/secrets/variables", { key: `K${n}`, value: "v", isSecret: false, ...owner });
+      await create(admin, "/secrets/variables", { key: `K${n}`, value: "v", isSecret: false, ...owner });
       const repoId = n % 2 ? one.id : two.id;
-      const { id } = await created(admin, "/build", { repoId, branch: n % 3 ? "main" : "next" });
-      await created(admin, "/token", { name: `t${n}`, kind: "api" });
-      await created(admin, "/secrets/groups", { name: `g${n}` });
+      const { id } = await create(admin, "/build", { repoId, branch: n % 3 ? "main" : "next" });
+      await create(admin, "/token", { name: `t${n}`, kind: "api" });
+      await create(admin, "/secrets/groups", { name: `g${n}` });
       await newPipeline(admin, one.id, { name: `p${n}` });
       if (n > 2) await newRepository(admin, n);
       if (n % 5) await call(admin, "POST", `/build/${id}/cancel`);

@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { formsOf } from "../../src/mask/forms.ts";
+import { allForms } from "../../src/mask/forms.ts";
 import { compile, Masker } from "../../src/mask/mask.ts";
 
 const CHUNK = 64 * 1024;
@@ -79,7 +79,7 @@ export const benchMask = (counts = [1, 100, 1000]): MaskFigures[] =>
     const copy = throughput(text.length, () => {
       for (const chunk of chunks) chunk.slice();
     });
-    const forms = formsOf(secrets).map((form) => Buffer.from(form).toString("latin1"));
+    const forms = allForms(secrets).map((form) => Buffer.from(form).toString("latin1"));
     const part = Buffer.from(text.subarray(0, count > 100 ? 500_000 : 4_000_000)).toString("latin1");
     const replaceAll = throughput(part.length, () => {
       let out = part;

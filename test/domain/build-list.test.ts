@@ -1,6 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { asksPool, asksStore, type BuildQuery, type Listed, matches, mergePage } from "../../src/domain/build-list.ts";
+import {
+  asksPool,
+  asksStore,
+  type BuildQuery,
+  matches,
+  mergePage,
+  type QueriedBuild,
+} from "../../src/domain/build-list.ts";
 import { ACTIVE, type BuildStatus, ENDED, isActive, isEnded, STATUSES } from "../../src/protocol/build-states.ts";
 
 const REFS = ["refs/heads/main", "refs/tags/v1"];
@@ -9,7 +16,7 @@ const MOST = 10;
 
 const idOf = (n: number): string => `0198c5d2-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
-interface Build extends Listed {
+interface Build extends QueriedBuild {
   version: number;
 }
 

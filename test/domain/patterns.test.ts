@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   firstPatternProblem,
   isTouched,
-  matcherOf,
+  nameMatcher,
   PATTERN_LIMITS,
   patternProblem,
 } from "../../src/domain/patterns.ts";
@@ -17,7 +17,7 @@ const name = fc.array(letters.filter(isName), { minLength: 1, maxLength: 4 }).ma
 const part = fc.oneof(letters.filter(isName), fc.constantFrom("*", "**", "?", "a*", "*b", "a?", "*.a", "*a*b*", "?*"));
 const pattern = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => parts.join("/"));
 
-type Matcher = typeof matcherOf;
+type Matcher = typeof nameMatcher;
 
 /** Whether the oracle agrees with a matcher of single patterns, in so many random cases. */
 const agrees = (matcher: Matcher): boolean => {
@@ -32,17 +32,17 @@ describe("a pattern", () => {
   it("matches what picomatch matches", () => {
     fc.assert(
       fc.property(pattern, name, (one, text) => {
-        expect(matcherOf([one])(text)).toBe(picomatch.isMatch(text, one, OPTIONS));
+        expect(nameMatcher([one])(text)).toBe(picomatch.isMatch(text, one, OPTIONS));
       }),
       { numRuns: 10_000 },
     );
   });
 
   it.each<[string, Matcher]>([
-    ["* goes past /", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("*", "**")))],
-    ["** stays before /", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("**", "*")))],
-    ["? is any number", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("?", "*")))],
-    ["** has at least one part", (patterns) => matcherOf(patterns.map((one) => one.replaceAll("**", "**/*")))],
+    ["* goes past /", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("*", "**")))],
+    ["** stays before /", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("**", "*")))],
+    ["? is any number", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("?", "*")))],
+    ["** has at least one part", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("**", "**/*")))],
   ])("that is read wrongly would be seen: %s", (_, mutant) => {
     expect(agrees(mutant)).toBe(false);
   });
@@ -68,7 +68,7 @@ describe("a pattern", () => {
     ["(a+)+$", "aaaa", false],
     [".github/**", ".github/a", true],
     ["**", "a/.b", true],
-  ])("%j and %j: %s", (one, text, expected) => expect(matcherOf([one])(text)).toBe(expected));
+  ])("%j and %j: %s", (one, text, expected) => expect(nameMatcher([one])(text)).toBe(expected));
 
   it("that only says how a name begins takes a step for each name", () => {
     const work = { left: 1000 };
@@ -79,7 +79,7 @@ describe("a pattern", () => {
   it("takes no more work than its characters times those of the name", () => {
     const evil = `${"**a*".repeat(62)}b`;
     expect(evil.length).toBeLessThanOrEqual(PATTERN_LIMITS.characters);
-    expect(matcherOf([evil])(`${"a".repeat(10_000)}ba`)).toBe(false);
+    expect(nameMatcher([evil])(`${"a".repeat(10_000)}ba`)).toBe(false);
   });
 });
 
@@ -92,7 +92,7 @@ describe("several patterns", () => {
     [["a"], "b", false],
     [[], "a", false],
   ])("%j decide on %j by the last that matches: %s", (patterns, text, expected) => {
-    expect(matcherOf(patterns)(text)).toBe(expected);
+    expect(nameMatcher(patterns)(text)).toBe(expected);
   });
 
   it("decide as each alone does, the last one first", () => {
@@ -100,7 +100,7 @@ describe("several patterns", () => {
     fc.assert(
       fc.property(fc.array(signed, { maxLength: 6 }), name, (patterns, text) => {
         const last = patterns.findLast((one) => picomatch.isMatch(text, one.replace(/^!/, ""), OPTIONS));
-        expect(matcherOf(patterns)(text)).toBe(last !== undefined && !last.startsWith("!"));
+        expect(nameMatcher(patterns)(text)).toBe(last !== undefined && !last.startsWith("!"));
       }),
     );
   });

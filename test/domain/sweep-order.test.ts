@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  BUSY_POOLS_PER_SWEEP,
   isQuietTurn,
+  POOLS_PER_SWEEP,
   QUIET_MINUTES,
   SWEEP_BEGIN,
-  SWEPT,
-  SWEPT_BUSY,
   type SweepPlace,
   sweepSlice,
 } from "../../src/domain/sweep-order.ts";
@@ -76,8 +76,8 @@ const sweepAll = ({ kinds, crons }: History, rule: Choose) => {
 const boundsOf = (kinds: Kind[]) => {
   const count = (kind: Kind) => kinds.filter((one) => one === kind || one === "changing").length;
   return {
-    busy: 2 * Math.ceil(count("busy") / SWEPT_BUSY),
-    quiet: 2 * Math.max(QUIET_MINUTES, Math.ceil(count("quiet") / (SWEPT - SWEPT_BUSY))),
+    busy: 2 * Math.ceil(count("busy") / BUSY_POOLS_PER_SWEEP),
+    quiet: 2 * Math.max(QUIET_MINUTES, Math.ceil(count("quiet") / (POOLS_PER_SWEEP - BUSY_POOLS_PER_SWEEP))),
   };
 };
 
@@ -96,7 +96,7 @@ describe("the order in which pools are swept", () => {
       fc.property(fc.record({ kinds, crons }), (history) => {
         const { most, longest } = sweepAll(history, choose);
         const bounds = boundsOf(history.kinds);
-        expect(most).toBeLessThanOrEqual(SWEPT);
+        expect(most).toBeLessThanOrEqual(POOLS_PER_SWEEP);
         expect(longest.busy).toBeLessThanOrEqual(bounds.busy);
         expect(longest.quiet).toBeLessThanOrEqual(bounds.quiet);
       }),

@@ -15,7 +15,7 @@ import type { Repository } from "../../src/protocol/repository.ts";
 import type { TestReport } from "../../src/protocol/test-report.ts";
 import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { watchCommandLines } from "../support/local/command-lines.ts";
-import { encodingsOf, findEncoded } from "../support/local/encodings.ts";
+import { encode, findEncoded } from "../support/local/encodings.ts";
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type GitServer, startGitServer } from "../support/local/git-server.ts";
@@ -32,7 +32,7 @@ const CANARIES = {
 };
 /** Not secret: wherever the search looks, it has to find this one in every encoding. */
 const CONTROL = { control: canary("control") };
-const CONTROL_TEXT = Object.values(encodingsOf(CONTROL.control)).join("\n");
+const CONTROL_TEXT = Object.values(encode(CONTROL.control)).join("\n");
 const ALL_FOUND = findEncoded(CONTROL_TEXT, CONTROL);
 
 const isRoot = process.getuid?.() === 0;

@@ -6,10 +6,14 @@ import { readDelivery } from "../../src/githosts/core/delivery.ts";
 import { githubArrival } from "../../src/githosts/github/deliveries.ts";
 import { HOSTS } from "../../src/githosts/hosts.ts";
 import { DELIVERIES, type Delivery } from "../support/deliveries/cases.ts";
-import { headersOf } from "../support/deliveries/signed.ts";
+import { signedHeaders } from "../support/deliveries/signed.ts";
 
 const read = ({ kind, event, body }: Omit<Delivery, "title" | "arrival" | "builds">, id = "one") =>
-  readDelivery(HOSTS[kind], new Headers(headersOf(kind, event, id)), new TextEncoder().encode(JSON.stringify(body)));
+  readDelivery(
+    HOSTS[kind],
+    new Headers(signedHeaders(kind, event, id)),
+    new TextEncoder().encode(JSON.stringify(body)),
+  );
 
 const matches = (delivery: object, arrival: object): boolean => {
   try {

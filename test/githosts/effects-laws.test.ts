@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matcherOf } from "../../src/domain/patterns.ts";
+import { nameMatcher } from "../../src/domain/patterns.ts";
 import type { Effects, OpenPull, RefEvent } from "../../src/githosts/core/effect-facts.ts";
 import { decideEffects, isSameBuild, MOST_BUILDS } from "../../src/githosts/core/effects.ts";
 import * as arrived from "./support/arrivals.ts";
@@ -73,7 +73,7 @@ const LAWS: Record<string, Law> = {
       if (!isWhole) expect(ids(planned)).toEqual(wanted);
       const isTouched = (id: string) => {
         const paths = pipelines.find((each) => each.id === id)?.on.push?.paths;
-        return !paths || (one.files ?? []).some(matcherOf(paths));
+        return !paths || (one.files ?? []).some(nameMatcher(paths));
       };
       if (isWhole) expect(ids(planned)).toEqual(wanted.filter(isTouched));
       for (const build of planned.builds) if (isWhole) expect(build.undecidedPaths).toBeNull();

@@ -6,7 +6,7 @@ import { readDelivery } from "../../src/githosts/core/delivery.ts";
 import { HOSTS } from "../../src/githosts/hosts.ts";
 import type { HostKind } from "../../src/protocol/connection.ts";
 import { DELIVERIES } from "../support/deliveries/cases.ts";
-import { headersOf } from "../support/deliveries/signed.ts";
+import { signedHeaders } from "../support/deliveries/signed.ts";
 
 const EVENTS: Record<HostKind, [header: string, events: string[]]> = {
   github: ["X-GitHub-Event", ["push", "pull_request", "repository", "ping", "merge_group", "x"]],
@@ -18,7 +18,7 @@ const CALLS = (Object.keys(EVENTS) as HostKind[]).flatMap((kind) =>
 );
 const BODIES = DELIVERIES.map(({ kind, event, body }) => ({
   kind,
-  headers: new Headers(headersOf(kind, event, "one")),
+  headers: new Headers(signedHeaders(kind, event, "one")),
   body: body as Record<string, unknown>,
 }));
 

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formsOf } from "../../src/mask/forms.ts";
+import { allForms } from "../../src/mask/forms.ts";
 import { maskText } from "../../src/mask/mask.ts";
 
 /** What real encoders make of a secret must be masked, whoever wrote our own rules. */
@@ -114,7 +114,7 @@ describe("what programs print", () => {
 
 describe("the forms of a value", () => {
   it("are its own alone when it is short, and none when it is empty", () => {
-    expect(formsOf(["abc"]).map((form) => Buffer.from(form).toString())).toEqual(["abc"]);
-    expect(formsOf([""])).toEqual([]);
+    expect(allForms(["abc"]).map((form) => Buffer.from(form).toString())).toEqual(["abc"]);
+    expect(allForms([""])).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formsOf, groupedForms } from "../../src/mask/forms.ts";
+import { allForms, groupedForms } from "../../src/mask/forms.ts";
 import { compile, Masker, maskText } from "../../src/mask/mask.ts";
 import { expected, latin } from "./oracle.ts";
 
@@ -163,7 +163,7 @@ describe("masking", () => {
       expect(chunks.map((chunk) => whole(new Masker(secrets), [chunk])).join("")).toBe(expected(secrets, text));
     });
     const longestOnly = fc.property(scenario, ({ secrets, text }) => {
-      const forms = formsOf(secrets)
+      const forms = allForms(secrets)
         .map(latin)
         .sort((a, b) => b.length - a.length);
       const pattern = new RegExp(
@@ -190,7 +190,7 @@ describe("every form of a secret", () => {
 
   it.each(SECRETS)("is masked wherever it is cut: %j", (secret) => {
     const needles = compile([secret]);
-    for (const form of formsOf([secret]).map(latin)) {
+    for (const form of allForms([secret]).map(latin)) {
       const want = maskedAround(form, secret);
       for (let at = 0; at <= form.length + 4; at++) {
         const text = `k={${form}}\n`;

@@ -6,10 +6,10 @@ import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { failures, upkeep } from "../services/upkeep/support.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository } from "../support/api.ts";
-import { newBuildSetup, poll, trigger } from "../support/build-setup.ts";
-import { deployedWith, poolStub } from "../support/deployment.ts";
-import { attachRepository, deliver, eventHeaders, newConnection, notesOf } from "../support/hooks.ts";
-import { pushOf, SHA } from "../support/host-events.ts";
+import { newBuildSetup, pollOnce, triggerBuild } from "../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../support/deployment.ts";
+import { attachRepository, deliver, eventHeaders, newConnection, readDeliveryNotes } from "../support/hooks.ts";
+import { newPush, SHA } from "../support/host-events.ts";
 import { bareStub, earlierObjects, KINDS, methodsOf } from "../support/objects-by-name.ts";
 import { passTime, setClockRight } from "./host/support.ts";
 
@@ -24,12 +24,12 @@ describe("while objects are of an earlier release", () => {
   it("a request that needs a pool is answered with 503 and does nothing, and its repeat does what it asks", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { called, objects } = earlierObjects("AGENT_POOL");
-    const early = deployedWith(objects);
+    const early = callDeployedWith(objects);
     expectAway(await early(admin, "POST", "/build", { pipelineId: pipeline.id }));
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     const path = `/buildagent/${agent.id}/poll?wait=0`;
     expectAway(await early(agent.token, "GET", path));
-    const { body: job } = await poll(agent);
+    const { body: job } = await pollOnce(agent);
     expect(job.build.id).toBe(id);
     const lease = { "X-Lease": String(job.lease) };
     for (const [step, body] of [
@@ -45,9 +45,9 @@ describe("while objects are of an earlier release", () => {
 
   it("a claim whose log cannot be opened is given back, and no attempt is used", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     const { objects } = earlierObjects("BUILD_LOG");
-    expectAway(await deployedWith(objects)(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`));
+    expectAway(await callDeployedWith(objects)(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`));
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued", attempt: 0 });
   });
 
@@ -60,19 +60,21 @@ describe("while objects are of an earlier release", () => {
       const hook = await newConnection(orgId, "github");
       await attachRepository(repoId, hook);
       const objects = Object.assign({}, ...kinds.map((kind) => earlierObjects(kind).objects));
-      const sent = await deliver(hook, eventHeaders("github", "push", "d"), pushOf(SHA("a")), objects);
+      const sent = await deliver(hook, eventHeaders("github", "push", "d"), newPush(SHA("a")), objects);
       expect(sent.status).toBe(202);
       passTime(10 * 60_000);
       await runDurableObjectAlarm(env.GIT_HOST.getByName(gitHostName(orgId, hook.connectionId)));
       const { body: builds } = await call(admin, "GET", "/build");
       expect(builds).toMatchObject([{ commitSha: SHA("a") }]);
-      await expect.poll(() => notesOf(hook)).toMatchObject([{ id: "d", builds: [builds[0].id], ignored: null }]);
+      await expect
+        .poll(() => readDeliveryNotes(hook))
+        .toMatchObject([{ id: "d", builds: [builds[0].id], ignored: null }]);
     },
   );
 
   it("upkeep counts no failure, and comes back", async () => {
     const { orgId, admin, pipeline } = await newBuildSetup();
-    await trigger(admin, pipeline.id);
+    await triggerBuild(admin, pipeline.id);
     await poolStub(orgId).flush();
     await env.DB.exec("DELETE FROM upkeep_failure");
     const { objects } = earlierObjects("AGENT_POOL");
@@ -103,7 +105,7 @@ describe("an object", () => {
 
   it("refuses a call of another release before it does anything", async () => {
     const { orgId, admin, agent, pipeline } = await newBuildSetup();
-    await trigger(admin, pipeline.id);
+    await triggerBuild(admin, pipeline.id);
     const stub = bareStub("AGENT_POOL", poolName(orgId)) as unknown as DurableObjectStub<AgentPool>;
     const listed = async (release: string) => await stub.call(release, "listAgents", []);
     for (const other of ["0.12.0", "99.0.0"])

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { expand } from "../../src/pipeline/graph/expand.ts";
-import { questionsOf } from "../../src/pipeline/graph/questions.ts";
+import { collectQuestions } from "../../src/pipeline/graph/questions.ts";
 import { parsePlan } from "../../src/pipeline/parse/parse.ts";
 
 const GOOD = `name: Build \${{ build.number }}
@@ -87,7 +87,7 @@ const check = (good: string, most: number, read: typeof parsePlan = parsePlan) =
     const parsed = read(file);
     if (parsed.plan) {
       seen.plans++;
-      questionsOf(parsed.plan);
+      collectQuestions(parsed.plan);
     }
     const mistakes = parsed.mistakes ?? expand(parsed.plan, { ...OPTIONS, facts: FACTS }).mistakes;
     if (mistakes) {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { poolName } from "../../src/domain/durable-objects.ts";
 import { newBuild, poolOf, value } from "../objects/pool/support.ts";
 import { call, newOrganization } from "../support/api.ts";
-import { addsRows, fails, hangs, held, losesAnswer, resets, takes } from "../support/platform/effects.ts";
+import { addsRows, fails, hangs, losesAnswer, resets, takes, waitsForTest } from "../support/platform/effects.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
 
@@ -73,7 +73,7 @@ describe("D1", () => {
     const silent = platform.trouble("DB", hangs);
     expect(await Promise.race([one(), vi.advanceTimersByTimeAsync(MINUTE).then(() => "nothing")])).toBe("nothing");
     silent.end();
-    const { effect, letGo } = held();
+    const { effect, letGo } = waitsForTest();
     platform.trouble("DB", effect);
     const waiting = one();
     letGo();

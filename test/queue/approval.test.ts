@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NewBuild } from "../../src/queue/commands/commands.ts";
 import { graphJob } from "./jobs/test-build.ts";
-import { graph, SHA } from "./planned.ts";
+import { newGraph, SHA } from "./planned-builds.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 const DAY_SECONDS = 86_400;
@@ -50,7 +50,11 @@ describe("a build whose commit has to be approved", () => {
 
   it("ends with its jobs when it is rejected, or nobody answers, though its plan came along", () => {
     const { pool, poll } = stage();
-    const planned = (id: string) => ({ graph: graph(id, [graphJob("a"), graphJob("b")]), text: "text", adopted: {} });
+    const planned = (id: string) => ({
+      graph: newGraph(id, [graphJob("a"), graphJob("b")]),
+      text: "text",
+      adopted: {},
+    });
     const [rejected, forgotten] = ["rejected", "forgotten"].map((id) =>
       pool.build({ ...FORK, id, planned: planned(id) }),
     );

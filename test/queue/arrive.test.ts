@@ -3,7 +3,7 @@ import type { BuildOrigin } from "../../src/githosts/core/build-origin.ts";
 import type { DeliveryRequest, RequestedBuild } from "../../src/queue/commands/commands.ts";
 import { HEAD_MS } from "../../src/queue/commands/heads.ts";
 import { nothingDelivered } from "../../src/queue/state/outbox.ts";
-import { arrival, arriving, CONNECTION, HOST, ORIGIN, sha } from "../support/arrivals.ts";
+import { CONNECTION, HOST, namedSha, newDelivery, newRequestedBuild, ORIGIN } from "../support/arrivals.ts";
 import { ACTOR, ORG, TestPool } from "./test-pool.ts";
 
 class Hooked extends TestPool {
@@ -11,12 +11,12 @@ class Hooked extends TestPool {
 
   /** A delivery of these builds. */
   deliver(builds: RequestedBuild[], over: Partial<DeliveryRequest> = {}) {
-    return this.ok("arrive", arrival(ORG, `d${++this.#deliveries}`, { builds, ...over }));
+    return this.ok("arrive", newDelivery(ORG, `d${++this.#deliveries}`, { builds, ...over }));
   }
 
   /** A push of this head after that one. @returns what came of its one build */
   push(head: string, before: string | null = null, over: Partial<RequestedBuild> = {}) {
-    const { builds, canceled } = this.deliver([arriving(this.newBuild(), { head, before, ...over })]);
+    const { builds, canceled } = this.deliver([newRequestedBuild(this.newBuild(), { head, before, ...over })]);
     return { ...builds[0]!, canceled };
   }
 
@@ -28,7 +28,7 @@ class Hooked extends TestPool {
   }
 
   gone(pull: number | null = null, ref = "refs/heads/main", head: string | null = null) {
-    return this.deliver([], { ended: [{ pipelineId: "pipeline", ref, pull, sha: head && sha(head) }] });
+    return this.deliver([], { ended: [{ pipelineId: "pipeline", ref, pull, sha: head && namedSha(head) }] });
   }
 
   row(buildId: string) {
@@ -40,7 +40,7 @@ describe("a delivery", () => {
   it("makes its builds, numbered on, with an entry of the audit for each", () => {
     const pool = new Hooked();
     pool.build();
-    const builds = ["p1", "p2"].map((pipelineId) => arriving(pool.newBuild(), { head: "a", pipelineId }));
+    const builds = ["p1", "p2"].map((pipelineId) => newRequestedBuild(pool.newBuild(), { head: "a", pipelineId }));
     const { builds: made, isRepeat } = pool.deliver(builds);
     expect(made).toEqual(builds.map(({ id, pipelineId }) => ({ buildId: id, pipelineId, outcome: "made" })));
     expect(isRepeat).toBe(false);
@@ -54,9 +54,9 @@ describe("a delivery", () => {
 
   it("that comes again gets the same answer for four days, and then another", () => {
     const pool = new Hooked();
-    const request = arrival(ORG, "d", { builds: [arriving(pool.newBuild(), { head: "a" })] });
+    const request = newDelivery(ORG, "d", { builds: [newRequestedBuild(pool.newBuild(), { head: "a" })] });
     const first = pool.ok("arrive", request);
-    const again = { ...request, builds: [arriving(pool.newBuild(), { head: "b", before: "a" })] };
+    const again = { ...request, builds: [newRequestedBuild(pool.newBuild(), { head: "b", before: "a" })] };
     pool.now += HEAD_MS - 1;
     expect(pool.ok("arrive", again)).toEqual({ ...first, isRepeat: true });
     pool.now += 1;
@@ -65,22 +65,22 @@ describe("a delivery", () => {
 
   it("of one connection is not that of another with the same id", () => {
     const pool = new Hooked();
-    pool.ok("arrive", arrival(ORG, "d", { builds: [arriving(pool.newBuild(), { head: "a" })] }));
-    const builds = [arriving(pool.newBuild(), { head: "b", before: "a" })];
-    expect(pool.ok("arrive", arrival(ORG, "d", { connectionId: "c2", builds })).isRepeat).toBe(false);
+    pool.ok("arrive", newDelivery(ORG, "d", { builds: [newRequestedBuild(pool.newBuild(), { head: "a" })] }));
+    const builds = [newRequestedBuild(pool.newBuild(), { head: "b", before: "a" })];
+    expect(pool.ok("arrive", newDelivery(ORG, "d", { connectionId: "c2", builds })).isRepeat).toBe(false);
   });
 
   it("is refused for another organization", () => {
     const pool = new Hooked();
     pool.build();
-    expect(pool.refusal("arrive", arrival("other", "d"))).toBe("not-found");
+    expect(pool.refusal("arrive", newDelivery("other", "d"))).toBe("not-found");
   });
 
   it("waits until the pool was compared with D1, and is made whole then", () => {
     const pool = new Hooked();
     pool.build();
     pool.model.reload(pool.now);
-    const request = arrival(ORG, "d", { builds: [arriving(pool.newBuild(), { head: "a" })] });
+    const request = newDelivery(ORG, "d", { builds: [newRequestedBuild(pool.newBuild(), { head: "a" })] });
     expect(pool.refusal("arrive", request)).toBe("unavailable");
     pool.ok("compare", { found: { sequence: 0, complete: 0 } });
     expect(pool.ok("arrive", request)).toMatchObject({ builds: [{ outcome: "made" }], isRepeat: false });
@@ -89,8 +89,8 @@ describe("a delivery", () => {
   it("makes what a full queue takes, and the rest once it comes again", () => {
     const pool = new Hooked();
     pool.model.context.maxQueued = 1;
-    const builds = ["p1", "p2"].map((pipelineId) => arriving(pool.newBuild(), { head: "a", pipelineId }));
-    const request = arrival(ORG, "d", { builds });
+    const builds = ["p1", "p2"].map((pipelineId) => newRequestedBuild(pool.newBuild(), { head: "a", pipelineId }));
+    const request = newDelivery(ORG, "d", { builds });
     const first = pool.ok("arrive", request).builds;
     expect(first.map(({ outcome }) => outcome)).toEqual(["made", "refused"]);
     expect(first[1]).toMatchObject({ buildId: null, reason: expect.stringContaining("builds are queued already") });
@@ -110,9 +110,9 @@ it("a delivery makes what the day has room for, in its order, and the rest once 
   pool.build();
   const pipelines = ["p1", "p2", "p3", "p4"];
   const asked = (day: string) =>
-    arrival(ORG, "d", {
+    newDelivery(ORG, "d", {
       builds: pipelines.map((pipelineId) =>
-        arriving(pool.newBuild({ id: `${pipelineId} ${day}` }), { head: "a", pipelineId }),
+        newRequestedBuild(pool.newBuild({ id: `${pipelineId} ${day}` }), { head: "a", pipelineId }),
       ),
     });
   const first = pool.ok("arrive", asked("today")).builds;
@@ -197,8 +197,8 @@ describe("a newer head", () => {
   it("ends none of the API, of a retry, of another ref or another pipeline", () => {
     const pool = new Hooked();
     const others = [
-      pool.build({ commitSha: sha("a") }),
-      pool.build({ commitSha: sha("a"), trigger: "retry", retryOf: "x" }),
+      pool.build({ commitSha: namedSha("a") }),
+      pool.build({ commitSha: namedSha("a"), trigger: "retry", retryOf: "x" }),
       pool.made("a", null, { branch: "other" }),
       pool.made("a", null, { pipelineId: "p2" }),
     ];
@@ -260,7 +260,9 @@ describe("a ref that is gone", () => {
 
   it("by a delivery that comes again ends nothing that was built since", () => {
     const pool = new Hooked();
-    const request = arrival(ORG, "gone", { ended: [{ pipelineId: "pipeline", ref: "refs/heads/main", pull: null }] });
+    const request = newDelivery(ORG, "gone", {
+      ended: [{ pipelineId: "pipeline", ref: "refs/heads/main", pull: null }],
+    });
     pool.ok("arrive", request);
     const made = pool.made("a");
     expect(pool.ok("arrive", request)).toMatchObject({ canceled: [], isRepeat: true });
@@ -293,7 +295,7 @@ describe("a pull request of a head that was pushed before", () => {
     const id = pool.made("b", "a");
     const { version } = pool.row(id);
     expect(pool.push("b", null, opened())).toMatchObject({ outcome: "same", buildId: id });
-    expect(originOf(pool, id)).toEqual({ ...ORIGIN, before: sha("a"), event: "pull", pull: PULL, paths });
+    expect(originOf(pool, id)).toEqual({ ...ORIGIN, before: namedSha("a"), event: "pull", pull: PULL, paths });
     expect(pool.row(id).version).toBeGreaterThan(version);
     const first = new Hooked();
     const same = first.push("b", null, opened()).buildId!;
@@ -306,7 +308,7 @@ describe("a pull request of a head that was pushed before", () => {
     const id = pool.made("b", "a");
     pool.agent().claimAndStart();
     pool.push("b", null, opened());
-    expect(originOf(pool, id)).toEqual({ ...ORIGIN, before: sha("a"), pull: PULL });
+    expect(originOf(pool, id)).toEqual({ ...ORIGIN, before: namedSha("a"), pull: PULL });
     expect(pool.gone(5).canceled).toEqual([]);
     expect(pool.gone(4).canceled).toEqual([id]);
   });
@@ -372,7 +374,7 @@ describe("the git host", () => {
     const buildId = pool.build({ host: HOST });
     const holder = pool.agent().claimAndStart();
     expect(due(pool)).toEqual([]);
-    pool.ok("progress", { ...holder, commitSha: sha("f") });
+    pool.ok("progress", { ...holder, commitSha: namedSha("f") });
     expect(due(pool)).toEqual([buildId]);
   });
 

@@ -4,17 +4,17 @@ import { BuildReason } from "../../src/protocol/build.ts";
 import { ENDED, STATUSES } from "../../src/protocol/build-states.ts";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
-import { hostReportOf, isHostDue } from "../../src/queue/state/host-state.ts";
+import { isHostDue, toHostReport } from "../../src/queue/state/host-state.ts";
 import { confined } from "../../src/queue/state/trust.ts";
-import { HOST, sha } from "../support/arrivals.ts";
+import { HOST, namedSha } from "../support/arrivals.ts";
 import { TestPool } from "./test-pool.ts";
 
 const pool = new TestPool();
-const id = pool.build({ host: HOST, commitSha: sha("a") });
+const id = pool.build({ host: HOST, commitSha: namedSha("a") });
 const { builds, jobs } = pool.model.storage.rows;
 
 const told = (over: Partial<BuildFacts>, of = [jobs.get(id)!]): string => {
-  const report = hostReportOf({ ...builds.get(id)!, ...over }, of)!;
+  const report = toHostReport({ ...builds.get(id)!, ...over }, of)!;
   return `${report.state}: ${report.description}`;
 };
 
@@ -57,8 +57,8 @@ describe("what a git host is told of a build", () => {
 
   it("has its repository, commit, number and version, and no text of a build or an agent", () => {
     const build = { ...builds.get(id)!, status: "failed", message: "<b>outside</b>", branch: "outside" } as const;
-    expect(hostReportOf(build, [jobs.get(id)!])).toEqual({
-      ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: sha("a") },
+    expect(toHostReport(build, [jobs.get(id)!])).toEqual({
+      ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: namedSha("a") },
       ...{ state: "failure", description: "Failed", ref: "outside" },
     });
   });
@@ -68,7 +68,7 @@ describe("what a git host is told of a build", () => {
     ["refs/tags/v1.2", "v1.2"],
     ["refs/merge-requests/7/head", "refs/merge-requests/7/head"],
   ])("of %s is told of the ref %s", (branch, ref) => {
-    expect(hostReportOf({ ...builds.get(id)!, branch }, [jobs.get(id)!])).toMatchObject({ ref });
+    expect(toHostReport({ ...builds.get(id)!, branch }, [jobs.get(id)!])).toMatchObject({ ref });
   });
 
   it("has what the tests said, of the lease with the result alone", () => {
@@ -76,7 +76,7 @@ describe("what a git host is told of a build", () => {
     const counts = { total: 1204, failed: 3, skipped: 0, flaky: 1, seconds: 9 };
     const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
     const said = (job: Partial<JobFacts>) =>
-      hostReportOf({ ...builds.get(id)!, status: "failed" }, [{ ...jobs.get(id)!, tests, fence: 7, result, ...job }])
+      toHostReport({ ...builds.get(id)!, status: "failed" }, [{ ...jobs.get(id)!, tests, fence: 7, result, ...job }])
         ?.description;
     expect(said({})).toBe("Failed: 3 of 1,204 tests failed, 1 flaky");
     expect(said({ fence: 8 })).toBe("Failed");
@@ -91,23 +91,23 @@ describe("what a git host is told of a build", () => {
       return { ...jobs.get(id)!, tests, fence, result };
     };
     const build = { ...builds.get(id)!, status: "failed" } as const;
-    const told = hostReportOf(build, [jobOf(7, 1), jobOf(7, 2), jobOf(8, 4)]);
+    const told = toHostReport(build, [jobOf(7, 1), jobOf(7, 2), jobOf(8, 4)]);
     expect(told?.description).toBe("Failed: 3 of 20 tests failed");
-    expect(hostReportOf(build, [])?.description).toBe("Failed");
+    expect(toHostReport(build, [])?.description).toBe("Failed");
   });
 
   it("is at most 140 characters, whatever ended it", () => {
     const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
     for (const status of STATUSES)
       for (const reason of BuildReason.options) {
-        const { description } = hostReportOf({ ...builds.get(id)!, status, reason, requires: { labels } }, [])!;
+        const { description } = toHostReport({ ...builds.get(id)!, status, reason, requires: { labels } }, [])!;
         expect(description.length).toBeLessThanOrEqual(140);
       }
   });
 
   it("is nothing while the commit is not known, or where no host hears of it", () => {
-    expect(hostReportOf({ ...builds.get(id)!, commitSha: null }, [jobs.get(id)!])).toBeNull();
-    expect(hostReportOf({ ...builds.get(id)!, host: null }, [jobs.get(id)!])).toBeNull();
+    expect(toHostReport({ ...builds.get(id)!, commitSha: null }, [jobs.get(id)!])).toBeNull();
+    expect(toHostReport({ ...builds.get(id)!, host: null }, [jobs.get(id)!])).toBeNull();
   });
 
   it("is due as well when it begins to run, and when it asks people, where the host shows that", () => {

@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { explainBuild, explainJob } from "../../src/queue/read/explain-jobs.ts";
-import { hostReportOf } from "../../src/queue/state/host-state.ts";
+import { toHostReport } from "../../src/queue/state/host-state.ts";
 import { graphJob } from "./jobs/test-build.ts";
-import { gate, graph, planned, succeed, take } from "./planned.ts";
+import { gate, newGraph, newPlannedBuild, startNext, succeed } from "./planned-builds.ts";
 import { TestPool } from "./test-pool.ts";
 
 describe("the queue", () => {
   it("counts jobs: a build whose jobs find no room fails", () => {
     const pool = new TestPool();
     const buildId = pool.build();
-    const holder = take(pool.agent());
+    const holder = startNext(pool.agent());
     pool.model.context.maxQueued = 1;
     const jobs = [graphJob("a"), graphJob("b", { needs: ["a"] })];
-    const request = { ...holder, graph: graph(buildId, jobs), text: "text", base: null };
+    const request = { ...holder, graph: newGraph(buildId, jobs), text: "text", base: null };
     expect(pool.refusal("plan", request)).toBe("limit-reached");
     expect(pool.facts(buildId)).toMatchObject({ status: "failed", reason: "queue-full" });
-    const text = { graph: graph("p", jobs), text: "text", adopted: {} };
+    const text = { graph: newGraph("p", jobs), text: "text", adopted: {} };
     expect(pool.refusal("enqueue", pool.newBuild({ planned: text }))).toBe("limit-reached");
   });
 });
@@ -32,8 +32,8 @@ const withoutLaws = (): TestPool => {
 describe("the outputs of a job", () => {
   it("fail it where they are too large, by the name of the largest", () => {
     const pool = withoutLaws();
-    const { buildId, agent } = planned(pool, [graphJob("a")]);
-    succeed(pool, take(agent), { small: "1", list: "x".repeat(LIMITS.outputBytes) });
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("a")]);
+    succeed(pool, startNext(agent), { small: "1", list: "x".repeat(LIMITS.outputBytes) });
     expect(pool.facts(buildId)).toMatchObject({ status: "failed", reason: "output-refused" });
     expect(pool.message(`${buildId}/a`)).toBe("Its outputs are larger than 64 KiB; the largest is list.");
     expect(pool.model.storage.outputs(`${buildId}/a`)).toEqual({});
@@ -42,12 +42,12 @@ describe("the outputs of a job", () => {
   it("fail it where those of its build are too large together", () => {
     const pool = withoutLaws();
     const keys = Array.from({ length: 17 }, (_, index) => `j${index}`);
-    const { buildId, agent } = planned(
+    const { buildId, agent } = newPlannedBuild(
       pool,
       keys.map((key) => graphJob(key)),
     );
     const value = "x".repeat(LIMITS.outputBytes - 1);
-    for (const _ of keys) succeed(pool, take(agent), { a: value });
+    for (const _ of keys) succeed(pool, startNext(agent), { a: value });
     expect(pool.facts(buildId)).toMatchObject({ status: "failed", reason: "output-refused" });
     expect(pool.message(`${buildId}/j16`)).toContain("those of the build would be larger than 1 MiB");
   });
@@ -56,7 +56,7 @@ describe("the outputs of a job", () => {
 describe("explain", () => {
   it("says for what a job waits, and its build", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"], gate })]);
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b", { needs: ["a"], gate })]);
     const job = (key: string) =>
       explainJob(pool.model.state, pool.job(`${buildId}/${key}`), pool.model.context, () => 0);
     const build = () => {
@@ -68,7 +68,7 @@ describe("explain", () => {
     expect(job("a").agents.find(({ agentId }) => agentId === old.id)).toMatchObject({ codes: ["too-old"] });
     expect(build()).toMatchObject({ buildId, code: "next" });
     expect(job("b")).toMatchObject({ status: "waiting", code: "needs", message: "It waits for the end of a." });
-    const a = take(agent);
+    const a = startNext(agent);
     expect(build()).toMatchObject({ code: "running", message: "1 of its 2 jobs run, and 0 have ended." });
     succeed(pool, a);
     expect(job("a")).toMatchObject({ status: "succeeded", code: "ended" });
@@ -81,9 +81,9 @@ describe("a git host", () => {
   it("hears success while only people are waited for, and the end in any case", () => {
     const pool = new TestPool();
     const host = { connectionId: "c", repoId: 1, fullName: "a/b", context: "ci", origin: null, ref: "main" } as const;
-    const { buildId } = planned(pool, [graphJob("deploy", { gate, hasSteps: false })], { host });
+    const { buildId } = newPlannedBuild(pool, [graphJob("deploy", { gate, hasSteps: false })], { host });
     const told = () => {
-      return hostReportOf(pool.model.storage.rows.builds.get(buildId)!, []);
+      return toHostReport(pool.model.storage.rows.builds.get(buildId)!, []);
     };
     expect(told()).toMatchObject({ state: "success", description: "deploy waits for approval" });
     pool.advance(3_600);

@@ -1,19 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { graphJob } from "./jobs/test-build.ts";
-import { claim, gate, graph, planned, SHA, succeed, take } from "./planned.ts";
+import { claimNext, gate, newGraph, newPlannedBuild, SHA, startNext, succeed } from "./planned-builds.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("a build of planned jobs", () => {
   it("runs its jobs in the order of their needs, and ends with the last", () => {
     const pool = new TestPool();
-    const { buildId, agent, first } = planned(pool, [graphJob("build"), graphJob("test", { needs: ["build"] })]);
+    const { buildId, agent, first } = newPlannedBuild(pool, [
+      graphJob("build"),
+      graphJob("test", { needs: ["build"] }),
+    ]);
     expect(pool.refusal("finish", { ...first, status: "succeeded" })).toBe("lease-lost");
-    const build = take(agent);
+    const build = startNext(agent);
     expect(build.jobId).toBe(`${buildId}/build`);
-    expect(claim(pool.agent())).toBeNull();
+    expect(claimNext(pool.agent())).toBeNull();
     expect(pool.status(buildId)).toBe("running");
     succeed(pool, build);
-    const test = take(agent);
+    const test = startNext(agent);
     expect(test.jobId).toBe(`${buildId}/test`);
     expect(pool.status(buildId)).toBe("running");
     succeed(pool, test);
@@ -25,10 +28,10 @@ describe("a build of planned jobs", () => {
 
   it("is planned once: the same text again gets the same answer, all else is refused", () => {
     const pool = new TestPool();
-    const { request, buildId } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
+    const { request, buildId } = newPlannedBuild(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const jobs = ["a", "b"].map((key) => ({ id: `${buildId}/${key}`, key }));
-    expect(pool.ok("plan", { ...request, graph: graph(buildId, []) })).toEqual({ jobs });
-    expect(pool.refusal("plan", { ...request, text: "other", graph: graph(buildId, [], { hash: "other" }) })).toBe(
+    expect(pool.ok("plan", { ...request, graph: newGraph(buildId, []) })).toEqual({ jobs });
+    expect(pool.refusal("plan", { ...request, text: "other", graph: newGraph(buildId, [], { hash: "other" }) })).toBe(
       "conflict",
     );
     expect(pool.refusal("plan", { ...request, fence: request.fence - 1 })).toBe("lease-lost");
@@ -41,7 +44,7 @@ describe("a build of planned jobs", () => {
 
   it("has its jobs in place of the one that it began with", () => {
     const pool = new TestPool();
-    const { buildId, first } = planned(pool, [graphJob("a")]);
+    const { buildId, first } = newPlannedBuild(pool, [graphJob("a")]);
     expect([...pool.model.state.jobs.keys()]).toEqual([`${buildId}/a`]);
     const { plannedBy } = pool.model.storage.rows.builds.get(buildId)!;
     expect(plannedBy).toEqual({ agentId: first.agentId, fence: first.fence, attempt: 1 });
@@ -49,8 +52,8 @@ describe("a build of planned jobs", () => {
 
   it("remembers the lease of its first job, also once it has ended", () => {
     const pool = new TestPool();
-    const { buildId, agent, first, request } = planned(pool, [graphJob("a")]);
-    succeed(pool, take(agent));
+    const { buildId, agent, first, request } = newPlannedBuild(pool, [graphJob("a")]);
+    succeed(pool, startNext(agent));
     expect(pool.refusal("cancel", { buildId, actor: ACTOR })).toBe("conflict");
     for (const late of ["start", "progress"] as const) expect(pool.refusal(late, first)).toBe("lease-lost");
     expect(pool.refusal("finish", { ...first, status: "succeeded" })).toBe("lease-lost");
@@ -62,8 +65,8 @@ describe("a build of planned jobs", () => {
 
   it("is told anew once another of its jobs has leaked after its end", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b")]);
-    const holders = [take(agent), take(pool.agent())];
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b")]);
+    const holders = [startNext(agent), startNext(pool.agent())];
     for (const holder of holders) succeed(pool, holder);
     const versions = holders.map(({ jobId, fence }) => {
       pool.ok("flagLeak", { jobId, fence });
@@ -75,25 +78,25 @@ describe("a build of planned jobs", () => {
 
   it("gives its jobs only to agents whose programs run them", () => {
     const pool = new TestPool();
-    const { buildId } = planned(pool, [graphJob("a")]);
+    const { buildId } = newPlannedBuild(pool, [graphJob("a")]);
     const old = pool.agent();
     expect(old.claimId()).toBeNull();
-    expect(claim(pool.agent())?.jobId).toBe(`${buildId}/a`);
+    expect(claimNext(pool.agent())?.jobId).toBe(`${buildId}/a`);
   });
 
   it("goes on after an eviction in each state", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const reload = () => {
       pool.model.reload(pool.now);
       pool.ok("compare", { found: { sequence: 0, complete: 0 } });
     };
     reload();
-    const first = take(agent);
+    const first = startNext(agent);
     reload();
     succeed(pool, first, { list: "1" });
     reload();
-    const second = claim(agent)!;
+    const second = claimNext(agent)!;
     reload();
     pool.ok("start", agent.holder(second));
     succeed(pool, agent.holder(second));
@@ -103,8 +106,8 @@ describe("a build of planned jobs", () => {
 
   it("asks at a gate, and takes one decision of somebody who may", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("deploy", { gate })]);
-    expect(claim(agent)).toBeNull();
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("deploy", { gate })]);
+    expect(claimNext(agent)).toBeNull();
     const request = {
       id: buildId,
       approved: true,
@@ -117,13 +120,13 @@ describe("a build of planned jobs", () => {
     pool.ok("decideGate", request);
     expect(pool.ok("decideGate", { ...request, id: `${buildId}/deploy` })).toBe(buildId);
     expect(pool.refusal("decideGate", { ...request, id: `${buildId}/deploy`, approved: false })).toBe("conflict");
-    succeed(pool, take(agent));
+    succeed(pool, startNext(agent));
     expect(pool.status(buildId)).toBe("succeeded");
   });
 
   it("fails where nobody answers its gate in time", () => {
     const pool = new TestPool();
-    const { buildId } = planned(pool, [graphJob("deploy", { gate })]);
+    const { buildId } = newPlannedBuild(pool, [graphJob("deploy", { gate })]);
     pool.advance(3_599);
     expect(pool.status(buildId)).toBe("queued");
     pool.advance(1);
@@ -132,11 +135,11 @@ describe("a build of planned jobs", () => {
 
   it("is canceled as a whole: leased jobs stop, others end", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("a"), graphJob("b"), graphJob("c", { needs: ["a"] })]);
-    const a = take(agent);
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b"), graphJob("c", { needs: ["a"] })]);
+    const a = startNext(agent);
     pool.ok("cancel", { buildId, actor: ACTOR });
     expect(pool.status(buildId)).toBe("canceling");
-    expect(claim(pool.agent())).toBeNull();
+    expect(claimNext(pool.agent())).toBeNull();
     expect(pool.ok("heartbeat", { ...agent.credentials, bootId: agent.bootId, ...a })).toMatchObject({ cancel: true });
     pool.ok("finish", { ...a, status: "canceled" });
     expect(pool.facts(buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
@@ -144,14 +147,14 @@ describe("a build of planned jobs", () => {
 
   it("ends at once what cleans up where it is canceled a second time", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [
+    const { buildId, agent } = newPlannedBuild(pool, [
       graphJob("a"),
       graphJob("clean", { condition: "always()", needs: ["a"] }),
     ]);
-    const a = take(agent);
+    const a = startNext(agent);
     pool.ok("cancel", { buildId, actor: ACTOR });
     pool.ok("finish", { ...a, status: "canceled" });
-    const clean = take(agent);
+    const clean = startNext(agent);
     expect(clean.jobId).toBe(`${buildId}/clean`);
     expect(pool.status(buildId)).toBe("canceling");
     pool.ok("cancel", { buildId, actor: ACTOR });
@@ -163,18 +166,18 @@ describe("a build of planned jobs", () => {
   it("goes on where one job is canceled, but for what needs that", () => {
     const pool = new TestPool();
     const jobs = [graphJob("a"), graphJob("b", { needs: ["a"] }), graphJob("c")];
-    const { buildId, agent } = planned(pool, jobs);
+    const { buildId, agent } = newPlannedBuild(pool, jobs);
     pool.ok("cancel", { buildId: `${buildId}/a`, actor: ACTOR });
     expect(pool.refusal("cancel", { buildId: `${buildId}/a`, actor: ACTOR })).toBe("conflict");
     expect(["a", "b", "c"].map((key) => pool.status(`${buildId}/${key}`))).toEqual(["canceled", "dropped", "queued"]);
-    succeed(pool, take(agent));
+    succeed(pool, startNext(agent));
     expect(pool.status(buildId)).toBe("canceled");
   });
 
   it("marks the build too where the log of a job had a secret, also after the end", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("a")]);
-    const a = take(agent);
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("a")]);
+    const a = startNext(agent);
     succeed(pool, a);
     pool.ok("flagLeak", { jobId: a.jobId, fence: a.fence });
     expect(pool.model.storage.rows.builds.get(buildId)?.leak).toBe(true);
@@ -184,8 +187,8 @@ describe("a build of planned jobs", () => {
     const pool = new TestPool();
     const buildId = pool.build();
     const agent = pool.agent({ isEphemeral: true });
-    pool.ok("plan", { ...take(agent), graph: graph(buildId, [graphJob("a")]), text: "text", base: null });
-    succeed(pool, take(agent));
+    pool.ok("plan", { ...startNext(agent), graph: newGraph(buildId, [graphJob("a")]), text: "text", base: null });
+    succeed(pool, startNext(agent));
     expect(pool.status(buildId)).toBe("succeeded");
     expect(pool.model.state.agents.get(agent.id)?.spentAt).not.toBeNull();
   });

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import { explainJob } from "../../src/queue/read/explain-jobs.ts";
 import { graphJob } from "./jobs/test-build.ts";
-import { claim, graph, take } from "./planned.ts";
+import { claimNext, newGraph, startNext } from "./planned-builds.ts";
 import { TestPool } from "./test-pool.ts";
 
 const MAC = { platform: 1, canBuildIOS: true, canBuildWeb: true, labels: ["xcode=16", "arm64"] };
@@ -49,9 +49,9 @@ it("gives jobs to agents that know the words of their file, and tells the others
   const pool = new TestPool();
   const buildId = pool.build();
   const agent = pool.agent();
-  const jobs = graph(buildId, [graphJob("test")], { features: ["include", "tools"] });
-  pool.ok("plan", { ...take(agent), graph: jobs, text: "text", base: null });
-  expect(claim(agent)).toBeNull();
+  const jobs = newGraph(buildId, [graphJob("test")], { features: ["include", "tools"] });
+  pool.ok("plan", { ...startNext(agent), graph: jobs, text: "text", base: null });
+  expect(claimNext(agent)).toBeNull();
   const { state, context } = pool.model;
   const [group] = explainJob(state, pool.job(`${buildId}/test`), context, () => 0).groups ?? [];
   expect(group).toMatchObject({

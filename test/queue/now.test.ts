@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import type { Role } from "../../src/protocol/token.ts";
 import { countNow } from "../../src/queue/read/live.ts";
 import { graphJob } from "./jobs/test-build.ts";
-import { gate, planned, SHA, take } from "./planned.ts";
+import { gate, newPlannedBuild, SHA, startNext } from "./planned-builds.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 const nowOf = (pool: TestPool, role: Role) => countNow(pool.model.state, role);
@@ -10,7 +10,7 @@ const nowOf = (pool: TestPool, role: Role) => countNow(pool.model.state, role);
 it("counts each active build once: as running, as waiting, or for those who may decide its gate", () => {
   const pool = new TestPool();
   expect(nowOf(pool, "viewer")).toEqual({ running: 0, waiting: 0, forRole: 0 });
-  const { buildId, agent } = planned(pool, [graphJob("deploy", { gate })]);
+  const { buildId, agent } = newPlannedBuild(pool, [graphJob("deploy", { gate })]);
   expect(nowOf(pool, "member")).toEqual({ running: 0, waiting: 1, forRole: 0 });
   expect(nowOf(pool, "maintainer")).toEqual({ running: 0, waiting: 0, forRole: 1 });
   pool.build();
@@ -25,10 +25,10 @@ it("counts each active build once: as running, as waiting, or for those who may 
 
 it("counts a build of planned jobs once, however many of them run", () => {
   const pool = new TestPool();
-  const { agent } = planned(pool, [graphJob("lint"), graphJob("test"), graphJob("later", { needs: ["test"] })]);
+  const { agent } = newPlannedBuild(pool, [graphJob("lint"), graphJob("test"), graphJob("later", { needs: ["test"] })]);
   expect(nowOf(pool, "admin")).toEqual({ running: 0, waiting: 1, forRole: 0 });
-  take(agent);
-  take(pool.agent());
+  startNext(agent);
+  startNext(pool.agent());
   expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 0, forRole: 0 });
 });
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { builtToday } from "../../src/queue/state/counts.ts";
 import { DeadlineQueue } from "../../src/queue/state/deadline-queue.ts";
-import { heldJob } from "../../src/queue/state/decision.ts";
+import { findEntry } from "../../src/queue/state/decision.ts";
 import { requirementKey } from "../../src/queue/state/queue.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
@@ -69,7 +69,7 @@ describe("the queue", () => {
 const queued = (id: string) => {
   const pool = new TestPool();
   const buildId = pool.build({ id });
-  return heldJob(pool.model.state, buildId)!;
+  return findEntry(pool.model.state, buildId)!;
 };
 
 describe("the builds of a day", () => {
@@ -109,7 +109,7 @@ describe("the builds of a day", () => {
     for (const id of ids.toReversed()) {
       remove(id);
       pool.model.reload(pool.now);
-      pool.ok("compare", { found: { sequence: 0, complete: pool.model.state.told } });
+      pool.ok("compare", { found: { sequence: 0, complete: pool.model.state.databaseSequence } });
       expect(builtToday(pool.model.state, pool.now)).toBe(3);
     }
     pool.build();

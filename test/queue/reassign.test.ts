@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claim, SHA, take } from "./planned.ts";
+import { claimNext, SHA, startNext } from "./planned-builds.ts";
 import { ACTOR, type TestAgent, TestPool } from "./test-pool.ts";
 
 const releaseElsewhere = (pool: TestPool, agent: TestAgent) =>
@@ -47,9 +47,9 @@ describe("a build that its agent cannot fetch", () => {
     const build = pool.build({ trust: "untrusted", commitSha: SHA });
     const elsewhere = () =>
       pool.call("release", { ...first.holder(lease(pool, build)), reason: "no", elsewhere: true });
-    expect(take(first)).toMatchObject({ jobId: build });
+    expect(startNext(first)).toMatchObject({ jobId: build });
     expect(elsewhere()).toMatchObject({ ok: false, refusal: { kind: "conflict" } });
-    expect(claim(old)).toBeNull();
+    expect(claimNext(old)).toBeNull();
     expect(elsewhere()).toMatchObject({ ok: true });
   });
 

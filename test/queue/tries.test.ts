@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { BuildReason } from "../../src/protocol/build-states.ts";
 import { explainJob } from "../../src/queue/read/explain-jobs.ts";
 import { graphJob } from "./jobs/test-build.ts";
-import { claim, gate, planned, succeed, take } from "./planned.ts";
+import { claimNext, gate, newPlannedBuild, startNext, succeed } from "./planned-builds.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
-type Holder = ReturnType<typeof take>;
+type Holder = ReturnType<typeof startNext>;
 
 const fail = (pool: TestPool, holder: Holder, more: object = {}) =>
   pool.ok("finish", { ...holder, status: "failed", exitCode: 3, ...more });
@@ -16,8 +16,8 @@ const endOf = (pool: TestPool, id: string) => pool.job(id).end ?? null;
 /** A build with one job that has further tries, and an agent that has started the first. */
 const started = (retry: number, more: Parameters<typeof graphJob>[1] = {}) => {
   const pool = new TestPool();
-  const { buildId, agent } = planned(pool, [graphJob("test", { retry, ...more })]);
-  return { pool, buildId, id: `${buildId}/test`, agent, first: take(agent) };
+  const { buildId, agent } = newPlannedBuild(pool, [graphJob("test", { retry, ...more })]);
+  return { pool, buildId, id: `${buildId}/test`, agent, first: startNext(agent) };
 };
 
 describe("a job whose file gives it more tries", () => {
@@ -28,7 +28,7 @@ describe("a job whose file gives it more tries", () => {
     expect(pool.job(id)).toMatchObject({ status: "queued", attempt: 1, startedAt: null });
     const message = "Attempt 1 failed with exit code 3, and the job is tried again. Step make failed.";
     expect(pool.message(id)).toBe(message);
-    const second = take(agent);
+    const second = startNext(agent);
     expect(second.fence).toBeGreaterThan(first.fence);
     expect(pool.message(id)).toBe(message);
     succeed(pool, second);
@@ -40,8 +40,8 @@ describe("a job whose file gives it more tries", () => {
   it("has failed with its last try", () => {
     const { pool, buildId, id, agent, first } = started(2);
     fail(pool, first);
-    fail(pool, take(agent));
-    fail(pool, take(agent), { exitCode: 9, message: "the last" });
+    fail(pool, startNext(agent));
+    fail(pool, startNext(agent), { exitCode: 9, message: "the last" });
     expect(endOf(pool, id)).toMatchObject({ status: "failed", exitCode: 9, attempt: 3, retries: 2 });
     expect(pool.facts(buildId)).toMatchObject({ status: "failed", exitCode: 9 });
     expect(pool.message(buildId)).toBe("the last");
@@ -49,8 +49,8 @@ describe("a job whose file gives it more tries", () => {
 
   it("stores nothing of tries where it has one", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("test")]);
-    fail(pool, take(agent));
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("test")]);
+    fail(pool, startNext(agent));
     const { jobs, graphs } = pool.model.storage.rows;
     const rows = [jobs.get(`${buildId}/test`), graphs.get(buildId)];
     expect(JSON.stringify(rows)).not.toMatch(/retr/);
@@ -79,7 +79,7 @@ describe("a job whose file gives it more tries", () => {
     };
     runOut(first);
     expect(pool.job(id)).toMatchObject({ status: "queued", attempt: 1 });
-    const second = take(agent);
+    const second = startNext(agent);
     pool.advance(40);
     expect(pool.status(id)).toBe("running");
     pool.ok("heartbeat", { ...second, bootId: agent.bootId });
@@ -97,7 +97,7 @@ describe("a job whose file gives it more tries", () => {
     expect(pool.refusal("finish", { ...first, ...stranger.credentials, status: "failed", exitCode: 3 })).toBe(
       "lease-lost",
     );
-    const second = take(agent);
+    const second = startNext(agent);
     expect(pool.refusal("finish", { ...first, status: "failed", exitCode: 3 })).toBe("lease-lost");
     for (const late of ["progress", "start"] as const) expect(pool.refusal(late, first)).toBe("lease-lost");
     succeed(pool, second);
@@ -108,16 +108,16 @@ describe("a job whose file gives it more tries", () => {
     const { pool, id, agent, first } = started(1);
     pool.ok("finish", { ...first, status: "failed", exitCode: 1, outputs: { list: "of the first" } });
     expect(pool.model.storage.outputs(id)).toEqual({});
-    succeed(pool, take(agent));
+    succeed(pool, startNext(agent));
     expect(pool.model.storage.outputs(id)).toEqual({});
   });
 
   it("keeps its place in the queue, before jobs that came later", () => {
     const pool = new TestPool();
-    const { agent } = planned(pool, [graphJob("a", { retry: 1 }), graphJob("b"), graphJob("c")]);
-    const first = take(agent);
+    const { agent } = newPlannedBuild(pool, [graphJob("a", { retry: 1 }), graphJob("b"), graphJob("c")]);
+    const first = startNext(agent);
     fail(pool, first);
-    expect(claim(agent)?.jobId).toBe(first.jobId);
+    expect(claimNext(agent)?.jobId).toBe(first.jobId);
   });
 });
 
@@ -125,7 +125,7 @@ describe("until the last try of a job has failed", () => {
   it("nothing of its circle ends, nothing that needs it moves, and its gate stays open", () => {
     const pool = new TestPool();
     const matrix = (v: string) => ({ key: `test (${v})`, matrix: { v }, failFast: true, retry: 1 });
-    const { buildId, agent } = planned(pool, [
+    const { buildId, agent } = newPlannedBuild(pool, [
       graphJob("test", matrix("1")),
       graphJob("test", matrix("2")),
       graphJob("after", { needs: ["test"] }),
@@ -133,8 +133,8 @@ describe("until the last try of a job has failed", () => {
     ]);
     const [one, two] = ["1", "2"].map((v) => `${buildId}/test (${v})`) as [string, string];
     pool.ok("decideGate", { id: `${buildId}/deploy`, approved: true, role: "maintainer", name: "Ada", ...DECISION });
-    const others = [pool.agent(), pool.agent()].map(take);
-    const first = take(agent);
+    const others = [pool.agent(), pool.agent()].map(startNext);
+    const first = startNext(agent);
     expect([first, ...others].map(({ jobId: id }) => id).sort()).toEqual([`${buildId}/deploy`, one, two].sort());
     const of = (id: string) => [first, ...others].find((holder) => holder.jobId === id)!;
     const { seq, queuedAt, gate: approved } = pool.job(`${buildId}/deploy`);
@@ -143,7 +143,7 @@ describe("until the last try of a job has failed", () => {
     fail(pool, of(one));
     expect(pool.status(two)).toBe("running");
     expect(pool.status(`${buildId}/after`)).toBe("waiting");
-    const again = [take(pool.agent()), take(pool.agent())].find(({ jobId: id }) => id === one)!;
+    const again = [startNext(pool.agent()), startNext(pool.agent())].find(({ jobId: id }) => id === one)!;
     fail(pool, again);
     expect(pool.status(two)).toBe("canceling");
     expect(endOf(pool, `${buildId}/after`)).toBeNull();
@@ -152,16 +152,16 @@ describe("until the last try of a job has failed", () => {
   it("its semaphores are free while it waits", () => {
     const pool = new TestPool();
     const concurrency = { group: "deploy", limit: 1, whenBusy: "wait" as const };
-    const { agent } = planned(pool, [
+    const { agent } = newPlannedBuild(pool, [
       graphJob("a", { retry: 1, concurrency, requires: { labels: ["x"] } }),
       graphJob("b", { concurrency }),
     ]);
     const able = pool.agent({ labels: ["x"] });
-    const first = take(able);
-    expect(claim(agent)).toBeNull();
+    const first = startNext(able);
+    expect(claimNext(agent)).toBeNull();
     fail(pool, first);
-    expect(claim(agent)?.jobId).toMatch(/b$/);
-    expect(claim(able)).toBeNull();
+    expect(claimNext(agent)?.jobId).toMatch(/b$/);
+    expect(claimNext(able)).toBeNull();
   });
 
   it.each(["the build", "the job"])("a cancel of %s ends the wait", (what) => {
@@ -170,7 +170,7 @@ describe("until the last try of a job has failed", () => {
     pool.ok("cancel", { buildId: what === "the job" ? id : buildId, actor: ACTOR });
     expect(endOf(pool, id)).toMatchObject({ status: "canceled", attempt: 1, retries: 1 });
     expect(pool.status(buildId)).toBe("canceled");
-    expect(claim(agent)).toBeNull();
+    expect(claimNext(agent)).toBeNull();
     fail(pool, first);
     expect(endOf(pool, id)).toMatchObject({ status: "canceled" });
   });
@@ -184,8 +184,8 @@ describe("until the last try of a job has failed", () => {
 
   it("what cleans up a canceled build has its tries, as long as it may run", () => {
     const pool = new TestPool();
-    const { buildId, agent } = planned(pool, [graphJob("clean", { condition: "always()", retry: 2 })]);
-    const first = take(agent);
+    const { buildId, agent } = newPlannedBuild(pool, [graphJob("clean", { condition: "always()", retry: 2 })]);
+    const first = startNext(agent);
     pool.ok("cancel", { buildId, actor: ACTOR });
     fail(pool, first);
     expect(pool.status(`${buildId}/clean`)).toBe("queued");
@@ -200,7 +200,7 @@ describe("until the last try of a job has failed", () => {
     pool.model.reload(pool.now);
     pool.ok("compare", { found: { sequence: 0, complete: 0 } });
     fail(pool, first);
-    const second = take(agent);
+    const second = startNext(agent);
     pool.model.reload(pool.now);
     pool.ok("compare", { found: { sequence: 0, complete: 0 } });
     fail(pool, second);
@@ -220,11 +220,11 @@ describe("lost leases and failed tries", () => {
       fc.property(order, fc.integer({ min: 0, max: 2 }), fc.integer({ min: 1, max: 3 }), (ends, retry, maxAttempts) => {
         const pool = new TestPool();
         const job = graphJob("test", retry === 0 ? {} : { retry });
-        const { buildId, agent } = planned(pool, [job], { maxAttempts });
+        const { buildId, agent } = newPlannedBuild(pool, [job], { maxAttempts });
         const id = `${buildId}/test`;
         let [lost, failed, starts] = [0, 0, 0];
         for (const end of ends) {
-          const holder = take(agent);
+          const holder = startNext(agent);
           starts++;
           if (end === "lost") lose(pool, holder);
           else fail(pool, holder);
@@ -251,7 +251,7 @@ describe("why a job waits for its next try", () => {
     const { pool, id, agent, first } = started(2);
     fail(pool, first);
     expect(explainOf(pool, id)).toMatch(/^1 try of at most 3 failed\. /);
-    fail(pool, take(agent));
+    fail(pool, startNext(agent));
     expect(explainOf(pool, id)).toMatch(/^2 tries of at most 3 failed\. /);
   });
 });

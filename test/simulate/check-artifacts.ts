@@ -1,4 +1,4 @@
-import { seenArtifacts } from "../../src/queue/commands/artifacts.ts";
+import { visibleArtifacts } from "../../src/queue/commands/artifacts.ts";
 import type { Rules } from "../../src/queue/state/rules.ts";
 import { heldCurrentLease } from "./call-of-lease.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
@@ -33,7 +33,7 @@ export const checkShown = ({ observed, storage }: CheckContext, rules: Pick<Rule
     if (!job || job.fence === 0) continue;
     const hasResult = job.status === "succeeded" || job.status === "failed";
     const winner = hasResult ? observed.winners.get(jobId) : undefined;
-    const shown = seenArtifacts(job, rules);
+    const shown = visibleArtifacts(job, rules);
     let expected = 0;
     for (const { id, fence } of kept) {
       if (fence !== winner) continue;

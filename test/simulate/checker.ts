@@ -1,6 +1,6 @@
 import type { Result } from "../../src/queue/commands/commands.ts";
 import type { Stored } from "../../src/queue/commands/reconcile.ts";
-import type { FoundSockets } from "../../src/queue/commands/wake.ts";
+import type { AgentSockets } from "../../src/queue/commands/wake.ts";
 import type { Push } from "../../src/queue/state/decision.ts";
 import type { Change } from "../../src/queue/state/facts.ts";
 import type { Rules } from "../../src/queue/state/rules.ts";
@@ -83,7 +83,7 @@ export class Checker implements CheckContext {
   }
 
   /** A new object takes up the sockets that it finds. */
-  beforeWake(state: PoolState, found: ReadonlyMap<string, FoundSockets>, now: number): void {
+  beforeWake(state: PoolState, found: ReadonlyMap<string, AgentSockets>, now: number): void {
     this.beforeCall(state, "wake", { found }, now);
   }
 

@@ -6,7 +6,7 @@ import {
   NOTHING_HEARD,
   revocationsToTell,
 } from "../../src/queue/commands/sequence.ts";
-import { nextTold } from "../../src/queue/state/decision.ts";
+import { nextSequence } from "../../src/queue/state/decision.ts";
 import type { BuildFacts, JobFacts } from "../../src/queue/state/facts.ts";
 import type { SimPool } from "./pool.ts";
 import { isEnded } from "./specification.ts";
@@ -94,7 +94,7 @@ export class SimDatabase {
       audits: [...storage.rows.audits].slice(0, BATCH_SIZE),
       revoked,
       isDue: isSequenceDue(state, revoked),
-      sequence: { written: nextTold(state), from: state.told },
+      sequence: { written: nextSequence(state), from: state.databaseSequence },
     };
   }
 

@@ -3,7 +3,7 @@ import type { Result } from "../../src/queue/commands/commands.ts";
 import { mayCarryOut } from "../../src/queue/commands/delete.ts";
 import type { Command, InputOf, OutputOf } from "../../src/queue/commands/step.ts";
 import type { Channel } from "../../src/queue/state/facts.ts";
-import { hostReportOf } from "../../src/queue/state/host-state.ts";
+import { toHostReport } from "../../src/queue/state/host-state.ts";
 import { type Heard, nothingDelivered } from "../../src/queue/state/outbox.ts";
 import type { Batch, SimDatabase } from "./database.ts";
 import type { Fault } from "./faults.ts";
@@ -81,7 +81,7 @@ export class SimDeliveries {
   #reportOf(buildId: string): HostReport | null {
     const { storage } = this.#simulator.pool;
     const build = storage.rows.builds.get(buildId);
-    return (build && hostReportOf(build, [])) ?? null;
+    return (build && toHostReport(build, [])) ?? null;
   }
 
   /** Builds that a git host has nothing to hear of any more: D1 was believed, and does not know their commit. */

@@ -2,7 +2,7 @@ import { LIMITS } from "../../src/protocol/limits.ts";
 import { ORGANIZATION_LIMITS } from "../../src/protocol/organization.ts";
 import type { Result } from "../../src/queue/commands/commands.ts";
 import { type Command, type InputOf, nextDue, type OutputOf, step } from "../../src/queue/commands/step.ts";
-import { type FoundSockets, wake } from "../../src/queue/commands/wake.ts";
+import { type AgentSockets, wake } from "../../src/queue/commands/wake.ts";
 import { apply } from "../../src/queue/state/apply.ts";
 import type { DecisionContext, Push } from "../../src/queue/state/decision.ts";
 import type { Change } from "../../src/queue/state/facts.ts";
@@ -76,7 +76,7 @@ export class SimPool {
   }
 
   /** Starts a new object from what is stored; `found` are the sockets that survived the eviction. */
-  reload(now: number, found: ReadonlyMap<string, FoundSockets> = new Map()): void {
+  reload(now: number, found: ReadonlyMap<string, AgentSockets> = new Map()): void {
     const { storage, checker, context } = this;
     context.now = now;
     this.state = storage.load();

@@ -1,9 +1,9 @@
-import type { FoundSockets, KeptLease } from "../../src/queue/commands/wake.ts";
+import type { AgentSockets, RenewedLease } from "../../src/queue/commands/wake.ts";
 
 interface SimSocket {
   /** When a poll's socket closes; null for the agent's own. */
   until: number | null;
-  kept: KeptLease | null;
+  kept: RenewedLease | null;
   /** The agent is gone, and the pool does not know. */
   isHalfOpen: boolean;
 }
@@ -43,7 +43,7 @@ export class SimSockets {
   }
 
   /** The pool remembers the lease that a heartbeat on the agent's own socket renewed. */
-  keep(agentId: string, kept: KeptLease): void {
+  keep(agentId: string, kept: RenewedLease): void {
     const socket = this.#sockets.get(agentId);
     if (socket?.until === null) socket.kept = kept;
   }
@@ -54,7 +54,7 @@ export class SimSockets {
   }
 
   /** What an object finds when it wakes. */
-  found(): Map<string, FoundSockets> {
+  found(): Map<string, AgentSockets> {
     return new Map([...this.#sockets].map(([id, { until, kept }]) => [id, { until, hasOwn: until === null, kept }]));
   }
 }

@@ -4,7 +4,7 @@ import type { AuditFact, KeyedBuild, KnownDelivery } from "../../src/queue/comma
 import type { Head, HeadKey } from "../../src/queue/commands/heads.ts";
 import type { AgentFacts } from "../../src/queue/state/agent-facts.ts";
 import { apply } from "../../src/queue/state/apply.ts";
-import { countOf, type DayCount, laterCount, NO_BUILDS } from "../../src/queue/state/counts.ts";
+import { type DayCount, laterCount, NO_BUILDS, toDayCount } from "../../src/queue/state/counts.ts";
 import {
   BUILD_CHANNELS,
   type BuildChannel,
@@ -309,7 +309,7 @@ export class SimStorage implements Records {
     for (const build of this.rows.builds.values()) {
       if (build.seq > (newest?.seq ?? 0)) newest = build;
     }
-    return newest ? laterCount(countOf(newest), this.rows.dayCount) : this.rows.dayCount;
+    return newest ? laterCount(toDayCount(newest), this.rows.dayCount) : this.rows.dayCount;
   }
 
   lastSeq() {

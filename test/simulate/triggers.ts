@@ -1,6 +1,6 @@
 import type { Requires } from "../../src/protocol/pipeline.ts";
 import type { NewBuild, NewPlan } from "../../src/queue/commands/commands.ts";
-import { rerunOf } from "../../src/queue/jobs/rerun.ts";
+import { planRerun } from "../../src/queue/jobs/rerun.ts";
 import { checkRerun } from "./check-retries.ts";
 import { HOST_OF, type Pipeline } from "./pipeline.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";
@@ -82,7 +82,7 @@ export const retryFailed = (simulator: Simulator): void => {
   const id = simulator.newId("b");
   files.copy(buildId, id);
   const again = files.read(id, commitSha);
-  const adopted = rerunOf({ buildId, graph, jobs }, again, pool.context.rules);
+  const adopted = planRerun({ buildId, graph, jobs }, again, pool.context.rules);
   const keys = new Map(again.jobs.map((job) => [job.id, job.key]));
   checkRerun(
     graph.jobs.map(({ id: jobId, key, definition, needs }) => ({

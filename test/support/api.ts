@@ -53,28 +53,28 @@ export const newOrganization = async (): Promise<{ orgId: string; admin: string 
 };
 
 export const newToken = async (admin: string, role: Role): Promise<string> =>
-  (await created(admin, "/token", { name: role, kind: "api", role })).token;
+  (await create(admin, "/token", { name: role, kind: "api", role })).token;
 
 /** Creates a resource. Fails unless the answer is 201. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
-export const created = async <T = any>(token: string, path: string, body: unknown): Promise<T> => {
+export const create = async <T = any>(token: string, path: string, body: unknown): Promise<T> => {
   const answer = await call<T>(token, "POST", path, body);
   expect(answer, answer.text).toMatchObject({ status: 201 });
   return answer.body;
 };
 
 export const newRepository = (token: string, gitHostRepoId = 1): Promise<Repository> =>
-  created(token, "/repository", {
+  create(token, "/repository", {
     gitHostRepoId,
     fullName: `acme/app-${gitHostRepoId}`,
     cloneUrl: `https://git.example/acme/app-${gitHostRepoId}.git`,
   });
 
 export const newPipeline = (token: string, repoId: string, more: object = {}): Promise<Pipeline> =>
-  created(token, "/pipeline", { repoId, name: "ci", ...more });
+  create(token, "/pipeline", { repoId, name: "ci", ...more });
 
 export const newAgent = (token: string, more: object = {}): Promise<Agent & { token: string }> =>
-  created(token, "/buildagent/register", {
+  create(token, "/buildagent/register", {
     name: "agent",
     platform: 2,
     canBuildIOS: false,

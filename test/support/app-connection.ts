@@ -3,7 +3,7 @@ import { loadKeyring } from "../../src/crypto/keyring.ts";
 import { connectionContext } from "../../src/domain/seal-context.ts";
 import { writtenAppSecret } from "../../src/githosts/github/app-key.ts";
 import { newAppKeys } from "./app-keys.ts";
-import { hookOfGeneration, type StoredConnection } from "./hooks.ts";
+import { newHook, type StoredConnection } from "./hooks.ts";
 import { newHost } from "./host-at.ts";
 import type { HostSettings } from "./recording-host/host-state.ts";
 
@@ -29,6 +29,6 @@ export const newAppConnection = async (orgId: string, settings: Partial<HostSett
   )
     .bind(id, orgId, host.webUrl, apiUrl, host.webUrl, String(APP_ID), sealed)
     .run();
-  const hook: StoredConnection = await hookOfGeneration({ orgId, kind: "github", connectionId: id, generation: 1 }, 1);
+  const hook: StoredConnection = await newHook({ orgId, kind: "github", connectionId: id, generation: 1 }, 1);
   return { hook, host };
 };

@@ -22,24 +22,28 @@ export const ORIGIN: BuildOrigin = {
 };
 
 /** A commit's hash that begins with this name. */
-export const sha = (name: string): string => name.padEnd(40, "0");
+export const namedSha = (name: string): string => name.padEnd(40, "0");
 
 /** A build that a push asks for; `before` is the head before it. */
-export const arriving = (
+export const newRequestedBuild = (
   build: NewBuild,
   { head, before = null, ...over }: { head: string; before?: string | null } & Partial<RequestedBuild>,
 ): RequestedBuild => ({
   ...build,
   pipelineId: build.pipelineId ?? "pipeline",
-  commitSha: sha(head),
+  commitSha: namedSha(head),
   host: HOST,
-  origin: { ...ORIGIN, before: before === null ? null : sha(before) },
+  origin: { ...ORIGIN, before: before === null ? null : namedSha(before) },
   supersedes: true,
   actor: CONNECTION,
   ...over,
 });
 
-export const arrival = (orgId: string, deliveryId: string, over: Partial<DeliveryRequest> = {}): DeliveryRequest => ({
+export const newDelivery = (
+  orgId: string,
+  deliveryId: string,
+  over: Partial<DeliveryRequest> = {},
+): DeliveryRequest => ({
   orgId,
   connectionId: "c1",
   deliveryId,

@@ -3,7 +3,7 @@ import type { OpenedArtifact } from "../../src/protocol/artifact.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import { call } from "./api.ts";
 import { type Files, packed, sha256 } from "./artifact-files.ts";
-import { held } from "./jobs.ts";
+import { callWithLease } from "./jobs.ts";
 
 interface Sender {
   id: string;
@@ -11,13 +11,19 @@ interface Sender {
 }
 
 /** What a grant names: Workers of the release before and after read it too. */
-export const claimsOf = (grant: string): string[] =>
+export const grantClaims = (grant: string): string[] =>
   Object.keys(JSON.parse(Buffer.from(grant.split(".")[0]!.slice("mrx_".length), "base64url").toString())).sort();
 
 /** Begins an artifact with these files. */
 export const openArtifact = (agent: Sender, job: Job, name: string, files: Files, more: object = {}) => {
   const { list, bytes } = packed(files);
-  return held(agent, job, "POST", "artifact", { name, as: "files", bytes: bytes.length, files: list.length, ...more });
+  return callWithLease(agent, job, "POST", "artifact", {
+    name,
+    as: "files",
+    bytes: bytes.length,
+    files: list.length,
+    ...more,
+  });
 };
 
 export const sendPart = (

@@ -3,7 +3,7 @@ import type { Build } from "../../src/protocol/build.ts";
 import type { Job } from "../../src/protocol/jobs.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
 import type { Repository } from "../../src/protocol/repository.ts";
-import { type Answer, call, created, newAgent, newOrganization, newPipeline, newRepository } from "./api.ts";
+import { type Answer, call, create, newAgent, newOrganization, newPipeline, newRepository } from "./api.ts";
 
 export interface BuildSetup {
   orgId: string;
@@ -21,13 +21,13 @@ export const newBuildSetup = async (): Promise<BuildSetup> => {
 };
 
 /** Polls once as the agent, without waiting: 200 with a job, or 204. */
-export const poll = (agent: { id: string; token: string }): Promise<Answer<Job>> =>
+export const pollOnce = (agent: { id: string; token: string }): Promise<Answer<Job>> =>
   call<Job>(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`);
 
-export const trigger = (token: string, pipelineId: string, more: object = {}): Promise<Build> =>
-  created<Build>(token, "/build", { pipelineId, branch: "main", ...more });
+export const triggerBuild = (token: string, pipelineId: string, more: object = {}): Promise<Build> =>
+  create<Build>(token, "/build", { pipelineId, branch: "main", ...more });
 
-export const buildOf = async (token: string, id: string): Promise<Build> =>
+export const readBuild = async (token: string, id: string): Promise<Build> =>
   (await call<Build>(token, "GET", `/build/${id}`)).body;
 
 /** Starts and finishes the job, so that the agent is free again. */
@@ -38,9 +38,9 @@ export const completeJob = async (agent: { token: string }, job: Job): Promise<v
 };
 
 /** Triggers a build, takes its job and finishes it. @throws Error if the agent gets no job */
-export const takeNewJob = async ({ admin, pipeline, agent }: BuildSetup, more: object = {}): Promise<Job> => {
-  await trigger(admin, pipeline.id, more);
-  const answer = await poll(agent);
+export const finishNewJob = async ({ admin, pipeline, agent }: BuildSetup, more: object = {}): Promise<Job> => {
+  await triggerBuild(admin, pipeline.id, more);
+  const answer = await pollOnce(agent);
   if (answer.status !== 200) throw new Error(`the agent got no job: ${answer.status} ${answer.text}`);
   await completeJob(agent, answer.body);
   return answer.body;

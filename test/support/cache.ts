@@ -3,7 +3,7 @@ import type { CacheOpening, FoundCache, OpenedCache } from "../../src/protocol/c
 import type { Job } from "../../src/protocol/jobs.ts";
 import { call } from "./api.ts";
 import { sha256 } from "./artifact-files.ts";
-import { held } from "./jobs.ts";
+import { callWithLease } from "./jobs.ts";
 
 interface Caller {
   id: string;
@@ -14,10 +14,16 @@ const idOf = (job: Job): string => job.job?.id ?? job.build.id;
 
 /** Asks for these keys, with fallbacks for all. */
 export const findCache = (agent: Caller, job: Job, keys: string[], fallback: string[] = [], codecs = ["gzip"]) =>
-  held(agent, job, "POST", "cache/find", { entries: keys.map((key) => ({ key, fallback })), codecs });
+  callWithLease(agent, job, "POST", "cache/find", { entries: keys.map((key) => ({ key, fallback })), codecs });
 
 export const openCache = (agent: Caller, job: Job, key: string, bytes: Uint8Array, more: Partial<CacheOpening> = {}) =>
-  held(agent, job, "POST", "cache", { key, bytes: bytes.length, sha256: sha256(bytes), codec: "gzip", ...more });
+  callWithLease(agent, job, "POST", "cache", {
+    key,
+    bytes: bytes.length,
+    sha256: sha256(bytes),
+    codec: "gzip",
+    ...more,
+  });
 
 export const sendCachePart = (
   agent: Caller,
@@ -67,7 +73,7 @@ export const saveCache = async (agent: Caller, job: Job, key: string, bytes: Uin
 };
 
 /** What a job finds of one key; null where it finds nothing. */
-export const foundOf = async (agent: Caller, job: Job, key: string, fallback: string[] = []) => {
+export const findEntry = async (agent: Caller, job: Job, key: string, fallback: string[] = []) => {
   const answer = await findCache(agent, job, [key], fallback);
   expect(answer, answer.text).toMatchObject({ status: 200 });
   return (answer.body as FoundCache).entries[0] ?? null;

@@ -10,7 +10,7 @@ import { type Answer, isJsonText } from "./api.ts";
 const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
 /** Makes a `call` of the service as if deployed with other secrets or bindings: same code, database and objects. */
-export const deployedWith = (change: Partial<Env>) => {
+export const callDeployedWith = (change: Partial<Env>) => {
   const off = { TOKEN_RATE: UNLIMITED, AGENT_RATE: UNLIMITED, ORGANIZATION_RATE: UNLIMITED };
   const deployed = { ...env, ...off, ...change } as Env;
   // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { gitHostName } from "../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../src/githosts/core/delivery-note.ts";
 import { type Hook, loadHookMint } from "../../src/githosts/core/hook-address.ts";
-import type { GitHost } from "../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../src/objects/host/git-host.ts";
 import type { HostKind } from "../../src/protocol/connection.ts";
 import type { DeliveryTaken } from "../../src/protocol/delivery.ts";
 import type { Problem } from "../../src/protocol/problem.ts";
@@ -19,7 +19,7 @@ export interface StoredConnection extends Hook {
 const grantOf = (hook: Hook) => loadHookMint(env.TOKEN_KEYS).grant(hook);
 
 /** The hook of a connection under another generation, as its host would know it. */
-export const hookOfGeneration = async (hook: Hook, generation: number): Promise<StoredConnection> => {
+export const newHook = async (hook: Hook, generation: number): Promise<StoredConnection> => {
   const other = { ...hook, generation };
   return { ...other, ...(await grantOf(other)) };
 };
@@ -41,7 +41,7 @@ export const newConnection = async (orgId: string, kind: HostKind): Promise<Stor
   )
     .bind(connectionId, orgId, kind, `our ${kind}`, origin, `${origin}/api`, origin, at, at)
     .run();
-  return hookOfGeneration({ orgId, kind, connectionId, generation: 1 }, 1);
+  return newHook({ orgId, kind, connectionId, generation: 1 }, 1);
 };
 
 /** Makes a repository one of the connection's. */
@@ -53,7 +53,7 @@ const hex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** The headers with which a host proves that it knows the secret. */
-export const proofOf = async (
+export const signDelivery = async (
   { kind, secret }: Pick<StoredConnection, "kind" | "secret">,
   body: Uint8Array<ArrayBuffer>,
 ): Promise<Record<string, string>> => {
@@ -110,10 +110,10 @@ export const deliver = async (
   change: Partial<Env> = {},
 ): Promise<Answer<DeliveryTaken & Problem>> => {
   const bytes = bytesOf(body);
-  const proof = await proofOf(hook, bytes);
+  const proof = await signDelivery(hook, bytes);
   return send(`/hook/${hook.token}`, { method: "POST", headers: { ...headers, ...proof }, body: bytes }, change);
 };
 
 /** What the list of deliveries has of a connection. */
-export const notesOf = ({ orgId, connectionId }: Hook): Promise<DeliveryNote[]> =>
-  (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(gitHostName(orgId, connectionId)).deliveries(200);
+export const readDeliveryNotes = ({ orgId, connectionId }: Hook): Promise<DeliveryNote[]> =>
+  (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(gitHostName(orgId, connectionId)).deliveries(200);

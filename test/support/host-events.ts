@@ -36,7 +36,7 @@ interface PushFacts extends HostRepository {
 }
 
 /** A push of a branch or a tag; a deletion where `sha` is null. */
-export const pushOf = (
+export const newPush = (
   sha: string | null,
   {
     ref = "refs/heads/main",
@@ -75,7 +75,7 @@ interface PullFacts extends HostRepository {
 }
 
 /** A change of a pull request of the repository itself, or of a fork: of the repository with the id `forkOf`. */
-export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
+export const newPull = (action: string, sha: string, facts: PullFacts = {}) => {
   const { number = 7, branch = "topic", base = "main", forkOf = facts.id ?? 1, title = "Add it" } = facts;
   const { updatedAt = hostTime(), before, draft = false, author = "ann", sender = "ann" } = facts;
   const labels = (facts.labels ?? []).map((name) => ({ name }));
@@ -91,7 +91,7 @@ export const pullOf = (action: string, sha: string, facts: PullFacts = {}) => {
 };
 
 /** What a merge queue says of a commit that it tries. */
-export const groupOf = (action: string, sha: string, ref = "refs/heads/gh-readonly-queue/main/pr-7-abc") => ({
+export const newMergeGroup = (action: string, sha: string, ref = "refs/heads/gh-readonly-queue/main/pr-7-abc") => ({
   ...{ action, repository: repositoryOf(), sender: { login: "github-merge-queue[bot]" } },
   merge_group: { head_ref: ref, head_sha: sha, base_ref: "refs/heads/main", base_sha: SHA("0") },
 });

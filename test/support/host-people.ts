@@ -1,6 +1,6 @@
 import type { HostKind } from "../../src/protocol/connection.ts";
 import { bodyWith } from "./deliveries/bodies.ts";
-import { hostTime, pullOf, pushOf, SHA } from "./host-events.ts";
+import { hostTime, newPull, newPush, SHA } from "./host-events.ts";
 
 /* What people do at each host, as deliveries about the repository with the id 1. */
 
@@ -42,11 +42,11 @@ const idOf = (login: string): number => [...login].reduce((sum, letter) => sum *
 
 const GITHUB = { opened: "opened", reopened: "reopened", closed: "closed", pushed: "synchronize" };
 const github: HostOfPeople = {
-  push: ({ sha, before, ...facts }) => ["push", pushOf(sha, { ...facts, before: before ?? ZEROS })],
+  push: ({ sha, before, ...facts }) => ["push", newPush(sha, { ...facts, before: before ?? ZEROS })],
   pull: ({ did, sha, second, ...facts }) => {
     const action = { ...GITHUB, labeled: "labeled", ready: "ready_for_review" }[did];
     const state = did === "closed" ? "closed" : "open";
-    return ["pull_request", pullOf(action, sha, { ...facts, state, updatedAt: hostTime(second) })];
+    return ["pull_request", newPull(action, sha, { ...facts, state, updatedAt: hostTime(second) })];
   },
 };
 

@@ -16,14 +16,19 @@ export const pollForJobs = (agent: Caller, features: string = FEATURES.join(",")
   call<Job>(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`, undefined, { "X-Agent-Features": features });
 
 /** A call about what the agent holds, under its lease. */
-export const held = (agent: Caller, { job, build, lease }: Job, method: string, verb: string, body?: unknown) =>
-  call(agent.token, method, `/job/${job?.id ?? build.id}/${verb}`, body, { "X-Lease": String(lease) });
+export const callWithLease = (
+  agent: Caller,
+  { job, build, lease }: Job,
+  method: string,
+  verb: string,
+  body?: unknown,
+) => call(agent.token, method, `/job/${job?.id ?? build.id}/${verb}`, body, { "X-Lease": String(lease) });
 
 /** Takes what waits for the agent and starts it. @throws Error where there is nothing */
-export const takeAndStart = async (agent: Caller): Promise<Job> => {
+export const startNextJob = async (agent: Caller): Promise<Job> => {
   const { status, body, text } = await pollForJobs(agent);
   if (status !== 200) throw new Error(`the agent got nothing: ${status} ${text}`);
-  expect((await held(agent, body, "POST", "start")).status).toBe(200);
+  expect((await callWithLease(agent, body, "POST", "start")).status).toBe(200);
   return body;
 };
 
@@ -38,8 +43,8 @@ export const sendPlan = (agent: Caller, job: Job, text: string, more: object = {
   );
 
 /** Takes the root of the next build and plans it from this file. @returns its id, and the ids of its jobs by their keys */
-export const planNext = async (agent: Caller, text: string) => {
-  const root = await takeAndStart(agent);
+export const planNextBuild = async (agent: Caller, text: string) => {
+  const root = await startNextJob(agent);
   const answer = await sendPlan(agent, root, text);
   expect(answer, answer.text).toMatchObject({ status: 200 });
   const jobs: { id: string; key: string }[] = answer.body.jobs;
@@ -47,13 +52,16 @@ export const planNext = async (agent: Caller, text: string) => {
 };
 
 /** Takes the next job, starts it and reports its result. */
-export const runNext = async (agent: Caller, result: object = { status: "succeeded", exitCode: 0 }): Promise<Job> => {
-  const job = await takeAndStart(agent);
-  const answer = await held(agent, job, "POST", "finish", result);
+export const finishNextJob = async (
+  agent: Caller,
+  result: object = { status: "succeeded", exitCode: 0 },
+): Promise<Job> => {
+  const job = await startNextJob(agent);
+  const answer = await callWithLease(agent, job, "POST", "finish", result);
   expect(answer, answer.text).toMatchObject({ status: 200 });
   return job;
 };
 
 /** The statuses of a build's jobs by their keys. */
-export const statusesOf = ({ jobs }: Build): Record<string, string> =>
+export const jobStatuses = ({ jobs }: Build): Record<string, string> =>
   Object.fromEntries((jobs ?? []).map(({ key, status }) => [key, status]));

@@ -1,6 +1,6 @@
 import { env } from "cloudflare:workers";
 import { isForAllReleases } from "../../src/domain/durable-objects.ts";
-import { GitHost } from "../../src/objects/host/git-host.ts";
+import { GitHostObject } from "../../src/objects/host/git-host.ts";
 import { BuildLog } from "../../src/objects/log/build-log.ts";
 import { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import { VersionedObject } from "../../src/objects/versioned-object.ts";
@@ -8,7 +8,7 @@ import { VERSION } from "../../src/protocol/version.ts";
 
 type Calls = Record<string, (...given: unknown[]) => Promise<unknown>>;
 
-const CLASSES = { AGENT_POOL: AgentPool, BUILD_LOG: BuildLog, GIT_HOST: GitHost } as const;
+const CLASSES = { AGENT_POOL: AgentPool, BUILD_LOG: BuildLog, GIT_HOST: GitHostObject } as const;
 export type Kind = keyof typeof CLASSES;
 export const KINDS = Object.keys(CLASSES) as Kind[];
 
@@ -48,7 +48,7 @@ export const callObjectsByName = (): void => {
 };
 
 /** Objects of a test's own. The service calls their methods as it calls those of real ones. */
-export const objectsThat = <N>(objectOf: (name: string) => object): N => {
+export const fakeObjects = <N>(objectOf: (name: string) => object): N => {
   const getByName = (name: string) => {
     const object = objectOf(name) as Calls;
     const call = (_release: string, method: string, given: unknown[]) => object[method]!(...given);

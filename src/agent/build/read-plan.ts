@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { answerChanged, changedWork } from "../../pipeline/expression/changed.ts";
-import { type Questions, questionsOf } from "../../pipeline/graph/questions.ts";
+import { collectQuestions, type Questions } from "../../pipeline/graph/questions.ts";
 import { formatMistake } from "../../pipeline/mistake.ts";
 import { hashedText, type IncludedText, type Includes } from "../../pipeline/parse/included-files.ts";
-import { type Parsed, parsePlan } from "../../pipeline/parse/parse.ts";
+import { type ParsedPlan, parsePlan } from "../../pipeline/parse/parse.ts";
 import type { JobDefinition, Plan } from "../../pipeline/parse/plan.ts";
 import { planOfJob } from "../../pipeline/parse/plan-contents.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -80,7 +80,7 @@ export const readPlan = async (job: JobAnswer, fetched: Fetched): Promise<PlanRe
   return { ...wholePlan(parsed, pipeline.configPath, text), includes };
 };
 
-const wholePlan = (parsed: Parsed, file: string, text: string): PlanRead => {
+const wholePlan = (parsed: ParsedPlan, file: string, text: string): PlanRead => {
   const plan = planOrFail(parsed, file);
   return { file, text, plan, whole: plan, definition: null };
 };
@@ -94,7 +94,7 @@ export const readPlannedJob = (whole: Plan, file: string, text: string, key: str
 };
 
 /** @throws BuildFailure pipeline-invalid with a line for each mistake. */
-const planOrFail = ({ plan, mistakes = [] }: Parsed, file: string): Plan => {
+const planOrFail = ({ plan, mistakes = [] }: ParsedPlan, file: string): Plan => {
   if (plan) return plan;
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
 };
@@ -127,7 +127,7 @@ export const changedAnswers = ({ changed }: Questions, files: readonly string[] 
 export const planJobs = async ({ text, plan, includes = [] }: PlanRead, options: PlanJobsOptions): Promise<void> => {
   const { path, commitSha, comparison, calls, log, letGo } = options;
   const { base, files } = comparison;
-  const changed = changedAnswers(questionsOf(plan), files);
+  const changed = changedAnswers(collectQuestions(plan), files);
   const more = { ...(base === null ? {} : { base }), ...(includes.length === 0 ? {} : { includes }) };
   const body = { commitSha, path, text, changed, ...more };
   log.say(`--- Plan of the jobs in ${path}`);

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
-import { matcherOf, PATTERN_WORK } from "../../domain/patterns.ts";
+import { nameMatcher, PATTERN_WORK } from "../../domain/patterns.ts";
 import type { Work } from "../../domain/work.ts";
 import type { Plan, PlanCache } from "../../pipeline/parse/plan.ts";
 import type { JobContext } from "../../pipeline/prepare/job-context.ts";
-import { cacheTextsOf } from "../../pipeline/prepare/prepare-cache.ts";
+import { evaluateCacheTexts } from "../../pipeline/prepare/prepare-cache.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { MIB } from "../../protocol/units.ts";
 import type { BuildFolder } from "../build/build-folder.ts";
@@ -74,7 +74,7 @@ export const idsOfFiles = async (
   ]);
   if (listed.code !== 0 || listed.stdout.length >= TREE_BYTES)
     throw new Error("the commit has too many files below the folders that `files` names");
-  const isMeant = matcherOf(
+  const isMeant = nameMatcher(
     files.flatMap((path) => [path, `${path}/**`]).map((path) => path.replace(/^(?:\.\/)+/, "")),
     work,
   );
@@ -114,7 +114,7 @@ export const readCacheIds = async ({ job: { caches = [] } }: Plan, fetched: Fetc
 export const keyedCaches = (plan: Plan, facts: JobContext, ids: CacheIds, log: JobLog): KeyedCache[] =>
   (plan.job.caches ?? []).flatMap((cache): KeyedCache[] => {
     const own = ids.get(cache.name) ?? { ids: null };
-    const texts = "problem" in own ? own : cacheTextsOf(plan, facts, cache);
+    const texts = "problem" in own ? own : evaluateCacheTexts(plan, facts, cache);
     const machine = { platform: process.platform, arch: process.arch, matrix: facts.matrix ?? null };
     const key =
       "problem" in own || texts.problem !== undefined || !("key" in texts)

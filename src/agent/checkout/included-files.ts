@@ -1,5 +1,5 @@
 import { type IncludedText, KnownFiles, type ToInclude } from "../../pipeline/parse/included-files.ts";
-import { type Parsed, parsePlan } from "../../pipeline/parse/parse.ts";
+import { type ParsedPlan, parsePlan } from "../../pipeline/parse/parse.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Fetched } from "./checkout.ts";
 import { objectsIn, utf8Text } from "./commit-file.ts";
@@ -74,7 +74,7 @@ export const readIncluded = async (
 
 /** A file that was parsed, with those of the same commit that it includes. */
 export interface ParsedWithIncludes {
-  parsed: Parsed;
+  parsed: ParsedPlan;
   includes: IncludedText[];
 }
 

@@ -3,7 +3,7 @@ import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { GateDecision, JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
 import type { Needs } from "../../protocol/jobs.ts";
 import type { Order } from "../../queue/jobs/in-progress.ts";
-import { needsOf } from "../../queue/jobs/needs.ts";
+import { readNeeds } from "../../queue/jobs/needs.ts";
 import { CLEAN_UP_MS, JOB_RULES } from "../../queue/jobs/rules.ts";
 import { settle } from "../../queue/jobs/settle.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
@@ -172,7 +172,7 @@ export class LocalBuild {
 
   async #runJob(job: GraphJob): Promise<void> {
     const { graph, run } = this.#options;
-    const needs = needsOf(graph, this.#jobs, job.id, (id) => this.#outputs.get(id) ?? {});
+    const needs = readNeeds(graph, this.#jobs, job.id, (id) => this.#outputs.get(id) ?? {});
     const { outputs, ...result } = await run(job, needs);
     this.#outputs.set(job.id, outputs);
     this.#end(job.id, { ...result, cause: null });

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { expand } from "../../pipeline/graph/expand.ts";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { JobEnd } from "../../pipeline/graph/job-end.ts";
-import { questionsOf } from "../../pipeline/graph/questions.ts";
+import { collectQuestions } from "../../pipeline/graph/questions.ts";
 import { formatMistake } from "../../pipeline/mistake.ts";
 import type { IncludedText } from "../../pipeline/parse/included-files.ts";
 import type { Plan } from "../../pipeline/parse/plan.ts";
@@ -87,7 +87,7 @@ export const runJobs = async (options: LocalJobs): Promise<number> => {
 const planGraph = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts): JobGraph => {
   const { build, repository, changedFiles = null } = facts;
   const { graph, mistakes = [] } = expand(plan, {
-    facts: { build, repository, vars: env, changed: changedAnswers(questionsOf(plan), changedFiles) },
+    facts: { build, repository, vars: env, changed: changedAnswers(collectQuestions(plan), changedFiles) },
     hash: sha256(text),
     path: file,
     commitSha: build.commit,

@@ -5,9 +5,9 @@ import {
   countTests,
   foldTries,
   type IdentifiedTest,
-  identityOf,
   reportToSend,
   type TestResult,
+  testIdentity,
 } from "../../domain/reports/report-to-send.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type ReportedTests, type TestWarning, testsInWords } from "../../protocol/test-report.ts";
@@ -149,7 +149,7 @@ const ID_CHARACTERS = 16;
 const withIds = (jobKey: string, results: readonly TestResult[]): IdentifiedTest[] => {
   const counts = new Map<string, number>();
   return results.map((result) => {
-    const identity = identityOf(result);
+    const identity = testIdentity(result);
     const index = counts.get(identity) ?? 0;
     counts.set(identity, index + 1);
     const parts = JSON.stringify([jobKey, identity, ...(index === 0 ? [] : [index])]);

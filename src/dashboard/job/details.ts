@@ -9,10 +9,10 @@ import { explainWait, findCanceler } from "../../services/builds/build-jobs.ts";
 import { ownJob, plannedJobs, type ReadJob } from "../../services/builds/build-view.ts";
 import { type FoundBuild, findRecord, type RefusedState, refusedStates } from "../../services/builds/builds.ts";
 import { type Failure, findLastGreen, readFailure, readFirstFailure } from "../../services/builds/failure.ts";
-import { OUTPUT_BYTES, readLogEnd, tailOf } from "../../services/builds/step-output.ts";
+import { OUTPUT_BYTES, readLogEnd, toTail } from "../../services/builds/step-output.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { artifactsOf } from "../../services/uploads/artifacts.ts";
+import { listArtifactsOfBuild } from "../../services/uploads/artifacts.ts";
 import type { ShownTests } from "../build/tests.tsx";
 import { type Owners, readOwners } from "../parts/build-name.tsx";
 import { type UsualTimes, usualTimes } from "../parts/time-axis.ts";
@@ -85,7 +85,7 @@ const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   const log = { ...job, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
   const end = hasLog(job) ? await readLogEnd(context, log, hasFailed ? OUTPUT_BYTES : 0) : undefined;
   return {
-    logTail: end === undefined ? undefined : tailOf(end),
+    logTail: end === undefined ? undefined : toTail(end),
     failure: hasFailed ? await readFailure(context, build, job, end) : null,
   };
 };
@@ -105,7 +105,7 @@ export const readJob = async (
     explanation: waits && jobStateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
     log: readingBuild.then((build) => readLog(context, build, job)),
     green: waits ? null : readingBuild.then((build) => findLastGreen(context, build)),
-    artifacts: hasEnded(job) ? readingBuild.then((build) => artifactsOf(context, build, [job])) : [],
+    artifacts: hasEnded(job) ? readingBuild.then((build) => listArtifactsOfBuild(context, build, [job])) : [],
   });
   const lastRun = green?.jobs.find(({ key, adoptedFrom }) => key === job.key && adoptedFrom === null);
   return {
@@ -163,7 +163,7 @@ const readJobs = async (context: Context, build: FoundBuild, readingOwners: Prom
     unable: Promise.all(unexplained.map((job) => explain(context, job))),
     failure: readFirstFailure(context, build),
     green: findLastGreen(context, build),
-    artifacts: artifactsOf(context, build),
+    artifacts: listArtifactsOfBuild(context, build),
   });
   const lastRuns = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
   return {

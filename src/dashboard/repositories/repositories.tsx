@@ -1,7 +1,7 @@
 import { PIPELINE_DEFAULTS, type Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import { listPipelines } from "../../services/repositories/pipelines.ts";
-import { connectRepository, listRepositories, numberOf } from "../../services/repositories/repositories.ts";
+import { computeNumber, connectRepository, listRepositories } from "../../services/repositories/repositories.ts";
 import { FormPage } from "../parts/form-page.tsx";
 import { filterByText, NoMatch, TextFilter } from "../parts/list-filter.tsx";
 import { formOn, hasRole, type Page, type Pages } from "../shell/page-definition.ts";
@@ -97,7 +97,7 @@ const newPage: Page = {
 
 const connectForm = formOn(newPage, connectRepository, async (context, { form }) => {
   const fields = readRepository(form);
-  const gitHostRepoId = fields.gitHostRepoId ?? (await numberOf(fields.cloneUrl));
+  const gitHostRepoId = fields.gitHostRepoId ?? (await computeNumber(fields.cloneUrl));
   const body = parseBody(connectRepository.body, { ...fields, gitHostRepoId });
   const { id } = await connectRepository.run(context, withBody(body));
   return { to: `/app/repositories/${id}`, notice: "connected" };

@@ -13,7 +13,7 @@ import { checkPipeline } from "../../services/repositories/pipeline-check.ts";
 import type { AppEnv, StreamRoute } from "../../web/app-env.ts";
 import { downloadFile, downloadZip } from "../../web/artifact-files.ts";
 import { readLog } from "../../web/log.ts";
-import { logFailure, refusalOf } from "../../web/problems.ts";
+import { logFailure, toRefusal } from "../../web/problems.ts";
 import { requestId, requestLog } from "../../web/request-log.ts";
 import { mountPaletteRoute } from "../palette/find-rows.ts";
 import { readText } from "../parts/fields.tsx";
@@ -144,7 +144,7 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
       ? c.redirect(redirectAddress(result), 303)
       : answerView(c, context, result, { now: await poolNow(context) });
   } catch (error) {
-    const problem = refusalOf(error);
+    const problem = toRefusal(error);
     if (!isShownInForm(problem)) throw problem;
     const view = await form.page.show(context, { ...request, problem });
     return answerView(c, context, view, { now: await poolNow(context), status: 422 });
@@ -223,7 +223,7 @@ export const createDashboard = (): Hono<AppEnv> => {
   for (const form of FORMS) app.post(form.path, (c) => submitForm(c, form));
   app.notFound((c) => problemPage(c, new Refusal("not-found", "There is no such page.")));
   app.onError((error, c) => {
-    const refusal = refusalOf(error);
+    const refusal = toRefusal(error);
     if (!(error instanceof SignedOut) && refusal.kind !== "unauthenticated") return problemPage(c, refusal);
     clearCookies(c);
     return redirectToSignIn(c, !(error instanceof SignedOut));

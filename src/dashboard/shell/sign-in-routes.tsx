@@ -4,7 +4,7 @@ import { checkAddressRate, checkRate } from "../../services/core/rate-limit.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
 import type { AppEnv } from "../../web/app-env.ts";
 import { openContext } from "../../web/open-context.ts";
-import { refusalOf } from "../../web/problems.ts";
+import { toRefusal } from "../../web/problems.ts";
 import { ProblemNotice } from "../parts/form-page.tsx";
 import { readTheme, signIn, signOut, type Theme } from "./cookies.ts";
 import { assetUrl, Document } from "./document.tsx";
@@ -71,7 +71,7 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
       await context.admit();
     });
   } catch (error) {
-    const problem = refusalOf(error);
+    const problem = toRefusal(error);
     return c.html(<SignInPage theme={readTheme(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
   }
   return c.redirect(next, 303);

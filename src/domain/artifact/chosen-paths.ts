@@ -1,4 +1,4 @@
-import { matcherOf, patternProblem } from "../patterns.ts";
+import { nameMatcher, patternProblem } from "../patterns.ts";
 
 /*
  * Which files of a checkout a list of paths means. A path is a file, a folder with all that is in it, or a pattern;
@@ -63,7 +63,7 @@ const isWithin = (inner: string[], outer: string[]): boolean => outer.every((par
 export const choosePaths = (paths: readonly string[]): ChosenPaths => {
   const read = paths.map((path) => {
     const text = withoutSign(path);
-    const isMatch = matcherOf(text.endsWith("**") ? [text] : [text, `${text}/**`], NO_LIMIT);
+    const isMatch = nameMatcher(text.endsWith("**") ? [text] : [text, `${text}/**`], NO_LIMIT);
     return { isTaking: isTakingAway(path), isMatch, fixed: fixedParts(text) };
   });
   const all = read.filter(({ isTaking }) => !isTaking).map(({ fixed }) => fixed);

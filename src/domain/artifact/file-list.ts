@@ -92,7 +92,7 @@ export const listProblem = (
 };
 
 /** The files with the places of their bytes, which lie one after the other. */
-export const placed = (list: readonly ArtifactFile[]): PlacedFile[] => {
+export const placeFiles = (list: readonly ArtifactFile[]): PlacedFile[] => {
   let at = 0;
   return list.map((file) => {
     const start = at;

@@ -43,7 +43,7 @@ const MOST_CHARACTERS = 500;
 const LISTED_CHARACTERS = 200;
 
 /** The line that says why these lines end in a failure, with its context; the last lines where none does. Null without text. */
-export const excerptOf = (all: LogLine[]): Excerpt | null => {
+export const findExcerpt = (all: LogLine[]): Excerpt | null => {
   const lines = all.slice(-MOST_LINES);
   while (lines.length > 0 && plainText(settledLine(lines.at(-1)?.text ?? "")).trim() === "") lines.pop();
   if (lines.length === 0) return null;
@@ -61,8 +61,8 @@ export const excerptOf = (all: LogLine[]): Excerpt | null => {
 };
 
 /** The line of a log's end that says why it failed, as lists show it; null where none does. @param end its last bytes, as text */
-export const failedLineOf = (end: string): string | null => {
-  const excerpt = excerptOf(end.split("\n").map((text, offset) => ({ offset, text })));
+export const findFailedLine = (end: string): string | null => {
+  const excerpt = findExcerpt(end.split("\n").map((text, offset) => ({ offset, text })));
   const line = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at]?.text.trim() : undefined;
   return line ? line.slice(0, LISTED_CHARACTERS).toWellFormed() : null;
 };

@@ -44,7 +44,7 @@ export const percentile = (histogram: Histogram, share: number): number | null =
 };
 
 /** What the history of a pipeline keeps: its last builds, and numbers of its last days. */
-export const KEPT = { builds: 30, days: 14 };
+export const HISTORY_SIZE = { builds: 30, days: 14 };
 
 /** A build that has ended. Times are milliseconds since 1970. */
 export interface EndedBuild extends Run {
@@ -85,7 +85,7 @@ export const NO_HISTORY: History = { builds: [], days: {} };
 export const dayStart = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
 
 /** The first millisecond of the days that are kept. */
-export const keptSince = (now: number): number => dayStart(now) - (KEPT.days - 1) * DAY_MS;
+export const keptSince = (now: number): number => dayStart(now) - (HISTORY_SIZE.days - 1) * DAY_MS;
 
 const isoDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
@@ -110,7 +110,7 @@ const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
 export const rollUp = (before: History, from: number, builds: readonly EndedBuild[], now: number): History => {
   const buildsById = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
   for (const build of builds) buildsById.set(build.id, build);
-  const newest = [...buildsById.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, KEPT.builds);
+  const newest = [...buildsById.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, HISTORY_SIZE.builds);
   const first = Math.max(from, keptSince(now));
   const counted = Map.groupBy(
     builds.filter(({ id }) => timeOfId(id) >= first),

@@ -16,10 +16,10 @@ export interface TestResult extends TestCase {
  * passed, else failed. Without a failure they are a test with several sets of values, each counted.
  */
 export const foldTries = (cases: readonly TestCase[]): TestResult[] =>
-  [...groupBy(cases, identityOf).values()].flatMap(foldCases);
+  [...groupBy(cases, testIdentity).values()].flatMap(foldCases);
 
 /** What makes two cases the same test. */
-export const identityOf = ({ suite, className, name, file }: TestCase): string =>
+export const testIdentity = ({ suite, className, name, file }: TestCase): string =>
   JSON.stringify([suite, className, name, file]);
 
 const foldCases = (cases: TestCase[]): TestResult[] => {

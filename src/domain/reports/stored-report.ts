@@ -14,7 +14,7 @@ const storedText = (text: string, characters: number): string =>
 type Texts = Pick<ReportedTests, "tests" | "warnings">;
 
 /** The texts of a report that may have a secret in them, in an order that `withTexts` knows. */
-export const textsOf = ({ tests, warnings }: Texts): string[] => [
+export const listTexts = ({ tests, warnings }: Texts): string[] => [
   ...tests.flatMap(({ suite, className, name, file, message, text }) => [
     suite,
     className,
@@ -36,7 +36,7 @@ export const withTexts = (report: Texts, texts: string[]): Texts => {
     return file === null ? null : path;
   };
   const message = (): string => next(LIMITS.testMessageCharacters);
-  // The fields are read in the order of `textsOf`.
+  // The fields are read in the order of `listTexts`.
   const tests = report.tests.map((test) => ({
     ...test,
     suite: name(),

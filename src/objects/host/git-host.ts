@@ -35,7 +35,7 @@ type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<Deli
 const appIn = (connection: ConnectionState) => (connection.state === "gone" ? null : connection.app);
 
 /** What one connection was told and has told its git host: one object for each connection. */
-export class GitHost extends VersionedObject {
+export class GitHostObject extends VersionedObject {
   readonly #store: HostStore;
   readonly #connection: HostConnection;
   readonly #missed: MissedDeliveries;

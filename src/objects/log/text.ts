@@ -1,6 +1,6 @@
 import { logKey } from "../../archive/keys.ts";
 import { putLog, readLogText } from "../../archive/logs.ts";
-import { failedLineOf, type PartOfLog } from "../../domain/failure/error-lines.ts";
+import { findFailedLine, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import { KIB } from "../../protocol/units.ts";
 import { isComplete, shownSegment } from "./followers.ts";
 import type { BuildLogStore, Ended, LogSegment, PieceTime } from "./store.ts";
@@ -72,7 +72,7 @@ export class LogText {
     if (current?.fence !== fence) return null;
     const partEnd = Math.min(end ?? current.size, current.size);
     const bytes = this.#store.read(fence, Math.max(start, partEnd - FAILURE_BYTES), partEnd);
-    return failedLineOf(new TextDecoder().decode(bytes));
+    return findFailedLine(new TextDecoder().decode(bytes));
   }
 
   /** The bytes of a segment as a stream that goes on when the log moves meanwhile. */

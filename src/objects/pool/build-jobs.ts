@@ -4,8 +4,8 @@ import type { Build } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import type { StoredTests, TestPlace } from "../../protocol/test-report.ts";
-import { artifactPlaces, seenArtifacts } from "../../queue/commands/artifacts.ts";
-import { seenTests, testPlaces, testsOfJobs } from "../../queue/commands/tests.ts";
+import { artifactPlaces, visibleArtifacts } from "../../queue/commands/artifacts.ts";
+import { testPlaces, testsOfJobs, visibleTests } from "../../queue/commands/tests.ts";
 import { countsOfJobs, failedJobs, toJobs } from "../../queue/read/job-records.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
 import { RULES } from "../../queue/state/rules.ts";
@@ -32,7 +32,7 @@ export interface NeededArtifacts {
 export const seenArtifactsByJob = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
   Object.fromEntries(
     storage.findJobs(buildId).flatMap((job) => {
-      const artifacts = seenArtifacts(job, RULES);
+      const artifacts = visibleArtifacts(job, RULES);
       return artifacts.length > 0 ? [[job.id, artifacts]] : [];
     }),
   );
@@ -45,7 +45,7 @@ export const listArtifactPlaces = (storage: PoolStorage, buildId: string): Artif
 export const seenTestsByJob = (storage: PoolStorage, buildId: string): TestsOfBuild =>
   Object.fromEntries(
     storage.findJobs(buildId).flatMap((job) => {
-      const tests = seenTests(job);
+      const tests = visibleTests(job);
       return tests ? [[job.id, tests]] : [];
     }),
   );
@@ -78,7 +78,7 @@ export const neededArtifacts = (state: PoolState, jobId: string): { needed: Need
         definition,
         matrix,
         adopted: adopted ? { buildId: adopted.buildId, jobId: adopted.jobId } : null,
-        artifacts: job ? seenArtifacts(job, RULES) : [],
+        artifacts: job ? visibleArtifacts(job, RULES) : [],
       };
     });
   return { needed, others: graph.jobs.map(({ definition }) => definition).filter((name) => !definitions.has(name)) };

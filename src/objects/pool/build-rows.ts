@@ -1,6 +1,6 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
-import { countOf, type DayCount, NO_BUILDS } from "../../queue/state/counts.ts";
+import { type DayCount, NO_BUILDS, toDayCount } from "../../queue/state/counts.ts";
 import { type BuildFacts, type JobFacts, NO_REPORT, type Report } from "../../queue/state/facts.ts";
 import type { ReadableRows } from "./dead-letters.ts";
 import { parseBuildRow, writeBuild } from "./rows.ts";
@@ -155,7 +155,7 @@ export class BuildRows {
     let count = NO_BUILDS;
     const newest = "SELECT seq, id, ended_at, facts FROM build ORDER BY seq DESC LIMIT 1";
     this.#rows.each("build", newest, ({ facts }) => {
-      count = countOf(parseBuildRow(facts!).build);
+      count = toDayCount(parseBuildRow(facts!).build);
     });
     return count;
   }

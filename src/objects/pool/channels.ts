@@ -12,7 +12,7 @@ import type { DecisionContext } from "../../queue/state/decision.ts";
 import type { Deletion } from "../../queue/state/facts.ts";
 import { type Delivered, nothingDelivered } from "../../queue/state/outbox.ts";
 import { isSealed } from "../../queue/state/stored-bytes.ts";
-import type { GitHost } from "../host/git-host.ts";
+import type { GitHostObject } from "../host/git-host.ts";
 import type { BuildLog } from "../log/build-log.ts";
 import type { Machine } from "./reconciler.ts";
 import type { PoolStorage } from "./storage.ts";
@@ -137,7 +137,7 @@ const tellHost = async (
 ): Promise<void> => {
   const name = gitHostName(machine.orgId, connectionId);
   try {
-    const host = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(name);
+    const host = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(name);
     const { hearsPhases } = await calling(host).report(reports);
     for (const report of reports) {
       const { buildId, version } = report;

@@ -18,7 +18,7 @@ import { wake } from "../../queue/commands/wake.ts";
 import { apply } from "../../queue/state/apply.ts";
 import type { DecisionContext } from "../../queue/state/decision.ts";
 import type { Change, Channel } from "../../queue/state/facts.ts";
-import { numbersOf, type PoolNumbers } from "../../queue/state/numbers.ts";
+import { type PoolNumbers, toPoolNumbers } from "../../queue/state/numbers.ts";
 import { RULES, STORED_FOR_MS } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import { within } from "../attempt.ts";
@@ -157,7 +157,7 @@ export class PoolEngine {
   /** What a sweep answers. The events are counted anew from here. */
   numbers(): PoolNumbers {
     const limits = { ...this.context, mostStoredBytes: this.limits.storedBytes };
-    const numbers = numbersOf(this.#state, limits, this.storage.numbers());
+    const numbers = toPoolNumbers(this.#state, limits, this.storage.numbers());
     apply(this.#state, [{ kind: "events-told" }]);
     return numbers;
   }

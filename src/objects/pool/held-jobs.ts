@@ -4,7 +4,7 @@ import type { Claim } from "../../queue/commands/claim.ts";
 import type { ClaimedJob, LeaseHolder, Result } from "../../queue/commands/commands.ts";
 import { replacedJob } from "../../queue/commands/plan.ts";
 import { toClaimedJob } from "../../queue/read/record.ts";
-import { heldJob, isRemembered } from "../../queue/state/decision.ts";
+import { findEntry, isRemembered } from "../../queue/state/decision.ts";
 import type { PoolEngine } from "./engine.ts";
 import { toRefusal, unknownId } from "./job-records.ts";
 import type { PoolRecords } from "./records.ts";
@@ -36,7 +36,7 @@ export class HeldJobs {
     const agent = state.agents.get(agentId);
     if (agent?.tokenHash !== tokenHash) return toRefusal("unauthenticated");
     const build = state.builds.get(jobId);
-    const job = heldJob(state, jobId)?.job ?? (build && replacedJob(build));
+    const job = findEntry(state, jobId)?.job ?? (build && replacedJob(build));
     if (!job && !isRemembered(state, jobId)) return unknownId();
     if (!job || job.fence !== fence || job.agentId !== agentId) return toRefusal("lease-lost");
     if (job.lease?.startedAt === null) return toRefusal("conflict");

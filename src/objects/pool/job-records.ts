@@ -3,7 +3,7 @@ import type { Build } from "../../protocol/build.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { PlannedJob, PlanOfBuild, Result } from "../../queue/commands/commands.ts";
-import { needsOf } from "../../queue/jobs/needs.ts";
+import { readNeeds } from "../../queue/jobs/needs.ts";
 import { toJobs, toWaitsFor } from "../../queue/read/job-records.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
 import { jobTotals, toWholeJob } from "./build-jobs.ts";
@@ -75,7 +75,7 @@ export class JobRecords {
       hash: graph.hash,
       path: graph.path,
       text: storage.jobRows.plan(facts.buildId)?.text ?? "",
-      needs: needsOf(graph, state.jobs, jobId, (id) => storage.outputs(id)),
+      needs: readNeeds(graph, state.jobs, jobId, (id) => storage.outputs(id)),
       decision: facts.gate?.decision ?? null,
     };
   }

@@ -152,7 +152,7 @@ export class Reconciler {
   async #readAgain(): Promise<Result<Reconciled>> {
     const { orgId, state } = this.#machine;
     const ids = [...[...state.builds.keys()], ...state.outbox.lists.due.keys()];
-    const remembered = await readSince(this.#db, orgId, state.unchecked ?? state.told, ids);
+    const remembered = await readSince(this.#db, orgId, state.unchecked ?? state.databaseSequence, ids);
     return this.#machine.step("reconcile", remembered);
   }
 }

@@ -11,7 +11,7 @@ import { explainBuild, explainEach, explainEnded, explainJob } from "../../queue
 import { joinedSummaries } from "../../queue/read/job-records.ts";
 import {
   countNow,
-  endedUnheard,
+  endedUndelivered,
   type LiveQuery,
   liveIds,
   runsOfActiveBuilds,
@@ -197,7 +197,7 @@ export class PoolRecords {
     const since = context.now - RUNS_MS;
     const activeRuns = [...runsUnderWay(state, agentIds), ...runsOfActiveBuilds(state, agentIds, since)];
     const limit = Math.max(0, MOST_RUNS - activeRuns.length);
-    const ended = storage.endedRuns({ agentIds, since, untold: endedUnheard(state), limit });
+    const ended = storage.endedRuns({ agentIds, since, untold: endedUndelivered(state), limit });
     return [...activeRuns, ...ended].sort((one, other) => other.startedAt - one.startedAt);
   }
 

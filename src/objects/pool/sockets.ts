@@ -2,7 +2,7 @@ import { log } from "../../log.ts";
 import { type HeartbeatReply, HINT_PING, HINT_PONG } from "../../protocol/jobs.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
-import type { FoundSockets, KeptLease } from "../../queue/commands/wake.ts";
+import type { AgentSockets, RenewedLease } from "../../queue/commands/wake.ts";
 import type { Push } from "../../queue/state/decision.ts";
 import { organizationIn } from "./rows.ts";
 
@@ -13,7 +13,7 @@ interface Attachment {
   openedAt: number;
   tokenHash: string;
   /** The lease that the last heartbeat renewed on one of the agent's own sockets. */
-  kept?: KeptLease;
+  kept?: RenewedLease;
 }
 
 const POLICY_VIOLATION = 1008;
@@ -67,8 +67,8 @@ export class HintSockets {
   }
 
   /** By agent: what is left of its sockets. Read once, after the object woke. */
-  found(now: number): Map<string, FoundSockets> {
-    const all = new Map<string, FoundSockets>();
+  found(now: number): Map<string, AgentSockets> {
+    const all = new Map<string, AgentSockets>();
     for (const socket of this.#ctx.getWebSockets()) {
       const { agentId, until, kept: lease = null } = readAttachment(socket);
       const others = all.get(agentId) ?? { until: undefined, hasOwn: false, kept: null };
@@ -82,14 +82,14 @@ export class HintSockets {
   }
 
   /** Remembers the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
-  keep(agentId: string, lease: KeptLease): void {
+  keep(agentId: string, lease: RenewedLease): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) {
       const attachment = readAttachment(socket);
       if (attachment.until === null) socket.serializeAttachment({ ...attachment, kept: lease });
     }
   }
 
-  #findKeptLease(agentId: string): KeptLease | undefined {
+  #findKeptLease(agentId: string): RenewedLease | undefined {
     const all = this.#ctx.getWebSockets(agentId).flatMap((socket) => readAttachment(socket).kept ?? []);
     return all.sort((one, other) => other.expiresAt - one.expiresAt)[0];
   }

@@ -6,8 +6,16 @@ import type { KeyedBuild, KnownDelivery, RunValues } from "../../queue/commands/
 import type { Head, HeadKey } from "../../queue/commands/heads.ts";
 import { apply } from "../../queue/state/apply.ts";
 import type { DayCount } from "../../queue/state/counts.ts";
-import type { BuildChannel, BuildFacts, Change, Deletion, HeldJob, JobFacts, Report } from "../../queue/state/facts.ts";
-import { hostReportOf } from "../../queue/state/host-state.ts";
+import type {
+  BuildChannel,
+  BuildFacts,
+  Change,
+  Deletion,
+  JobEntry,
+  JobFacts,
+  Report,
+} from "../../queue/state/facts.ts";
+import { toHostReport } from "../../queue/state/host-state.ts";
 import type { DiskNumbers } from "../../queue/state/numbers.ts";
 import type { PoolState, Records } from "../../queue/state/state.ts";
 import { type BuildParts, BuildRows, Reports } from "./build-rows.ts";
@@ -128,7 +136,7 @@ export class PoolStorage implements Records {
     return build && isEnded(build.status) ? build : undefined;
   }
 
-  endedJob(jobId: string): HeldJob | undefined {
+  endedJob(jobId: string): JobEntry | undefined {
     this.flush();
     const job = this.job(jobId);
     const build = job?.end && this.builds.find(job.buildId)?.build;
@@ -185,7 +193,7 @@ export class PoolStorage implements Records {
     if (!record) return this.#earlierReports.get(buildId) ?? null;
     const { build, first } = record;
     const planned = !first && isEnded(build.status) ? this.findJobs(buildId) : [];
-    return hostReportOf(build, first ? [first] : planned);
+    return toHostReport(build, first ? [first] : planned);
   }
 
   outputs(jobId: string): Record<string, string> {

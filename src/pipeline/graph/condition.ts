@@ -70,14 +70,14 @@ export class Conditions {
   }
 
   /** `success()` where a job has none. @throws {ExpressionMistake} */
-  of(text: string | null): Condition {
+  parse(text: string | null): Condition {
     const parsed = this.#find(text);
     if (parsed instanceof ExpressionMistake) throw parsed;
     return parsed;
   }
 
   /** A text that is no condition has no traits. */
-  traitsOf(text: string | null): Traits {
+  findTraits(text: string | null): Traits {
     if (text === null) return SUCCESS.traits;
     const knownTraits = this.#traits.get(text);
     if (knownTraits) return knownTraits;

@@ -56,7 +56,7 @@ const listExpressions = (plan: Plan): LocatedExpression[] =>
   (plan.jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
 
 /** What the jobs of a file ask; nothing where it has only steps. */
-export const questionsOf = (plan: Plan): Questions => ({
+export const collectQuestions = (plan: Plan): Questions => ({
   changed: [...new Set((plan.jobs ?? []).flatMap(questionsInCondition))],
   vars: [...new Set(listExpressions(plan).flatMap(nodesIn).flatMap(variableIn))],
 });

@@ -27,7 +27,7 @@ import type { Plan } from "./plan.ts";
 import { type FileRead, readFile } from "./read-file.ts";
 
 /** A plan with hints, or all mistakes of the file, in the order of the file. */
-export type Parsed =
+export type ParsedPlan =
   | { plan: Plan; hints: Mistake[]; mistakes?: undefined }
   | { plan?: undefined; hints?: undefined; mistakes: Mistake[] };
 
@@ -127,7 +127,7 @@ const planIn = (root: Node, context: ParseContext): Plan | undefined => {
  * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake too. Whatever it says of
  * when it is built: that breaks no build. `includes` has the files that it includes.
  */
-export const parsePlan = (text: string, includes?: Includes): Parsed => {
+export const parsePlan = (text: string, includes?: Includes): ParsedPlan => {
   const { value, hints, mistakes } = readFile(text, planIn, includes);
   return mistakes ? { mistakes } : { plan: value, hints };
 };

@@ -7,7 +7,7 @@ import { StepEnvironment } from "./step-environment.ts";
 type CacheTexts = { key: string; fallback: string[]; problem?: undefined } | { problem: string };
 
 /** Evaluates what the key of a cache is made of, before the first step. */
-export const cacheTextsOf = (plan: Plan, context: JobContext, { key, fallback }: PlanCache): CacheTexts => {
+export const evaluateCacheTexts = (plan: Plan, context: JobContext, { key, fallback }: PlanCache): CacheTexts => {
   try {
     const environment = new StepEnvironment(plan, context, INITIAL_JOB_STATE);
     environment.setAll(plan.env);

@@ -1,7 +1,7 @@
 import type { ArtifactPlace, StoredArtifact } from "../../protocol/artifact.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type Decision, type DecisionContext, decided, patchBuild, refused, unknownId } from "../state/decision.ts";
-import type { ArtifactFacts, Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { ArtifactFacts, Change, JobEntry, JobFacts } from "../state/facts.ts";
 import type { Rules } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import type { LeaseHolder } from "./commands.ts";
@@ -26,7 +26,7 @@ const isSame = (artifact: ArtifactFacts, request: OpenArtifact): boolean =>
   artifact.as === request.as && artifact.bytes === request.bytes && artifact.files === request.files;
 
 /** The held job with these artifacts, of its lease alone. The days of earlier ones stay known, for deletions. */
-const withArtifacts = ({ job }: HeldJob, artifacts: ArtifactFacts[]): Change => {
+const withArtifacts = ({ job }: JobEntry, artifacts: ArtifactFacts[]): Change => {
   const artifactDays = [...new Set([...(job.artifactDays ?? []), ...artifacts.map(({ day }) => day)])];
   return { kind: "job", job: { ...job, artifacts, artifactDays } };
 };
@@ -106,7 +106,7 @@ export const discardArtifact = (
 const toStored = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
 
 /** What people and other jobs see of an ended job's artifacts: those of the lease under which its result came. */
-export const seenArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
+export const visibleArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
   (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(toStored);
 
 /** Where in the archive the job may have left something, under any lease. */

@@ -6,15 +6,15 @@ import {
   type Decision,
   type DecisionContext,
   decided,
+  findEntry,
   findLeasedEntry,
-  heldJob,
   leaseLost,
   notCompared,
   refused,
   unknownToken,
   verifiedAgent,
 } from "../state/decision.ts";
-import type { Change, HeldJob, JobFacts, JobLease } from "../state/facts.ts";
+import type { Change, JobEntry, JobFacts, JobLease } from "../state/facts.ts";
 import { isAllowed } from "../state/rules.ts";
 import type { PoolState } from "../state/state.ts";
 import type { ClaimRequest, FailClaim, JobDelivery, Unclaim } from "./commands.ts";
@@ -53,7 +53,7 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   const next = mayTake ? firstJobFor(state, agent, NO_RESERVATIONS, context) : undefined;
   if (!next) return decided(null, offerChanges);
   if (state.unchecked !== null) return uncompared(state, state.jobs.get(next.id)!, offerChanges, context);
-  const { changes, lease } = leaseJob(state, heldJob(state, next.id)!, agent, context);
+  const { changes, lease } = leaseJob(state, findEntry(state, next.id)!, agent, context);
   return decided(toClaim(next.id, lease), [...offerChanges, ...changes]);
 };
 
@@ -75,7 +75,7 @@ const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
   return jobId ? [{ kind: "offer", jobId, offer: null }] : [];
 };
 
-const leaseJob = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context: DecisionContext) => {
+const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, context: DecisionContext) => {
   const { now, startMs } = context;
   // It grows even after the disk or the clock was set back.
   const fence = Math.max(state.fence + 1, now);
@@ -105,7 +105,7 @@ const leaseJob = (state: PoolState, { job }: HeldJob, agent: AgentFacts, context
  */
 export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {
   const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
-  const entry = heldJob(state, jobId);
+  const entry = findEntry(state, jobId);
   if (!entry || !context.rules.holdsLease(entry.job, agentId, fence) || !state.agents.has(agentId)) return leaseLost();
   if (!isAllowed("deliver", entry.job)) return leaseLost();
   const answer = toClaim(jobId, entry.job.lease!);
@@ -125,7 +125,7 @@ const findByFence = (
   { jobId, fence }: { jobId: string; fence: number },
   { rules }: DecisionContext,
 ) => {
-  const entry = heldJob(state, jobId);
+  const entry = findEntry(state, jobId);
   const lease = entry?.job.lease;
   return entry && lease && rules.holdsLease(entry.job, lease.agentId, fence) ? entry : undefined;
 };

@@ -53,4 +53,4 @@ const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] 
  * Whether D1 has heard of the deletion, which must come first: a pool that is set back to before it finds it there. The
  * second time, when it is settled, D1 shows a restore to before the first.
  */
-export const mayCarryOut = ({ told: databaseSequence }: PoolState, { at }: Deletion): boolean => databaseSequence >= at;
+export const mayCarryOut = ({ databaseSequence }: PoolState, { at }: Deletion): boolean => databaseSequence >= at;

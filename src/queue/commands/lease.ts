@@ -2,13 +2,13 @@ import type { JobCause, JobEnd } from "../../pipeline/graph/job-end.ts";
 import type { AgentFacts } from "../state/agent-facts.ts";
 import type { LossCause } from "../state/counts.ts";
 import { type DecisionContext, patchBuild } from "../state/decision.ts";
-import type { BuildFacts, Change, HeldJob, JobFacts, Outcome } from "../state/facts.ts";
+import type { BuildFacts, Change, JobEntry, JobFacts, Outcome } from "../state/facts.ts";
 import { POOL_LIMITS, stopReason } from "../state/rules.ts";
 import { summarizeTests } from "./tests.ts";
 
 /** Ends the job with this outcome. What follows for its build is settled next. */
 export const endJob = (
-  { job }: Pick<HeldJob, "job">,
+  { job }: Pick<JobEntry, "job">,
   { status, exitCode, reason }: Outcome,
   message: string | null,
   context: DecisionContext,
@@ -37,7 +37,7 @@ const CANCELED: JobCause = { kind: "canceled", job: null, text: null };
 
 /** Ends a job that had to stop: with what its agent says of the end. */
 export const endCanceled = (
-  entry: HeldJob,
+  entry: JobEntry,
   context: DecisionContext,
   message: string | null = null,
   outcome: Outcome = { status: "canceled", exitCode: null, reason: stopReason(entry.job) },
@@ -45,7 +45,7 @@ export const endCanceled = (
 
 /** Puts the job back into the queue. It keeps its age, and so its place. */
 export const requeue = (
-  { job }: Pick<HeldJob, "job">,
+  { job }: Pick<JobEntry, "job">,
   patch: Partial<JobFacts>,
   context: DecisionContext,
   message = job.message ?? null,
@@ -56,7 +56,7 @@ export const requeue = (
 
 /** Queues the job again after a try that failed, where its file gives it another; else null. */
 export const anotherTry = (
-  entry: HeldJob,
+  entry: JobEntry,
   outcome: Outcome,
   message: string | null,
   context: DecisionContext,
@@ -75,7 +75,7 @@ export const anotherTry = (
 };
 
 /** The time of one try is over. */
-export const endOvertime = (entry: HeldJob, context: DecisionContext): Change[] => {
+export const endOvertime = (entry: JobEntry, context: DecisionContext): Change[] => {
   const message = overtimeMessage(entry.job);
   return anotherTry(entry, TIMED_OUT, message, context) ?? endJob(entry, TIMED_OUT, message, context);
 };
@@ -107,7 +107,7 @@ const LOSS_CAUSES: Record<LossCause, string> = {
 
 /** Ends a lease without a result: the job is retried, or fails when its attempts are used up. */
 export const loseLease = (
-  entry: HeldJob,
+  entry: JobEntry,
   agent: AgentFacts | undefined,
   cause: LossCause,
   context: DecisionContext,
@@ -130,7 +130,7 @@ const countIgnoredLease = (agent: AgentFacts, { now }: DecisionContext): Change[
   { kind: "agent", agent: { ...agent, ignored: agent.ignored + 1, ignoredAt: now } },
 ];
 
-const retryOrFail = (entry: HeldJob, message: string, context: DecisionContext): Change[] => {
+const retryOrFail = (entry: JobEntry, message: string, context: DecisionContext): Change[] => {
   const { job } = entry;
   const { attempt, retries = 0, maxAttempts } = job;
   const lease = job.lease!;
@@ -162,7 +162,7 @@ export const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string 
   (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
 
 /** Stores what the agent found, where that is news. The commit of a build is settled once its jobs are planned. */
-export const commitChanges = ({ build }: HeldJob, commit: ReportedCommit, context: DecisionContext): Change[] => {
+export const commitChanges = ({ build }: JobEntry, commit: ReportedCommit, context: DecisionContext): Change[] => {
   const commitSha = build.until === null ? commitBuilt(build, commit.commitSha) : build.commitSha;
   const base = commit.base ?? build.base ?? null;
   const isKnown = commitSha === build.commitSha && base === (build.base ?? null);

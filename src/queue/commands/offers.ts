@@ -1,4 +1,4 @@
-import { type Decision, type DecisionContext, decided, heldJob, type Push, toHint } from "../state/decision.ts";
+import { type Decision, type DecisionContext, decided, findEntry, type Push, toHint } from "../state/decision.ts";
 import type { Change, JobFacts } from "../state/facts.ts";
 import { lanesWithin } from "../state/indices.ts";
 import type { Lane } from "../state/queue.ts";
@@ -94,7 +94,7 @@ class OfferRound implements Reservations {
 
   add(agentId: string, jobId: string): void {
     this.#agents.add(agentId);
-    const entry = heldJob(this.#state, jobId)!;
+    const entry = findEntry(this.#state, jobId)!;
     this.#jobs.add(jobId);
     for (const { key, holder } of semaphoresOfJob(this.#state, entry)) this.#take(key, holder);
     this.changes.push({ kind: "offer", jobId, offer: { agentId, at: this.#context.now } });

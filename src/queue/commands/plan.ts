@@ -14,7 +14,7 @@ import {
   unknownToken,
   verifiedAgent,
 } from "../state/decision.ts";
-import type { BuildFacts, Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { BuildFacts, Change, JobEntry, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { confined } from "../state/trust.ts";
 import type { NewBuild, NewPlan, PlanRefused, PlanRequest } from "./commands.ts";
@@ -55,14 +55,14 @@ const planAgain = (
     : refused("conflict", "The jobs of this build are known already, from another text.");
 };
 
-const planProblem = ({ build, job }: HeldJob, { graph }: PlanRequest): string | null => {
+const planProblem = ({ build, job }: JobEntry, { graph }: PlanRequest): string | null => {
   if (build.until !== null) return "A job of a build has no jobs of its own.";
   if (job.status !== "running" || job.lease?.stop) return "The build does not run: it was not started, or has to stop.";
   const commitSha = graph.commitSha ?? undefined;
   return commitBuilt(build, commitSha) === (commitSha ?? build.commitSha) ? null : "The file is of another commit.";
 };
 
-const accept = ({ build, job }: HeldJob, request: PlanRequest, context: DecisionContext): Change[] => {
+const accept = ({ build, job }: JobEntry, request: PlanRequest, context: DecisionContext): Change[] => {
   const { graph, text, agentId, fence } = request;
   const patch: Partial<BuildFacts> = {
     status: "queued",
@@ -82,7 +82,7 @@ const accept = ({ build, job }: HeldJob, request: PlanRequest, context: Decision
 };
 
 /** A build whose jobs find no room in the queue fails: they could wait for ever. */
-const queueFull = (entry: HeldJob, context: DecisionContext): Decision<PlannedJobs> => {
+const queueFull = (entry: JobEntry, context: DecisionContext): Decision<PlannedJobs> => {
   const message = `${withCommas(context.maxQueued)} builds and jobs wait already: run it again when some of them have run.`;
   const failure = { status: "failed", exitCode: null, reason: "queue-full" } as const;
   return { ...refused("limit-reached", message), changes: endJob(entry, failure, message, context) };

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from "../../protocol/units.ts";
 import { lastHeardAt, ONLINE_MS } from "../state/deadlines.ts";
 import { type Decision, type DecisionContext, decided, refused } from "../state/decision.ts";
-import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { Change, JobEntry, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { requeue } from "./lease.ts";
 
@@ -24,7 +24,7 @@ const anotherAgentMayTake = (state: PoolState, job: JobFacts, exceptId: string, 
 /** The agent cannot fetch what another agent might. Possible once for each job, and it uses no attempt. */
 export const reassign = (
   state: PoolState,
-  entry: HeldJob,
+  entry: JobEntry,
   agentId: string,
   reason: string,
   context: DecisionContext,

@@ -1,4 +1,4 @@
-import { endedUnheard } from "../read/live.ts";
+import { endedUndelivered } from "../read/live.ts";
 import { type Decision, type DecisionContext, decided, later } from "../state/decision.ts";
 import type { Change, Deletion } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
@@ -57,7 +57,7 @@ export const compare = (
   if (restored === "pool") return decided(restored);
   const comparison: Change = { kind: "compared" };
   if (restored === "database") return decided(restored, [comparison, ...tellAgain(state, found.complete, context)]);
-  const isKnown = found.complete === state.told;
+  const isKnown = found.complete === state.databaseSequence;
   return decided(
     restored,
     isKnown ? [comparison] : [comparison, { kind: "told", sequence: found.complete, isInMemory: true }],
@@ -65,7 +65,7 @@ export const compare = (
 };
 
 const restoredSide = (
-  { told: databaseSequence }: PoolState,
+  { databaseSequence }: PoolState,
   { sequence, complete }: HeardSequence,
   own: number | null,
 ): Restored => {
@@ -77,7 +77,7 @@ const restoredSide = (
 const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, context.now) },
-  ...[...state.builds.keys(), ...endedUnheard(state)].map(
+  ...[...state.builds.keys(), ...endedUndelivered(state)].map(
     (buildId): Change => ({ kind: "untold", buildId, at: later(state, context.now) }),
   ),
   ...deleteAgain(state, state.records.rememberedDeletions(), context),
@@ -93,7 +93,10 @@ export const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: De
 /** An operator says that D1 was restored, so that an idle pool tells it again too. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
   const count = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
-  return decided({ ended: 0, lost: 0, told: count, agentsRemoved: 0 }, tellAgain(state, state.told, context));
+  return decided(
+    { ended: 0, lost: 0, told: count, agentsRemoved: 0 },
+    tellAgain(state, state.databaseSequence, context),
+  );
 };
 
 /** What follows from the sequence that an attempt found in D1, and from the one that it wrote there. */
@@ -111,24 +114,22 @@ export const recordSequence = (
   const nextChanges = state.resendAfter !== null && !failed ? tellNext(state, context) : [];
   const mustStore = isStored || written > state.sequence;
   const sequenceChanges: Change[] =
-    written > state.told || (mustStore && !state.isDatabaseSequenceStored)
+    written > state.databaseSequence || (mustStore && !state.isDatabaseSequenceStored)
       ? [{ kind: "told", sequence: written, ...(mustStore ? {} : { isInMemory: true }) }]
       : [];
   return [...sequenceChanges, ...nextChanges];
 };
 
 /** Whether D1 has heard of every revocation. */
-export const hasToldRevocations = (
-  { revoked, told: databaseSequence }: PoolState,
-  sequence: ToldSequence | null,
-): boolean => [...revoked.values()].every((at) => at <= Math.max(databaseSequence, sequence?.written ?? 0));
+export const hasToldRevocations = ({ revoked, databaseSequence }: PoolState, sequence: ToldSequence | null): boolean =>
+  [...revoked.values()].every((at) => at <= Math.max(databaseSequence, sequence?.written ?? 0));
 
 /** Whether D1 is told the sequence even where there is no build and no entry to tell. */
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
   revoked.length > 0 || state.resendAfter !== null || state.outbox.deletions.due.size > 0;
 
 /** The tokens, by id or by the hash of a replaced secret, that the next attempt deletes from D1. */
-export const revocationsToTell = ({ revoked, resendAfter, told: databaseSequence }: PoolState): string[] => {
+export const revocationsToTell = ({ revoked, resendAfter, databaseSequence }: PoolState): string[] => {
   const since = resendAfter === null ? databaseSequence : 0;
   return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
 };

@@ -7,7 +7,7 @@ import {
   type Decision,
   type DecisionContext,
   decided,
-  heldJob,
+  findEntry,
   isInQueue,
   type Push,
   patchBuild,
@@ -207,7 +207,7 @@ const endHolders = (
   if (context.rules.hasRoom(holders.length, effectiveLimit(state, semaphore))) return [];
   const message = `A newer job took its place in the group ${job.concurrency.group}.`;
   return holders.flatMap((jobId): Change[] => {
-    const entry = heldJob(state, jobId);
+    const entry = findEntry(state, jobId);
     if (!entry || canceledBuilds.has(entry.build.id) || entry.build.cancel) return [];
     const isSame = isSameRef(entry.build, build);
     if (isSame && entry.build.seq < build.seq) {

@@ -4,7 +4,7 @@ import {
   type Decision,
   type DecisionContext,
   decided,
-  heldJob,
+  findEntry,
   type Push,
   SYSTEM,
   toHint,
@@ -74,7 +74,7 @@ const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] =
 
 const endExpired = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
   jobIds.flatMap((id) => {
-    const entry = heldJob(state, id);
+    const entry = findEntry(state, id);
     const lease = entry?.job.lease;
     if (!entry || !lease || !context.rules.leaseIsOver(lease, context.now)) return [];
     const stoppedEntry = {

@@ -1,22 +1,22 @@
 import type { TestPlace, TestSummary } from "../../protocol/test-report.ts";
-import type { Change, HeldJob, JobFacts } from "../state/facts.ts";
+import type { Change, JobEntry, JobFacts } from "../state/facts.ts";
 import type { ProgressReport } from "./commands.ts";
 
 /** What the tests of the held job said, instead of what they said before. The days stay known, for deletions. */
-export const testChanges = ({ job }: HeldJob, { tests, fence }: ProgressReport): Change[] => {
+export const testChanges = ({ job }: JobEntry, { tests, fence }: ProgressReport): Change[] => {
   if (!tests) return [];
   const testDays = [...new Set([...(job.testDays ?? []), tests.day])];
   return [{ kind: "job", job: { ...job, tests: { ...tests, fence }, testDays } }];
 };
 
 /** What people see of a job's tests: never those of a lease that was lost. */
-export const seenTests = ({ status, tests, fence, result }: JobFacts) => {
+export const visibleTests = ({ status, tests, fence, result }: JobFacts) => {
   const counts = tests?.fence === fence && (status === "running" || result !== null);
   return counts ? (tests ?? null) : null;
 };
 
 export const summarizeTests = (job: JobFacts): TestSummary | null => {
-  const report = seenTests(job);
+  const report = visibleTests(job);
   return report && { ...report.counts, warnings: report.warnings };
 };
 

@@ -5,18 +5,18 @@ import type { PoolState } from "../state/state.ts";
 import { latestPause } from "./pause.ts";
 
 /** What the agent's socket remembers of the last heartbeat on it, also while the pool hibernates. */
-export interface KeptLease {
+export interface RenewedLease {
   fence: number;
   expiresAt: number;
 }
 
 /** What the pool finds of an agent's sockets when it wakes. */
-export interface FoundSockets {
+export interface AgentSockets {
   /** Until when the agent waits: null on its own socket, undefined where each is closing. */
   until: number | null | undefined;
   /** Whether one of them is the agent's own, open or closing: a close that is under way is seen later. */
   hasOwn: boolean;
-  kept: KeptLease | null;
+  kept: RenewedLease | null;
 }
 
 /**
@@ -25,7 +25,7 @@ export interface FoundSockets {
  */
 export const wake = (
   state: PoolState,
-  sockets: ReadonlyMap<string, FoundSockets>,
+  sockets: ReadonlyMap<string, AgentSockets>,
   context: DecisionContext,
 ): Change[] => [
   { kind: "pause", pause: latestPause(state) },
@@ -52,7 +52,7 @@ const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionCont
   return patchBuild(build, { ...failed, finishedAt: context.now }, context);
 };
 
-const wakeLease = (job: JobFacts, sockets: FoundSockets | undefined, context: DecisionContext): Change[] => {
+const wakeLease = (job: JobFacts, sockets: AgentSockets | undefined, context: DecisionContext): Change[] => {
   const { now, leaseMs, rules } = context;
   const lease = job.lease!;
   const keptUntil = sockets?.kept?.fence === lease.fence ? sockets.kept.expiresAt : 0;

@@ -5,7 +5,7 @@ import {
   type Decision,
   type DecisionContext,
   decided,
-  heldJob,
+  findEntry,
   isRemembered,
   leaseLost,
   refused,
@@ -13,7 +13,7 @@ import {
   unknownToken,
   verifiedAgent,
 } from "../state/decision.ts";
-import type { Change, HeldJob, JobFacts, JobLease, Outcome, Report } from "../state/facts.ts";
+import type { Change, JobEntry, JobFacts, JobLease, Outcome, Report } from "../state/facts.ts";
 import { isAllowed, POOL_LIMITS } from "../state/rules.ts";
 import { jobsOf, type PoolState } from "../state/state.ts";
 import type { FinishReport, HeartbeatRequest, LeaseHolder, ProgressReport, ReleaseRequest } from "./commands.ts";
@@ -36,15 +36,15 @@ export const jobOfCaller = (
   state: PoolState,
   holder: LeaseHolder,
   context: DecisionContext,
-): HeldJob | Decision<never> => {
+): JobEntry | Decision<never> => {
   if (!verifiedAgent(state, holder)) return unknownToken();
   const { jobId, agentId, fence } = holder;
-  const entry = heldJob(state, jobId);
+  const entry = findEntry(state, jobId);
   if (entry && context.rules.holdsLease(entry.job, agentId, fence)) return entry;
   return entry || isRemembered(state, jobId) ? leaseLost() : unknownId();
 };
 
-export const isRefused = (entry: HeldJob | Decision<never>): entry is Decision<never> => "answer" in entry;
+export const isRefused = (entry: JobEntry | Decision<never>): entry is Decision<never> => "answer" in entry;
 
 /** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
@@ -90,7 +90,7 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   if (!agent) return unknownToken();
   if (fence === null) return decided({ cancel: false });
   const jobId = beat.jobId ?? state.index.holding.get(agentId);
-  const entry = jobId === undefined ? undefined : heldJob(state, jobId);
+  const entry = jobId === undefined ? undefined : findEntry(state, jobId);
   const isHolder = entry && rules.holdsLease(entry.job, agentId, fence) && !rules.isStale(agent, bootId);
   if (!isHolder) return decided({ cancel: true, reason: "lease-lost" });
   const lease = entry.job.lease!;
@@ -154,7 +154,7 @@ export const finish = (state: PoolState, report: FinishReport, context: Decision
     exitCode: report.exitCode ?? null,
     reason: report.reason ?? null,
   };
-  const entry = heldJob(state, jobId);
+  const entry = findEntry(state, jobId);
   if (!entry) return finishAgain(state, report, reportedOutcome, context);
   const { job } = entry;
   if (!context.rules.holdsLease(job, agentId, fence))
@@ -234,7 +234,7 @@ const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outpu
 
 /** Stores what the job tells those that need it: of the attempt that succeeded alone. */
 const outputChanges = (
-  { job: { id, buildId, fence: last } }: HeldJob,
+  { job: { id, buildId, fence: last } }: JobEntry,
   { status }: Outcome,
   { outputs, fence }: FinishReport,
 ): Change[] =>

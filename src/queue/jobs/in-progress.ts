@@ -142,7 +142,7 @@ export class BuildInProgress {
       work: this.#work,
       rules,
     });
-    if (!this.#conditions.traitsOf(job.condition).usesMatrix) this.#verdicts.set(job.definition, verdict);
+    if (!this.#conditions.findTraits(job.condition).usesMatrix) this.#verdicts.set(job.definition, verdict);
     return verdict;
   }
 
@@ -157,7 +157,7 @@ export class BuildInProgress {
   }
 
   #cleansUp({ condition }: GraphJob): boolean {
-    return this.#conditions.traitsOf(condition).cleansUp;
+    return this.#conditions.findTraits(condition).cleansUp;
   }
 
   /** Whether the job may run after a cancel. One whose needs have ended must have a condition that still holds. */

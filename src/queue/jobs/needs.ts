@@ -49,7 +49,7 @@ export const needsFrom = (
 };
 
 /** As `needsFrom`, by the jobs of the build. */
-export const needsOf = (
+export const readNeeds = (
   graph: JobGraph,
   jobs: ReadonlyMap<string, JobFacts>,
   jobId: string,

@@ -54,7 +54,7 @@ const judge = (job: GraphJob, condition: Condition, needs: readonly Need[], arou
 
 export const judgeJob = (job: GraphJob, needs: readonly Need[], around: Surroundings): Verdict => {
   try {
-    return judge(job, around.conditions.of(job.condition), needs, around);
+    return judge(job, around.conditions.parse(job.condition), needs, around);
   } catch (error) {
     const message = error instanceof ExpressionMistake ? error.message : "This cannot be evaluated";
     return {

@@ -20,7 +20,7 @@ interface NamedJob {
 }
 
 /** The keys of the jobs that a retry runs anew: those that did not go well, and all that depend on one of them. */
-export const keysAnew = (
+export const keysToRerun = (
   jobs: readonly NamedJob[],
   endOf: (key: string) => { status: JobStatus } | null,
   rules: Pick<JobRules, "runsAnew"> = JOB_RULES,
@@ -46,9 +46,9 @@ const toNamedJob = ({ key, definition, needs }: GraphJob): NamedJob => ({
 });
 
 /** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
-export const rerunOf = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
+export const planRerun = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
   const jobsBefore = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
-  const rerunKeys = keysAnew(graph.jobs.map(toNamedJob), (key) => jobsBefore.get(key)?.end ?? null, rules);
+  const rerunKeys = keysToRerun(graph.jobs.map(toNamedJob), (key) => jobsBefore.get(key)?.end ?? null, rules);
   return Object.fromEntries(
     graph.jobs.flatMap(({ id, key }) => {
       const endedJob = jobsBefore.get(key);

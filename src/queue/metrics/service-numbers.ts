@@ -3,7 +3,7 @@ import type { EndedStatus } from "../../protocol/build-states.ts";
 import { ORGANIZATION_LIMITS } from "../../protocol/organization.ts";
 import type { OrganizationDay, OrganizationStore } from "../../protocol/service-metrics.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import { dayNumberOf, type LossCause } from "../state/counts.ts";
+import { type LossCause, toDayNumber } from "../state/counts.ts";
 import type { PoolNumbers } from "../state/numbers.ts";
 
 /** Organizations that are named: each is in every row of numbers, and a label. */
@@ -25,7 +25,7 @@ export const addDay = (
   pools: { orgId: string; numbers: Pick<PoolNumbers, "buildsToday" | "buildsPerDay"> }[],
   now: number,
 ): ServiceDay => {
-  const day = dayNumberOf(now);
+  const day = toDayNumber(now);
   const byOrganization = new Map((before?.day === day ? before.organizations : []).map((one) => [one.orgId, one]));
   for (const { orgId, numbers } of pools) {
     const { buildsToday, buildsPerDay = byOrganization.get(orgId)?.buildsPerDay ?? ORGANIZATION_LIMITS.buildsPerDay } =
@@ -148,7 +148,7 @@ const worst = (pools: NamedPool[]): NamedPool[] =>
     .sort((a, b) => b.outboxSeconds - a.outboxSeconds || b.oldestWaitSeconds - a.oldestWaitSeconds)
     .slice(0, NAMED_POOLS);
 
-export const gaugesOf = (pools: SweptPool[], failed: number): PoolGauges => {
+export const toGauges = (pools: SweptPool[], failed: number): PoolGauges => {
   const each = (value: (numbers: PoolNumbers) => number) => pools.map(({ numbers }) => value(numbers));
   return {
     swept: pools.length,

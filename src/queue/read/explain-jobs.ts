@@ -1,7 +1,7 @@
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import { type Explanation, sentence, type WaitCode } from "../../protocol/explain.ts";
-import { type DecisionContext, heldJob } from "../state/decision.ts";
-import type { BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
+import { type DecisionContext, findEntry } from "../state/decision.ts";
+import type { BuildFacts, JobEntry, JobFacts } from "../state/facts.ts";
 import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
 import { explain, type ReasonsByAgent, reasonsByAgent } from "./explain.ts";
 
@@ -29,7 +29,7 @@ export const explainJob = (
   pingedAt: PingedAt,
 ): Explanation => {
   if (end) return toEnded(id, status, end.reason ?? end.cause?.job);
-  const entry = heldJob(state, id);
+  const entry = findEntry(state, id);
   if (entry) return explain(state, entry, context, pingedAt);
   return { buildId: id, status, ...notQueued, ...explainWait(state, graphOf(state, buildId), index, gate) };
 };
@@ -42,14 +42,14 @@ const explainWait = ({ jobs }: PoolState, graph: JobGraph, index: number, openGa
   return say("needs", `It waits for the end of ${openJobs.map(({ key }) => key).join(", ")}.`);
 };
 
-const entriesOfBuild = (state: PoolState, buildId: string): HeldJob[] =>
-  jobsOf(state, buildId).flatMap(({ id }) => heldJob(state, id) ?? []);
+const entriesOfBuild = (state: PoolState, buildId: string): JobEntry[] =>
+  jobsOf(state, buildId).flatMap(({ id }) => findEntry(state, id) ?? []);
 
-const queuedAmong = (entries: HeldJob[]): HeldJob[] =>
+const queuedAmong = (entries: JobEntry[]): JobEntry[] =>
   entries.filter(({ job }) => job.status === "queued").sort((one, other) => one.job.seq - other.job.seq);
 
 /** The first job in the queue for which a build waits. */
-const queuedJob = (state: PoolState, buildId: string): HeldJob | undefined =>
+const queuedJob = (state: PoolState, buildId: string): JobEntry | undefined =>
   queuedAmong(entriesOfBuild(state, buildId))[0];
 
 /** Why a build waits: for its gates, or for the first of its jobs in the queue; or that it runs. */

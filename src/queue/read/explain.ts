@@ -7,7 +7,7 @@ import { isPaused } from "../commands/pause.ts";
 import type { AgentFacts } from "../state/agent-facts.ts";
 import { isOnline } from "../state/deadlines.ts";
 import type { DecisionContext } from "../state/decision.ts";
-import type { BuildFacts, HeldJob, JobFacts } from "../state/facts.ts";
+import type { BuildFacts, JobEntry, JobFacts } from "../state/facts.ts";
 import { semaphoresOfJob } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval, isReserved, trustOf, UNTRUSTED_LABEL } from "../state/trust.ts";
@@ -122,7 +122,7 @@ const toView = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 
 /** The first full semaphore, with the limit that holds there. */
-const fullSemaphore = (state: PoolState, entry: HeldJob, { rules }: DecisionContext) => {
+const fullSemaphore = (state: PoolState, entry: JobEntry, { rules }: DecisionContext) => {
   for (const { key, limit, holder } of semaphoresOfJob(state, entry)) {
     const holders = state.index.semaphores.holders(key);
     const most = effectiveLimit(state, { key, limit });
@@ -144,7 +144,7 @@ const needsLabel = (build: BuildFacts): string =>
 /** Why the queued job waits: the first reason that applies. */
 const explainWait = (
   state: PoolState,
-  { build, job }: HeldJob,
+  { build, job }: JobEntry,
   agents: AgentView[],
   ahead: number,
   context: DecisionContext,
@@ -198,7 +198,7 @@ const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
  */
 export const explain = (
   state: PoolState,
-  entry: HeldJob,
+  entry: JobEntry,
   context: DecisionContext,
   pingedAt: (agentId: string) => number,
   cachedReasons?: ReasonsByAgent,

@@ -1,11 +1,11 @@
-import { type BuildQuery, type Listed, matches } from "../../domain/build-list.ts";
+import { type BuildQuery, matches, type QueriedBuild } from "../../domain/build-list.ts";
 import { refOf } from "../../domain/git-ref.ts";
 import type { AgentRun } from "../../protocol/agent.ts";
 import { type Phase, phaseOf } from "../../protocol/build-states.ts";
 import type { PoolNow } from "../../protocol/metrics.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
 import { gatesThatAsk } from "../commands/gates.ts";
-import { heldJob } from "../state/decision.ts";
+import { findEntry } from "../state/decision.ts";
 import { BUILD_CHANNELS, type BuildFacts, type JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval } from "../state/trust.ts";
@@ -34,7 +34,7 @@ export interface LiveQuery extends BuildQuery {
   ids: string[];
 }
 
-const listed = (state: PoolState, build: BuildFacts): Listed => ({
+const listed = (state: PoolState, build: BuildFacts): QueriedBuild => ({
   ...build,
   ref: refOf(build.branch),
   event: build.origin?.event ?? "api",
@@ -67,7 +67,7 @@ const toIds = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
 /** What these agents run now. */
 export const runsUnderWay = (state: PoolState, agentIds: readonly string[]): AgentRun[] =>
   agentIds.flatMap((agentId): AgentRun[] => {
-    const entry = heldJob(state, state.index.holding.get(agentId) ?? "");
+    const entry = findEntry(state, state.index.holding.get(agentId) ?? "");
     const startedAt = entry?.job.lease?.startedAt;
     if (!entry || typeof startedAt !== "number") return [];
     const { build, job } = entry;
@@ -91,7 +91,7 @@ export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[]
 };
 
 /** Builds that have ended, and of which somebody has not heard that yet: the columns of their rows do not say it. */
-export const endedUnheard = ({ outbox, builds }: PoolState): string[] => {
+export const endedUndelivered = ({ outbox, builds }: PoolState): string[] => {
   const due = new Set(BUILD_CHANNELS.flatMap((channel) => [...outbox[channel].due.keys()]));
   return [...due].filter((id) => !builds.has(id));
 };

@@ -8,7 +8,7 @@ import type { ClaimedJob, RunValues } from "../commands/commands.ts";
 import { summarizeTests } from "../commands/tests.ts";
 import type { AgentFacts } from "../state/agent-facts.ts";
 import { isOnline, lastHeardAt } from "../state/deadlines.ts";
-import type { BuildFacts, HeldJob, JobFacts, Report } from "../state/facts.ts";
+import type { BuildFacts, JobEntry, JobFacts, Report } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval, trustOf } from "../state/trust.ts";
 
@@ -82,7 +82,7 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
 export const toClaimedJob = (
   orgId: string,
   { jobId, fence, expiresAt, isAgain = false }: Claim,
-  { build, job, report }: HeldJob & { report: Report },
+  { build, job, report }: JobEntry & { report: Report },
   runValues: RunValues | undefined,
 ): ClaimedJob => ({
   jobId,

@@ -1,6 +1,6 @@
 import { isEnded } from "../../protocol/build-states.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
-import { countEnd, countOf, laterCount, noEvents } from "./counts.ts";
+import { countEnd, laterCount, noEvents, toDayCount } from "./counts.ts";
 import {
   BUILD_CHANNELS,
   type BuildFacts,
@@ -92,7 +92,7 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
       for (const [tokenId, at] of state.revoked) if (at < change.revokedBefore) state.revoked.delete(tokenId);
       return;
     case "told":
-      state.told = change.sequence;
+      state.databaseSequence = change.sequence;
       state.isDatabaseSequenceStored = !change.isInMemory;
       reach(state, change.sequence);
       return;
@@ -138,7 +138,7 @@ const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void
   if (before && isEnded(build.status)) countEnd(state.events, build.status, build.reason);
   state.builds.set(build.id, build);
   state.seq = Math.max(state.seq, build.seq);
-  state.dayCount = laterCount(state.dayCount, countOf(build));
+  state.dayCount = laterCount(state.dayCount, toDayCount(build));
   reach(state, build.version);
   touched.builds.add(build.id);
   if (before && awaitsApproval(before) !== awaitsApproval(build))

@@ -11,11 +11,11 @@ export interface DayCount {
 
 export const NO_BUILDS: DayCount = { day: 0, builds: 0 };
 
-export const dayNumberOf = (at: number): number => Math.floor(at / DAY_MS);
+export const toDayNumber = (at: number): number => Math.floor(at / DAY_MS);
 
 /** What the row of a build says: how many there were when it was made. Rows of older releases say nothing. */
-export const countOf = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: number }): DayCount => ({
-  day: dayNumberOf(queuedAt),
+export const toDayCount = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: number }): DayCount => ({
+  day: toDayNumber(queuedAt),
   builds: ofDay,
 });
 
@@ -24,7 +24,7 @@ export const laterCount = (one: DayCount, other: DayCount): DayCount =>
 
 /** Builds of today. A clock that was set back gives no second day. */
 export const builtToday = ({ dayCount }: { dayCount: DayCount }, now: number): number =>
-  dayCount.day < dayNumberOf(now) ? 0 : dayCount.builds;
+  dayCount.day < toDayNumber(now) ? 0 : dayCount.builds;
 
 /** Why the day has no room for one more build than `added`; null where it has. */
 export const dayProblem = (
@@ -38,7 +38,7 @@ export const dayProblem = (
 };
 
 export const secondsUntilTomorrow = (now: number): number =>
-  Math.ceil(((dayNumberOf(now) + 1) * DAY_MS - now) / SECOND_MS);
+  Math.ceil(((toDayNumber(now) + 1) * DAY_MS - now) / SECOND_MS);
 
 /** Why a lease ended without a result. */
 export type LossCause = "expired" | "removed" | "restarted" | "stopped";

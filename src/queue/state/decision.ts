@@ -4,7 +4,7 @@ import type { Hint } from "../../protocol/jobs.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { Actor, PoolRefusal, Result } from "../commands/commands.ts";
 import type { AgentFacts } from "./agent-facts.ts";
-import type { BuildFacts, Change, HeldJob, JobFacts } from "./facts.ts";
+import type { BuildFacts, Change, JobEntry, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
@@ -68,11 +68,11 @@ export const notCompared = (): Decision<never> => {
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /** The sequence that an attempt tells D1: above those before, so that D1 shows a restore to between two of them. */
-export const nextTold = ({ sequence, told: databaseSequence, outbox }: PoolState): number =>
+export const nextSequence = ({ sequence, databaseSequence, outbox }: PoolState): number =>
   Math.max(sequence + outbox.lists.failures, databaseSequence + 1);
 
 /** A sequence above all that D1 was told of, and above what an attempt is telling it now. */
-export const later = (state: PoolState, now: number): number => Math.max(nextTold(state) + 1, now);
+export const later = (state: PoolState, now: number): number => Math.max(nextSequence(state) + 1, now);
 
 /** The agent, if it is registered and the token is its own. */
 export const verifiedAgent = (
@@ -84,7 +84,7 @@ export const verifiedAgent = (
 };
 
 /** The job with its build, while the queue or an agent has it. */
-export const heldJob = ({ builds, jobs }: PoolState, jobId: string): HeldJob | undefined => {
+export const findEntry = ({ builds, jobs }: PoolState, jobId: string): JobEntry | undefined => {
   const job = jobs.get(jobId);
   const build = job && builds.get(job.buildId);
   return build && isInQueue(job) ? { build, job } : undefined;
@@ -103,9 +103,9 @@ export const toHint = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
   id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
 
 /** The job that the agent holds a lease on. */
-export const findLeasedEntry = (state: PoolState, agentId: string): HeldJob | undefined => {
+export const findLeasedEntry = (state: PoolState, agentId: string): JobEntry | undefined => {
   const jobId = state.index.holding.get(agentId);
-  return jobId === undefined ? undefined : heldJob(state, jobId);
+  return jobId === undefined ? undefined : findEntry(state, jobId);
 };
 
 /** Changes a build in a way that readers can see: a new version of it, of which D1 hears at the end. */

@@ -175,7 +175,7 @@ export interface JobLease {
 }
 
 /** A job in the queue, or under a lease, with its build. */
-export interface HeldJob {
+export interface JobEntry {
   build: BuildFacts;
   job: JobFacts;
 }

@@ -44,7 +44,7 @@ export const isHeard = (build: BuildFacts, hostState: ToldState | undefined): bo
 };
 
 /** What the git host is told of a build and its jobs, of which planned ones count at its end; null where it hears nothing. */
-export const hostReportOf = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
+export const toHostReport = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
   const { host, commitSha, id, number, version, branch } = build;
   if (!host || commitSha === null) return null;
   // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.

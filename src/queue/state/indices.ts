@@ -2,7 +2,7 @@ import { isEnded } from "../../protocol/build-states.ts";
 import { isGroup } from "../commands/match.ts";
 import type { AgentFacts, Offer } from "./agent-facts.ts";
 import { buildDue, leaseDue, offersResumeAt, retirementAt, stopDue } from "./deadlines.ts";
-import { heldJob } from "./decision.ts";
+import { findEntry } from "./decision.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import type { Lane } from "./queue.ts";
 import { OFFER_MS } from "./rules.ts";
@@ -87,7 +87,7 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
 const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonly Semaphore[]): IndexedJob | null => {
   const nowhere: IndexedJob = { inQueue: null, holder: null, semaphores: [], isWaiting: false };
   if (job.status === "waiting") return { ...nowhere, isWaiting: true };
-  const entry = heldJob(state, job.id);
+  const entry = findEntry(state, job.id);
   if (!entry) return null;
   if (job.status !== "queued") {
     const semaphores = semaphoresBefore.length > 0 ? semaphoresBefore : semaphoresOfJob(state, entry);

@@ -31,7 +31,7 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
   mostStoredBytes?: number;
 }
 
-export const numbersOf = (
+export const toPoolNumbers = (
   state: PoolState,
   { now, buildsPerDay, mostStoredBytes }: { now: number; buildsPerDay: number; mostStoredBytes: number },
   { pendingSince, ...disk }: DiskNumbers,

@@ -103,6 +103,7 @@ const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now 
     return { kind: "deleted", deletion: { ...deletion, at: later(state, now), isSettled: true } };
   });
   if (buildIds.length > 0) changes.push({ kind: "deletions-done", buildIds });
-  if (buildIds.length > 0 && !state.isDatabaseSequenceStored) changes.push({ kind: "told", sequence: state.told });
+  if (buildIds.length > 0 && !state.isDatabaseSequenceStored)
+    changes.push({ kind: "told", sequence: state.databaseSequence });
   return decided(null, [...changes, { kind: "attempt", channel: "deletions", at, failures }]);
 };

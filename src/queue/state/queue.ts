@@ -1,6 +1,6 @@
 import type { Feature } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
-import type { HeldJob } from "./facts.ts";
+import type { JobEntry } from "./facts.ts";
 import type { Semaphore } from "./semaphores.ts";
 
 /** A job in the queue, with what decides its place: the higher priority first, then the older job. */
@@ -56,7 +56,7 @@ export class Queue {
   readonly #bySemaphore = new Map<string, Set<Lane>>();
   size = 0;
 
-  add(entry: HeldJob, semaphores: readonly Semaphore[]): { lane: Lane; queued: QueuedJob } {
+  add(entry: JobEntry, semaphores: readonly Semaphore[]): { lane: Lane; queued: QueuedJob } {
     const lane = this.#laneFor(entry, semaphores);
     const queued = toQueuedJob(entry);
     lane.jobs.splice(rankIn(lane, queued), 0, queued);
@@ -82,14 +82,14 @@ export class Queue {
   }
 
   /** How many queued jobs are before this one. */
-  countAhead(entry: HeldJob): number {
+  countAhead(entry: JobEntry): number {
     let count = 0;
     const place = toQueuedJob(entry);
     for (const { lanes } of this.classes.values()) for (const lane of lanes.values()) count += rankIn(lane, place);
     return count;
   }
 
-  #laneFor({ job }: HeldJob, needed: readonly Semaphore[]): Lane {
+  #laneFor({ job }: JobEntry, needed: readonly Semaphore[]): Lane {
     const { requires, features = [] } = job;
     const classKey = requirementKey(requires);
     const requirementClass = this.classes.get(classKey) ?? { key: classKey, requires, lanes: new Map<string, Lane>() };
@@ -115,7 +115,7 @@ const toLaneSemaphore = (id: string, { key, limit, holder }: Semaphore): LaneSem
   holder: holder === id || limit === null ? null : holder,
 });
 
-const toQueuedJob = ({ build, job }: HeldJob): QueuedJob => ({ id: job.id, priority: build.priority, seq: job.seq });
+const toQueuedJob = ({ build, job }: JobEntry): QueuedJob => ({ id: job.id, priority: build.priority, seq: job.seq });
 
 /** How many jobs of the lane are before this one. */
 const rankIn = ({ jobs }: Lane, place: QueuedJob): number => {

@@ -8,7 +8,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import { JOB_RULES, triesAgain } from "../jobs/rules.ts";
 import type { AgentFacts, Waiter } from "./agent-facts.ts";
-import type { ArtifactFacts, BuildFacts, Change, Channel, HeldJob, JobFacts, JobLease, Outcome } from "./facts.ts";
+import type { ArtifactFacts, BuildFacts, Change, Channel, JobEntry, JobFacts, JobLease, Outcome } from "./facts.ts";
 import { isHeard, isHostDue } from "./host-state.ts";
 import type { Lane } from "./queue.ts";
 import { isReserved } from "./trust.ts";
@@ -58,7 +58,7 @@ export const isAllowed = (action: "hand-out" | "deliver" | "start" | "finish", {
 export const stopReason = ({ reason }: JobFacts): BuildReason => reason ?? "canceled";
 
 /** Whether the agent decides if there is anything to do: never in a build that a person asked for, or of a planned job. */
-const mayBeSkipped = ({ build: { origin }, job }: HeldJob): boolean =>
+const mayBeSkipped = ({ build: { origin }, job }: JobEntry): boolean =>
   job.id === job.buildId && (origin?.purpose === "read-file" || (origin?.paths ?? null) !== null);
 
 /**
@@ -95,7 +95,7 @@ export const RULES = {
     bootId !== null && bootId !== agent.bootId && !agent.pastBoots.includes(bootId),
   isStale: (agent: AgentFacts, bootId: string | null): boolean => bootId !== null && agent.pastBoots.includes(bootId),
   /** The outcome of a job whose agent reported a result. */
-  ending: (entry: HeldJob, reported: Outcome): Outcome => {
+  ending: (entry: JobEntry, reported: Outcome): Outcome => {
     const { job } = entry;
     if (job.status === "canceling") return { ...reported, status: "canceled", reason: stopReason(job) };
     if (job.lease?.stop?.reason === "timeout") return { ...reported, status: "failed", reason: "timeout" };

@@ -1,6 +1,6 @@
 import { refOf } from "../../domain/git-ref.ts";
 import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
-import type { BuildFacts, HeldJob } from "./facts.ts";
+import type { BuildFacts, JobEntry } from "./facts.ts";
 import { trustOf } from "./trust.ts";
 
 /** What only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
@@ -105,7 +105,7 @@ export const semaphoresOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): 
 /** What a job holds while it is leased: the semaphore of its build, that of its matrix, and that of its group. */
 export const semaphoresOfJob = (
   { graphs }: { graphs: ReadonlyMap<string, JobGraph> },
-  { build, job }: HeldJob,
+  { build, job }: JobEntry,
 ): Semaphore[] => {
   const { id, repoId, maxParallel } = build;
   const graphJob = graphs.get(id)?.jobs[job.index];

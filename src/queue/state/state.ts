@@ -4,7 +4,7 @@ import type { Head, HeadKey } from "../commands/heads.ts";
 import type { AgentFacts, Offer, Waiter } from "./agent-facts.ts";
 import { type DayCount, noEvents, type PoolEvents } from "./counts.ts";
 import { DeadlineQueue } from "./deadline-queue.ts";
-import type { BuildChannel, BuildFacts, Channel, Deletion, HeldJob, JobFacts, Pause } from "./facts.ts";
+import type { BuildChannel, BuildFacts, Channel, Deletion, JobEntry, JobFacts, Pause } from "./facts.ts";
 import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { type Semaphore, Semaphores } from "./semaphores.ts";
 
@@ -33,7 +33,7 @@ export interface Records {
   /** A build that ended within the last 24 hours. */
   ended(buildId: string): BuildFacts | undefined;
   /** A job of such a build, or of one under way, that has ended. */
-  endedJob(jobId: string): HeldJob | undefined;
+  endedJob(jobId: string): JobEntry | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   /** In the order in which the pool heard of them. */
   heads(key: HeadKey): readonly Head[];
@@ -93,8 +93,8 @@ export interface PoolState {
   /** The highest version or time of what D1 is told of. */
   sequence: number;
   /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
-  told: number;
-  /** Whether `told` is stored. */
+  databaseSequence: number;
+  /** Whether `databaseSequence` is stored. */
   isDatabaseSequenceStored: boolean;
   /** The sequence at the last load, until D1 was compared with it; null afterwards. */
   unchecked: number | null;
@@ -184,7 +184,7 @@ export const emptyState = (records: Records): PoolState => ({
   runValueCharacters: 0,
   outbox: { lists: nothingDue(), logs: nothingDue(), hosts: nothingDue(), deletions: nothingDue() },
   sequence: 0,
-  told: 0,
+  databaseSequence: 0,
   isDatabaseSequenceStored: true,
   unchecked: null,
   isUncheckedStored: false,

@@ -16,9 +16,9 @@ import { PathId } from "../../protocol/common.ts";
 import { Metrics, type PoolNow } from "../../protocol/metrics.ts";
 import { toPrometheus } from "../../queue/metrics/prometheus.ts";
 import { actorOf, type Context } from "../core/context.ts";
-import { pageOf } from "../core/listing.ts";
+import { toPage } from "../core/listing.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
-import { updateOf, verb, writablePart } from "../core/verb.ts";
+import { makeUpdateSchema, verb, writablePart } from "../core/verb.ts";
 
 /** An agent may call the paths with its own id only. @throws Refusal forbidden; unauthenticated for an invalid token */
 export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
@@ -70,7 +70,7 @@ export const listAgents = verb({
     const { cursor, limit, name } = query;
     const atMost = limit === undefined ? undefined : limit + 1;
     const agents = await (await context.pool()).listAgents(cursor, atMost, name || undefined);
-    return pageOf(agents, query, (agent) => agent);
+    return toPage(agents, query, (agent) => agent);
   },
 });
 
@@ -97,7 +97,7 @@ const checkOwnChange = (change: AgentChange, agent: Agent): void => {
 export const updateAgent = verb({
   access: { role: "maintainer", agent: true },
   params: PathId,
-  body: updateOf(Agent, AgentChange),
+  body: makeUpdateSchema(Agent, AgentChange),
   output: Agent,
   async run(context, { params, body }) {
     const { isOwn } = await checkOwnPath(context, params.id);

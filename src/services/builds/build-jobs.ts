@@ -8,7 +8,7 @@ import { BuildJob } from "../../protocol/job-record.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { notFound, settled } from "../core/refusal.ts";
-import { verb, viewOf } from "../core/verb.ts";
+import { makeView, verb } from "../core/verb.ts";
 import { buildRecord, type ReadJob } from "./build-view.ts";
 import { type FoundBuild, findBuildOrJobRecord, findRecord } from "./builds.ts";
 
@@ -26,7 +26,7 @@ export const logOwnerOf = ({ id, orgId, finishedAt }: Pick<Logged, "id" | "orgId
 export const isLongEnded = ({ now }: Context, { finishedAt }: Pick<Logged, "finishedAt">): boolean =>
   finishedAt !== null && now.getTime() - Date.parse(finishedAt) > MOVED_AFTER;
 
-const viewOfJob = viewOf(BuildJob);
+const viewOfJob = makeView(BuildJob);
 
 const findIn = ({ jobs }: FoundBuild, id: string): ReadJob => {
   const job = jobs.find((one) => one.id === id);

@@ -1,7 +1,7 @@
 import { and, desc, eq, gte, lt, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { buildSummary, token } from "../../db/schema.ts";
-import { asksPool, asksStore, type BuildQuery, type Listed, mergePage } from "../../domain/build-list.ts";
+import { asksPool, asksStore, type BuildQuery, mergePage, type QueriedBuild } from "../../domain/build-list.ts";
 import { refOf, refsNamed } from "../../domain/git-ref.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { Build, BuildFilter } from "../../protocol/build.ts";
@@ -74,7 +74,7 @@ const toConditions = ({ before, commitSha, refs: _, ...query }: BuildQuery, limi
   };
 };
 
-interface ListedBuild extends Listed {
+interface ListedBuild extends QueriedBuild {
   build: Build;
 }
 

@@ -7,7 +7,7 @@ import { Build, withDefaults } from "../../protocol/build.ts";
 import { JobOfBuild } from "../../protocol/build-job.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import type { Context } from "../core/context.ts";
-import { viewOf } from "../core/verb.ts";
+import { makeView } from "../core/verb.ts";
 
 /** The columns of a build in lists. */
 export const BUILD_COLUMNS = getTableColumns(buildSummary);
@@ -112,8 +112,8 @@ export const plannedJobs = ({ id, jobs }: Jobs): ReadJob[] => jobs.filter((job) 
 export const jobKeyOf = (build: { id: string }, job: { id: string; key: string }): string | null =>
   job.id === build.id ? null : job.key;
 
-const viewOfBuild = viewOf(Build);
-const viewOfListed = viewOf(JobOfBuild);
+const viewOfBuild = makeView(Build);
+const viewOfListed = makeView(JobOfBuild);
 
 /** The build as the API shows it, its jobs without what only each job's own page has. */
 export const shownBuild = (build: ReadBuild): Build => {

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { type Excerpt, excerptOf } from "../../domain/failure/error-lines.ts";
+import { type Excerpt, findExcerpt } from "../../domain/failure/error-lines.ts";
 import { refOf } from "../../domain/git-ref.ts";
 import type { Build, Step } from "../../protocol/build.ts";
 import { failedJobs } from "../../queue/read/job-records.ts";
@@ -35,7 +35,7 @@ export const readFailure = async (
   const step = steps.find(({ status }) => status === "failed") ?? null;
   if (isLogDeleted || failed.attempt === 0) return { job, step, excerpt: null, others: 0 };
   const output = await readOutput(context, { ...job, orgId }, steps, step?.logOffset ?? 0, end);
-  return { job, step, excerpt: excerptOf(output), others: 0 };
+  return { job, step, excerpt: findExcerpt(output), others: 0 };
 };
 
 /** The same of the job of a build whose failure came first and counts; null where none failed. */

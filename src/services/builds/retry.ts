@@ -10,7 +10,7 @@ import { isEnded } from "../../protocol/build-states.ts";
 import { PathId } from "../../protocol/common.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { NewPlan, PlanOfBuild, RunValues } from "../../queue/commands/commands.ts";
-import { keysAnew, rerunOf } from "../../queue/jobs/rerun.ts";
+import { keysToRerun, planRerun } from "../../queue/jobs/rerun.ts";
 import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";
 import { type ObjectResult, Refusal } from "../core/refusal.ts";
@@ -79,7 +79,7 @@ const planFailedJobs = async (context: Context, build: BuildRecord): Promise<New
   const again = ({ id: _, ...job }: (typeof plan.graph.jobs)[number]) =>
     withGate({ ...job, id: context.newId() }, attached, { branch: build.branch, trust: "trusted" });
   const graph = { ...plan.graph, jobs: plan.graph.jobs.map(again) };
-  const adopted = rerunOf({ buildId: build.id, graph: plan.graph, jobs: plan.jobs }, graph);
+  const adopted = planRerun({ buildId: build.id, graph: plan.graph, jobs: plan.jobs }, graph);
   if (Object.keys(adopted).length === graph.jobs.length)
     throw new Refusal("conflict", "No job of this build failed: repeat all of it.");
   return { graph, text: plan.text, adopted };
@@ -114,5 +114,5 @@ export const retryBuild = verb({
 /** How many jobs of an ended build a retry of the failed ones runs: the others are taken over. */
 export const countToRetry = (jobs: JobOfBuild[]): number => {
   const byKey = new Map(jobs.map((job) => [job.key, job]));
-  return keysAnew(jobs, (key) => byKey.get(key) ?? null).size;
+  return keysToRerun(jobs, (key) => byKey.get(key) ?? null).size;
 };

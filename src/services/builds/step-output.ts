@@ -32,7 +32,7 @@ export const readLogEnd = (context: Context, log: Logged, bytes = 0): Promise<Lo
   readLogPart(context, log, { suffix: Math.max(TAIL_BYTES, bytes) });
 
 /** The last lines as plain text, without the rest of one that begins before them; null of a deleted log. */
-export const tailOf = (end: LogPart | null): string | null => {
+export const toTail = (end: LogPart | null): string | null => {
   if (end === null) return null;
   const cut = Math.max(0, end.bytes.length - TAIL_BYTES);
   const text = new TextDecoder().decode(end.bytes.subarray(cut));

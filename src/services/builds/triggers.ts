@@ -3,7 +3,7 @@ import type * as z from "zod/mini";
 import { pipeline, repository } from "../../db/schema.ts";
 import { branchProblem, refOf, tagOf } from "../../domain/git-ref.ts";
 import { mergeRequires, NO_WINDOWS } from "../../domain/requires.ts";
-import { type BuildOrigin, hostTargetOf } from "../../githosts/core/build-origin.ts";
+import { type BuildOrigin, chooseHostTarget } from "../../githosts/core/build-origin.ts";
 import { readsBuildNumber } from "../../pipeline/graph/questions.ts";
 import { parsePlan } from "../../pipeline/parse/parse.ts";
 import { planToExpand } from "../../pipeline/parse/plan-contents.ts";
@@ -212,7 +212,7 @@ export const trigger = async (context: Context, body: Trigger, origin: Origin = 
       retryOf,
       ...(trust === "untrusted" && { trust, needsApproval: true }),
       origin: madeBy,
-      host: hostTargetOf(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
+      host: chooseHostTarget(target.repository, target.pipeline, madeBy?.event ?? "api", context.origin),
       idempotency: await fingerprintRequest(
         context,
         { ...body, retryOf, ...(origin.planned ? { only: "failed" } : {}) },

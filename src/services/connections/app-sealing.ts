@@ -5,7 +5,7 @@ import { AppKey, AppKeyUnusable, writtenAppSecret } from "../../githosts/github/
 import { HOSTS } from "../../githosts/hosts.ts";
 import type { Context } from "../core/context.ts";
 import { invalid } from "../core/refusal.ts";
-import { type ConnectionRow, hostRefusal, settingsOf } from "./host-access.ts";
+import { type ConnectionRow, hostRefusal, readHookSettings } from "./host-access.ts";
 
 /** An App as a person names it. `id` is its number or its client id, and empty where nobody said it. */
 interface NamedApp {
@@ -62,7 +62,7 @@ export const sealedApp = async (
     const app = appAt(row.apiUrl, await key.jwt(id, Date.now()));
     const appFacts = await app.facts();
     const place = onlyPlace(await app.installations());
-    await app.setHook(await settingsOf(context, row));
+    await app.setHook(await readHookSettings(context, row));
     return {
       auth: "app",
       sealed: await sealedKey(context, row, privateKey, formerToken),

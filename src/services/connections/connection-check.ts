@@ -14,7 +14,14 @@ import type { RepositoryColumns } from "../repositories/repositories.ts";
 import { hookedRepositories, ofEach, ownHook } from "./connection-hooks.ts";
 import { fromDeliveries } from "./connection-repositories.ts";
 import { findConnection } from "./connections.ts";
-import { appHookProblem, type ConnectionRow, clientOf, hookClientOf, openApp, settingsOf } from "./host-access.ts";
+import {
+  appHookProblem,
+  type ConnectionRow,
+  openApp,
+  openClient,
+  openHookClient,
+  readHookSettings,
+} from "./host-access.ts";
 
 /** A clone address at the host that names another repository: one of before a rename, in most cases. */
 const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {
@@ -73,7 +80,7 @@ type HostFields = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "miss
 
 /** Each hook that the service registered for one repository. */
 const hooksAtHost = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<HookOutcome[]> => {
-  const client = await hookClientOf(context, row);
+  const client = await openHookClient(context, row);
   if (!client) return [];
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
   return ofEach(rows, (one) => hookProblem(client, row, settings, one));
@@ -88,10 +95,10 @@ const appProblems = async (context: Context, row: ConnectionRow, settings: HookS
 const askHost = async (context: Context, row: ConnectionRow): Promise<HostFields> => {
   const blank: HostFields = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
   try {
-    const client = await clientOf(context, row);
+    const client = await openClient(context, row);
     if (!client) return blank;
     const { name, scopes } = await client.account();
-    const settings = await settingsOf(context, row);
+    const settings = await readHookSettings(context, row);
     const missing = [...client.missing(scopes), ...(await appProblems(context, row, settings))];
     return { ...blank, account: name, scopes, missing, hooks: await hooksAtHost(context, row, settings) };
   } catch (error) {

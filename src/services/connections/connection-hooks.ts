@@ -12,7 +12,7 @@ import { nextVersion, updateRow } from "../core/record.ts";
 import { Answer, verb, versioned } from "../core/verb.ts";
 import { tellRevoked } from "../tokens/tokens.ts";
 import { connectionRecord, findConnection } from "./connections.ts";
-import { type ConnectionRow, hookClientOf, settingsOf, tellAppHook } from "./host-access.ts";
+import { type ConnectionRow, openHookClient, readHookSettings, tellAppHook } from "./host-access.ts";
 
 type RepositoryRow = typeof repository.$inferSelect;
 
@@ -95,7 +95,7 @@ export const removeHooks = async (
   row: ConnectionRow,
   rows: RepositoryRow[],
 ): Promise<RemovalOutcome> => {
-  const client = await hookClientOf(holder, row).catch(() => null);
+  const client = await openHookClient(holder, row).catch(() => null);
   const outcomes = await ofEach(rows, async (one) => {
     if (!client) return "There is no token.";
     await removeHook(client, one);
@@ -127,11 +127,11 @@ const keepHook = (context: Context, row: RepositoryRow, hostHookId: string): Que
 
 /** Tells the host the present address and secret: of the App's hook, and for every repository that has one of ours. */
 const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
-  if (row.auth === "app") await tellAppHook(context, row, await settingsOf(context, row));
-  const client = await hookClientOf(context, row);
+  if (row.auth === "app") await tellAppHook(context, row, await readHookSettings(context, row));
+  const client = await openHookClient(context, row);
   if (!client) return [];
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
-  const settings = await settingsOf(context, row);
+  const settings = await readHookSettings(context, row);
   return ofEach(rows, async (one) => {
     const hostHookId = await registerHook(client, row, toName(one), settings);
     if (hostHookId !== one.hostHookId) await context.db.run(keepHook(context, one, hostHookId));
@@ -170,7 +170,7 @@ export const showHook = verb({
   async run(context, { params }) {
     const row = await findConnection(context, params.id);
     const { name, hookGeneration } = row;
-    const hook = await settingsOf(context, row);
+    const hook = await readHookSettings(context, row);
     await commit(context, { action: "connection.reveal", subject: row.id, detail: { name, hookGeneration } }, []);
     return new Answer(hook, { isSecret: true });
   },

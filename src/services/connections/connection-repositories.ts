@@ -11,17 +11,17 @@ import { FullName } from "../../protocol/repository.ts";
 import type { Context } from "../core/context.ts";
 import { Answer, verb } from "../core/verb.ts";
 import { findConnection } from "./connections.ts";
-import { asking, type ConnectionRow, clientOf } from "./host-access.ts";
+import { asking, type ConnectionRow, openClient } from "./host-access.ts";
 
 /** A repository as the host told of it, or a delivery. */
-export type Found = Omit<hosts.RepositoryAtHost, "isPrivate"> & { isPrivate: boolean | null };
+export type ListedRepository = Omit<hosts.RepositoryAtHost, "isPrivate"> & { isPrivate: boolean | null };
 
 /** What the host calls so is a name for us too, and git takes it. */
-export const isUsable = ({ fullName }: Found): boolean => FullName.safeParse(fullName).success;
+export const isUsable = ({ fullName }: ListedRepository): boolean => FullName.safeParse(fullName).success;
 
 /** The repositories that deliveries named, the newest name of each. */
-export const fromDeliveries = async ({ objects, orgId }: Context, row: ConnectionRow): Promise<Found[]> => {
-  const byHostId = new Map<number, Found>();
+export const fromDeliveries = async ({ objects, orgId }: Context, row: ConnectionRow): Promise<ListedRepository[]> => {
+  const byHostId = new Map<number, ListedRepository>();
   for (const { repository: delivered } of await objects.gitHost(orgId, row.id).deliveries(LIMITS.deliveries)) {
     if (!delivered || byHostId.has(delivered.hostRepoId)) continue;
     const { hostRepoId, fullName, defaultBranch } = delivered;
@@ -34,7 +34,7 @@ export const fromDeliveries = async ({ objects, orgId }: Context, row: Connectio
 const connectedAs = async (
   { db, orgId }: Context,
   row: ConnectionRow,
-  repositories: Found[],
+  repositories: ListedRepository[],
 ): Promise<Map<number, string>> => {
   const ids = JSON.stringify(repositories.map(({ id }) => id));
   const isOne = sql`${repository.gitHostRepoId} IN (SELECT value FROM json_each(${ids}))`;
@@ -55,9 +55,9 @@ export const listHostRepositories = verb({
   output: z.array(HostRepository),
   async run(context, { params, query: { limit = LIMITS.hostPageLength, cursor } }) {
     const row = await findConnection(context, params.id);
-    const client = await asking(clientOf(context, row));
+    const client = await asking(openClient(context, row));
     const page = Number(cursor ?? 1);
-    const repositories: Found[] = client
+    const repositories: ListedRepository[] = client
       ? await asking(client.repositories(page, limit))
       : await fromDeliveries(context, row);
     const connected = await connectedAs(context, row, repositories);

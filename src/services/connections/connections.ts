@@ -11,16 +11,16 @@ import { PathId } from "../../protocol/common.ts";
 import { Connection, ConnectionChange, ConnectionFilter, NewConnection } from "../../protocol/connection.ts";
 import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
-import { findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { listing, toPage } from "../core/listing.ts";
+import { findOne, makeGetter, nextVersion, updateRow } from "../core/record.ts";
 import { invalid } from "../core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 import { sealedApp } from "./app-sealing.ts";
 import { type ConnectionRow, chooseIssuer, hookToken, hostRefusal } from "./host-access.ts";
 
 const COLUMNS = getTableColumns(connection);
 
-const view = viewOf(Connection);
+const view = makeView(Connection);
 export const connectionRecord = (row: ConnectionRow): Connection =>
   view({ ...row, hasToken: row.auth === "token" && row.sealed !== null });
 
@@ -118,16 +118,16 @@ export const listConnections = verb({
   output: z.array(Connection),
   async run(context, { query }) {
     const [rows] = await context.db.run(connections(context, query));
-    return pageOf(rows, query, connectionRecord);
+    return toPage(rows, query, connectionRecord);
   },
 });
 
-export const getConnection = getterOf("maintainer", connection, COLUMNS, Connection, connectionRecord);
+export const getConnection = makeGetter("maintainer", connection, COLUMNS, Connection, connectionRecord);
 
 export const updateConnection = verb({
   access: { role: "admin" },
   params: PathId,
-  body: updateOf(Connection, ConnectionChange),
+  body: makeUpdateSchema(Connection, ConnectionChange),
   output: Connection,
   async run(context, { params, body }) {
     const row = await findConnection(context, params.id);

@@ -22,12 +22,12 @@ import { connectionDetail, connectionRecord, findConnection } from "./connection
 import {
   asking,
   type ConnectionRow,
-  clientOf,
-  hookClientOf,
   hookToken,
   hostRefusal,
   openApp,
-  settingsOf,
+  openClient,
+  openHookClient,
+  readHookSettings,
   tellAppHook,
 } from "./host-access.ts";
 
@@ -56,7 +56,7 @@ export const beginApp = verb({
     if (!HOSTS[row.kind].app) throw new Refusal("conflict", "Only GitHub has Apps.");
     const { origin, orgId } = context;
     const state = await context.keys.appStates.grant({ ...visitor(context), connectionId: row.id }, Date.now());
-    const { url: hookUrl } = await settingsOf(context, row);
+    const { url: hookUrl } = await readHookSettings(context, row);
     const manifest = appManifest({ name: appName(orgId), origin, connectionId: row.id, hookUrl });
     return { action: appFormUrl(row.webUrl, body.organization, state), manifest: JSON.stringify(manifest) };
   },
@@ -106,7 +106,7 @@ export const takeApp = verb({
       updateRow(context, connection, row, withApp),
     );
     await context.objects.gitHost(context.orgId, id).connectionChanged();
-    await tellAppHook(context, withApp, await settingsOf(context, withApp));
+    await tellAppHook(context, withApp, await readHookSettings(context, withApp));
     return { id };
   },
 });
@@ -117,7 +117,7 @@ const UNSEEN = "The App is not installed for this repository: its hook of before
 
 /** The numbers of the repositories that the App is installed for, as far as one request reads them. */
 const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>> => {
-  const client = await asking(clientOf(context, row));
+  const client = await asking(openClient(context, row));
   const visibleIds = new Set<number>();
   for (let page = 1; client && page <= MOST_PAGES; page++) {
     const some = await asking(client.repositories(page, LIMITS.hostPageLength));
@@ -135,7 +135,7 @@ const forgetHook = async (context: Context, { id, connectionId }: RepositoryColu
 
 /** Removes the hooks of before where the App delivers now: until then both do, and make one build of a push. */
 const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
-  const client = await hookClientOf(context, row);
+  const client = await openHookClient(context, row);
   if (!client) return [];
   const [rows] = await context.db.run(hookedRepositories(context.db.sql, row));
   const visibleIds = rows.length > 0 ? await seenBy(context, row) : new Set<number>();
@@ -173,7 +173,7 @@ export const installConnection = verb({
     const hooks = place ? await removeFormerHooks(context, storedRow) : [];
     const isMoved = place !== null && hooks.every(({ problem }) => problem === null);
     const done =
-      isMoved && (await hookClientOf(context, storedRow)) ? await withoutFormer(context, storedRow) : storedRow;
+      isMoved && (await openHookClient(context, storedRow)) ? await withoutFormer(context, storedRow) : storedRow;
     const last = await keep(context, storedRow, done);
     return versioned({ ...connectionRecord(last), pageUrl, hooks }, last.version);
   },

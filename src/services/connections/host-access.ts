@@ -39,7 +39,7 @@ export const hookToken = async ({ keys }: Pick<HostHolder, "keys">, row: Connect
 };
 
 /** What manages the hooks of single repositories; null without a token. @throws Damaged; Refusal keyring-unavailable */
-export const hookClientOf = async (
+export const openHookClient = async (
   holder: Pick<HostHolder, "keys">,
   row: ConnectionRow,
 ): Promise<HostClient | null> => {
@@ -51,11 +51,11 @@ export const hookClientOf = async (
  * What asks the connection's host, as its App or with its token; null where it has none.
  * @throws Damaged; HostProblem where the App gets no token; Refusal keyring-unavailable
  */
-export const clientOf = async (holder: HostHolder, row: ConnectionRow): Promise<HostReader | null> => {
+export const openClient = async (holder: HostHolder, row: ConnectionRow): Promise<HostReader | null> => {
   const { auth, installationId, apiUrl } = row;
-  if (auth !== "app") return hookClientOf(holder, row);
+  if (auth !== "app") return openHookClient(holder, row);
   if (installationId === null) {
-    const before = await hookClientOf(holder, row);
+    const before = await openHookClient(holder, row);
     if (before) return before;
     throw notInstalled();
   }
@@ -85,7 +85,7 @@ export const asking = async <T>(answer: Promise<T>): Promise<T> => {
 type HookedConnection = Pick<ConnectionRow, "orgId" | "kind" | "id" | "hookGeneration">;
 
 /** The address of the connection's hook, and its secret. @throws Refusal keyring-unavailable */
-export const settingsOf = async (
+export const readHookSettings = async (
   { keys, origin }: Pick<Context, "keys" | "origin">,
   { orgId, kind, id, hookGeneration }: HookedConnection,
 ): Promise<HookSettings> => {

@@ -39,7 +39,7 @@ export const indexed = (condition: SQL): SQL => sql`unlikely(${condition})`;
 /**
  * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation: pages
  * stay right while rows are added and removed. A filter that is undefined or empty is left out. The list reads one row
- * more than the page has, from which `pageOf` knows whether another page follows.
+ * more than the page has, from which `toPage` knows whether another page follows.
  */
 export const listing = <C extends Columns, F extends string = never>(
   table: Listed,
@@ -70,7 +70,7 @@ export const listing = <C extends Columns, F extends string = never>(
 };
 
 /** The page of a list that read one row more than the page has: its records, and the cursor of the next page. */
-export const pageOf = <T extends { id: string }, R>(
+export const toPage = <T extends { id: string }, R>(
   rows: T[],
   { limit }: PageRequest,
   recordOf: (row: T) => R,

@@ -1,5 +1,5 @@
 import { buildLogName, calling, gitHostName, poolName } from "../../domain/durable-objects.ts";
-import type { GitHost } from "../../objects/host/git-host.ts";
+import type { GitHostObject } from "../../objects/host/git-host.ts";
 import type { BuildLog } from "../../objects/log/build-log.ts";
 import type { AgentPool } from "../../objects/pool/agent-pool.ts";
 
@@ -20,7 +20,7 @@ export class ObjectStubs {
     return calling(this.#env.BUILD_LOG.getByName(buildLogName(orgId, jobId)));
   }
 
-  gitHost(orgId: string, connectionId: string): DurableObjectStub<GitHost> {
+  gitHost(orgId: string, connectionId: string): DurableObjectStub<GitHostObject> {
     return calling(this.#env.GIT_HOST.getByName(gitHostName(orgId, connectionId)));
   }
 }

@@ -57,7 +57,7 @@ export const findOne = async <C extends Columns & { version: SQLiteColumn }>(
 };
 
 /** The verb that reads one row as a record, in its version. */
-export const getterOf = <C extends Columns & { version: SQLiteColumn }, O extends z.ZodMiniType>(
+export const makeGetter = <C extends Columns & { version: SQLiteColumn }, O extends z.ZodMiniType>(
   role: Role,
   table: VersionedTable,
   columns: C,

@@ -79,7 +79,7 @@ export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.Zo
  * The body of a PUT: the fields that `change` allows, and the record's other fields, which `writablePart` lets pass
  * with the value that they have. So a client can read a record, edit it and send it back.
  */
-export const updateOf = <C extends z.core.$ZodShape>(
+export const makeUpdateSchema = <C extends z.core.$ZodShape>(
   record: z.ZodMiniObject,
   change: z.ZodMiniObject<C>,
 ): z.ZodMiniObject<C> => {
@@ -117,7 +117,7 @@ export const checkOwnOrg = (context: Context, orgId: string | null | undefined):
 type Output<S extends z.core.$ZodShape> = z.output<z.ZodMiniObject<S>>;
 
 /** Makes records from rows: a field that only the row has, such as a hash, is never part of the record. */
-export const viewOf = <S extends z.core.$ZodShape>(schema: z.ZodMiniObject<S>) => {
+export const makeView = <S extends z.core.$ZodShape>(schema: z.ZodMiniObject<S>) => {
   const fields = Object.keys(schema.shape) as (keyof Output<S>)[];
   return (row: Output<S>): Output<S> => {
     const record: Partial<Output<S>> = {};

@@ -4,7 +4,7 @@ import { auditLog, pipeline, repository } from "../../db/schema.ts";
 import { cloneOrigin } from "../../domain/clone-url.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { type Arrival, repositoryOf } from "../../githosts/core/arrival.ts";
-import { hostContextOf } from "../../githosts/core/build-origin.ts";
+import { nameHostContext } from "../../githosts/core/build-origin.ts";
 import type { Effects } from "../../githosts/core/effect-facts.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
@@ -105,7 +105,7 @@ const nameContexts = ({ db }: Context, pipelines: PipelineRow[], effects: Effect
     .map(({ id, name }) =>
       db.sql
         .update(pipeline)
-        .set({ hostContext: hostContextOf(name) })
+        .set({ hostContext: nameHostContext(name) })
         .where(and(eq(pipeline.id, id), isNull(pipeline.hostContext))),
     );
 

@@ -1,7 +1,7 @@
 import { branchOf, tagOf } from "../../domain/git-ref.ts";
 import { NO_WINDOWS } from "../../domain/requires.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
-import { hostTargetOf } from "../../githosts/core/build-origin.ts";
+import { chooseHostTarget } from "../../githosts/core/build-origin.ts";
 import { deliveryNote } from "../../githosts/core/delivery-note.ts";
 import { type Effects, toRefEvent, type WantedBuild } from "../../githosts/core/effect-facts.ts";
 import { decideEffects, MOST_BUILDS } from "../../githosts/core/effects.ts";
@@ -14,7 +14,7 @@ import type { DeliveredBuild } from "../../queue/commands/commands.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import { actorOf, type Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
-import { triggersOf } from "../repositories/pipeline-files.ts";
+import { readTriggers } from "../repositories/pipeline-files.ts";
 import { afterArrival } from "./after-arrival.ts";
 import {
   type ArrivalRows,
@@ -43,7 +43,7 @@ const tellLeftOut = async (
   const [first] = leftOut;
   if (!first) return;
   const targets = leftOut.map(({ pipelineId, event }) =>
-    hostTargetOf(
+    chooseHostTarget(
       repository,
       pipelines.find(({ id }) => id === pipelineId),
       event,
@@ -102,7 +102,7 @@ const effectsFor = (
   }
   const buildable = pipelines.filter(({ requires }) => requires.platform !== "windows");
   const wanting = buildable.map((row) => {
-    const { on, supersede } = triggersOf(row);
+    const { on, supersede } = readTriggers(row);
     return { id: row.id, file: row.definition === null ? row.configPath : null, on, supersede };
   });
   const { defaultBranch } = rules;

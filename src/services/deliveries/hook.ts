@@ -18,7 +18,7 @@ export type KnownHook = Hook & { secret: string };
  * The hook of an address, without a call to the database or an object.
  * @throws Refusal not-found for a forged address; keyring-unavailable where TOKEN_KEYS cannot be used
  */
-export const hookOf = async (env: Pick<Env, "TOKEN_KEYS">, token: string): Promise<KnownHook> => {
+export const recognizeHook = async (env: Pick<Env, "TOKEN_KEYS">, token: string): Promise<KnownHook> => {
   const hook = await usable("TOKEN_KEYS", () => loadHookMint(env.TOKEN_KEYS)).recognize(token);
   if (!hook) throw notFound();
   return hook;

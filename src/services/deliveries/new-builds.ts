@@ -1,7 +1,7 @@
 import { branchOf } from "../../domain/git-ref.ts";
 import { mergeRequires } from "../../domain/requires.ts";
 import type { Arrival } from "../../githosts/core/arrival.ts";
-import { hostTargetOf } from "../../githosts/core/build-origin.ts";
+import { chooseHostTarget } from "../../githosts/core/build-origin.ts";
 import type { OpenPull, WantedBuild } from "../../githosts/core/effect-facts.ts";
 import type { RequestedBuild } from "../../queue/commands/commands.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
@@ -65,7 +65,7 @@ const newBuild = (
       paths: undecidedPaths,
       purpose,
     },
-    host: hostTargetOf(repository, pipeline, event, context.origin),
+    host: chooseHostTarget(repository, pipeline, event, context.origin),
     idempotency: null,
     actor: actorOf(context),
     supersedes,

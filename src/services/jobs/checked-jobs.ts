@@ -4,7 +4,7 @@ import { refOf } from "../../domain/git-ref.ts";
 import { mergeRequires, unmetRequirements } from "../../domain/requires.ts";
 import type { GraphJob } from "../../pipeline/graph/graph.ts";
 import { allowsRef } from "../../pipeline/graph/group-protection.ts";
-import { questionsOf } from "../../pipeline/graph/questions.ts";
+import { collectQuestions } from "../../pipeline/graph/questions.ts";
 import type { Mistake } from "../../pipeline/mistake.ts";
 import { type Includes, KnownFiles, type ToInclude } from "../../pipeline/parse/included-files.ts";
 import type { Plan } from "../../pipeline/parse/plan.ts";
@@ -63,7 +63,7 @@ const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
     pipeline: sources?.pipeline,
     rows: sources?.rows ?? [],
     groups: sources?.groups ?? groups.map((name) => ({ id: name, name, protection: null })),
-    run: sources ? {} : Object.fromEntries(questionsOf(plan).vars.map((key) => [key, ""])),
+    run: sources ? {} : Object.fromEntries(collectQuestions(plan).vars.map((key) => [key, ""])),
     secretKeys: [],
   };
 };

@@ -4,7 +4,7 @@ import { compose } from "../../domain/compose.ts";
 import { expand } from "../../pipeline/graph/expand.ts";
 import type { GraphFacts, JobGraph } from "../../pipeline/graph/graph.ts";
 import { type AttachedGroup, openGroups, unknownGroups, withGate } from "../../pipeline/graph/group-protection.ts";
-import { questionsOf } from "../../pipeline/graph/questions.ts";
+import { collectQuestions } from "../../pipeline/graph/questions.ts";
 import type { Mistake } from "../../pipeline/mistake.ts";
 import { hashedText, type KnownFiles } from "../../pipeline/parse/included-files.ts";
 import { unknownBeforeJobs } from "../../pipeline/parse/known-variables.ts";
@@ -61,7 +61,7 @@ const splitVariables = ({ rows, groups, run, secretKeys }: PlanSources, { branch
 };
 
 const toFacts = (plan: Plan, text: PlanText, sources: PlanSources, plain: Map<string, string>): GraphFacts => {
-  const { changed, vars } = questionsOf(plan);
+  const { changed, vars } = collectQuestions(plan);
   const { id, fullName, cloneUrl } = sources.repository;
   return {
     build: { ...text.build, attempt: 1 },

@@ -14,14 +14,14 @@ import { listConnections } from "../connections/connections.ts";
 import { auditRow } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
-import { viewOf } from "../core/verb.ts";
+import { makeView } from "../core/verb.ts";
 import { listPipelines } from "../repositories/pipelines.ts";
 import { listRepositories } from "../repositories/repositories.ts";
 import { listSchedules } from "../schedules/schedules.ts";
 import { readPage, testedJobs } from "../tests/test-reports.ts";
 import { listAudit } from "../tokens/audit.ts";
 import { listTokens } from "../tokens/tokens.ts";
-import { artifactsOf } from "../uploads/artifacts.ts";
+import { listArtifactsOfBuild } from "../uploads/artifacts.ts";
 import { listCache } from "../uploads/caches.ts";
 import { listGroups } from "../variables/groups.ts";
 import { listVariables } from "../variables/variables.ts";
@@ -153,7 +153,7 @@ const caches: Read = async (context, cursor) => {
   );
 };
 
-const credentialRecord = viewOf(Credential);
+const credentialRecord = makeView(Credential);
 
 const credentials: Read = async ({ db, orgId }, cursor = "") => {
   const isNext = and(eq(credential.orgId, orgId), gt(credential.repoId, cursor));
@@ -178,7 +178,7 @@ const READS: Record<Noun, Read> = {
   variable: (context, cursor) =>
     listed(listVariables.answer(context, input({ limit: PAGE, cursor, includeInactive: true }))),
   build: ofBuilds(async (context, id) => [await findBuild(context, id)]),
-  artifact: ofBuilds(async (context, id) => artifactsOf(context, await findRecord(context, id))),
+  artifact: ofBuilds(async (context, id) => listArtifactsOfBuild(context, await findRecord(context, id))),
   tests,
   cache: caches,
   audit: (context, cursor) => listed(listAudit.answer(context, input({ limit: PAGE, cursor }))),

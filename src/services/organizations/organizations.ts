@@ -18,16 +18,16 @@ import { OrganizationFilter } from "../../protocol/page.ts";
 import { CreatedToken } from "../../protocol/token.ts";
 import { type AuditNote, commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { NO_LIMIT, pageOf } from "../core/listing.ts";
+import { NO_LIMIT, toPage } from "../core/listing.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
-import { updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { makeUpdateSchema, makeView, verb, writablePart } from "../core/verb.ts";
 import { type TokenRow, tokenRecord, UNUSED } from "../tokens/tokens.ts";
 
 export const PathOrg = z.object({ id: OrgId });
 
 type Row = typeof organization.$inferSelect;
 
-const view = viewOf(Organization);
+const view = makeView(Organization);
 export const organizationRecord = (row: Row): Organization => view({ ...row, limits: limitsOf(row.limits) });
 
 /** @throws Refusal not-found */
@@ -92,7 +92,7 @@ export const listOrganizations = verb({
     const after = context.db.sql.select().from(organization).where(gt(organization.id, cursor));
     const atMost = limit === undefined ? NO_LIMIT : limit + 1;
     const [rows] = await context.db.run(after.orderBy(asc(organization.id)).limit(atMost));
-    return pageOf(rows, query, organizationRecord);
+    return toPage(rows, query, organizationRecord);
   },
 });
 
@@ -100,7 +100,7 @@ export const listOrganizations = verb({
 export const updateOrganization = verb({
   access: { operator: true },
   params: PathOrg,
-  body: updateOf(Organization, OrganizationChange),
+  body: makeUpdateSchema(Organization, OrganizationChange),
   output: Organization,
   async run(context, { params: { id }, body }) {
     await context.admit();

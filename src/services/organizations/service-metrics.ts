@@ -3,7 +3,7 @@ import { DATABASE_LIMIT_BYTES, ServiceMetrics } from "../../protocol/service-met
 import { SECOND_MS } from "../../protocol/units.ts";
 import { mergeGauges, NO_TOTALS, type ServiceNumbers } from "../../queue/metrics/service-numbers.ts";
 import { toServicePrometheus } from "../../queue/metrics/service-prometheus.ts";
-import { dayNumberOf } from "../../queue/state/counts.ts";
+import { toDayNumber } from "../../queue/state/counts.ts";
 import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
 import { rowCounts } from "../upkeep/row-counts.ts";
@@ -53,7 +53,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       ...totals,
     },
     stores: (newest?.stored ?? []).map(({ at: _, ...store }) => store),
-    organizations: newest?.today?.day === dayNumberOf(now.getTime()) ? newest.today.organizations : [],
+    organizations: newest?.today?.day === toDayNumber(now.getTime()) ? newest.today.organizations : [],
     leasesLost,
     outbox: {
       ageSeconds: gauges.outboxSeconds,

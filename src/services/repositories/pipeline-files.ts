@@ -26,7 +26,7 @@ type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnaps
  * What starts and ends a pipeline's builds: what its record says, else its file on the default branch, else the
  * defaults. Nothing that is stored makes it throw: what cannot be read counts as not said.
  */
-export const triggersOf = ({ on, supersede, fileSnapshot }: Stored): Triggers => {
+export const readTriggers = ({ on, supersede, fileSnapshot }: Stored): Triggers => {
   const file: Triggers = readSnapshot(fileSnapshot) ?? DEFAULT_TRIGGERS;
   return {
     on: (on && readWrittenOn(on)) ?? file.on,
@@ -37,7 +37,7 @@ export const triggersOf = ({ on, supersede, fileSnapshot }: Stored): Triggers =>
 
 /** The same as the pipeline's record shows it, and where it comes from. */
 export const shownTriggers = (row: Stored): PipelineTriggers => {
-  const { on, supersede } = triggersOf(row);
+  const { on, supersede } = readTriggers(row);
   const snapshot = readSnapshot(row.fileSnapshot);
   return {
     source: row.on && readWrittenOn(row.on) ? "record" : snapshot?.isRead ? "file" : "default",

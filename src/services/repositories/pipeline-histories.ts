@@ -20,7 +20,7 @@ import {
 } from "../../protocol/pipeline-history.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
-import { pageOf } from "../core/listing.ts";
+import { toPage } from "../core/listing.ts";
 import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
@@ -105,7 +105,7 @@ export const listPipelineHistories = verb({
       ),
     );
     const rows = results.map((row) => ({ ...row, id: row.id ?? "" }));
-    return pageOf(rows, { limit }, (row) => toRecord(context, row));
+    return toPage(rows, { limit }, (row) => toRecord(context, row));
   },
 });
 

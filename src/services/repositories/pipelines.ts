@@ -11,14 +11,14 @@ import {
   variable,
   variableGroup,
 } from "../../db/schema.ts";
-import { hostContextOf } from "../../githosts/core/build-origin.ts";
+import { nameHostContext } from "../../githosts/core/build-origin.ts";
 import { PathId } from "../../protocol/common.ts";
 import { NewPipeline, PIPELINE_DEFAULTS, Pipeline, PipelineChange, PipelineFilter } from "../../protocol/pipeline.ts";
 import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
-import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
-import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { listing, toPage } from "../core/listing.ts";
+import { deleteRow, findOne, makeGetter, nextVersion, updateRow } from "../core/record.ts";
+import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
 import { checkDefinition, checkOn } from "./pipeline-check.ts";
 import { shownTriggers, snapshotOfDefinition } from "./pipeline-files.ts";
@@ -32,7 +32,7 @@ const groupIdsOf = sql<string>`(SELECT json_group_array(group_id) FROM
 
 const COLUMNS = { ...getTableColumns(pipeline), groups: groupIdsOf };
 
-const view = viewOf(Pipeline);
+const view = makeView(Pipeline);
 const toRecord = (row: Row, groupIds: string[]): Pipeline =>
   view({ ...row, on: row.on as Pipeline["on"], triggers: shownTriggers(row), groupIds });
 const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline => toRecord(row, JSON.parse(groups));
@@ -97,7 +97,7 @@ export const createPipeline = verb({
       maxAttempts: body.maxAttempts ?? PIPELINE_DEFAULTS.maxAttempts,
       on: body.on ?? null,
       fileSnapshot,
-      hostContext: hostContextOf(body.name),
+      hostContext: nameHostContext(body.name),
       supersede: body.supersede ?? "file",
       badgeGeneration: 0,
       isActive: body.isActive ?? true,
@@ -142,16 +142,16 @@ export const listPipelines = verb({
   output: z.array(Pipeline),
   async run(context, { query }) {
     const [rows] = await context.db.run(pipelines(context, query));
-    return pageOf(rows, query, pipelineRecord);
+    return toPage(rows, query, pipelineRecord);
   },
 });
 
-export const getPipeline = getterOf("viewer", pipeline, COLUMNS, Pipeline, pipelineRecord);
+export const getPipeline = makeGetter("viewer", pipeline, COLUMNS, Pipeline, pipelineRecord);
 
 export const updatePipeline = verb({
   access: { role: "maintainer" },
   params: PathId,
-  body: updateOf(Pipeline, PipelineChange),
+  body: makeUpdateSchema(Pipeline, PipelineChange),
   output: Pipeline,
   async run(context, { params, body }) {
     const row = await findOne(context, pipeline, COLUMNS, params.id);

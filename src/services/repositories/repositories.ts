@@ -22,10 +22,10 @@ import { NewRepository, Repository, RepositoryChange, RepositoryFilter } from ".
 import { unhook } from "../connections/connection-hooks.ts";
 import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
-import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { listing, toPage } from "../core/listing.ts";
+import { deleteRow, findOne, makeGetter, nextVersion, updateRow } from "../core/record.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 import { forgetUnlisted } from "../deliveries/arrival-rows.ts";
 
 export type RepositoryColumns = typeof repository.$inferSelect;
@@ -37,7 +37,7 @@ const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.
 export const COLUMNS = { ...getTableColumns(repository), hasCredential };
 export type FoundRepository = RepositoryColumns & { hasCredential: number };
 
-const view = viewOf(Repository);
+const view = makeView(Repository);
 export const repositoryRecord = (row: FoundRepository): Repository =>
   view({
     ...row,
@@ -63,7 +63,7 @@ const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses
  * A stand-in for `gitHostRepoId` where the git host's number is unknown: the same for the same clone address, and
  * larger than the numbers that git hosts reach, so that it is never one of theirs.
  */
-export const numberOf = async (cloneUrl: string): Promise<number> =>
+export const computeNumber = async (cloneUrl: string): Promise<number> =>
   2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
 
 export const sameHostId = (context: Context, row: RepositoryColumns) =>
@@ -176,11 +176,11 @@ export const listRepositories = verb({
   async run(context, { query }) {
     const cloneUrl = query.cloneUrl && canonicalCloneUrl(query.cloneUrl);
     const [rows] = await context.db.run(repositories(context, { ...query, cloneUrl }));
-    return pageOf(rows, query, repositoryRecord);
+    return toPage(rows, query, repositoryRecord);
   },
 });
 
-export const getRepository = getterOf("viewer", repository, COLUMNS, Repository, repositoryRecord);
+export const getRepository = makeGetter("viewer", repository, COLUMNS, Repository, repositoryRecord);
 
 /** Holds where the default pipeline, if any, belongs to the repository. */
 const ownsPipeline = (repoId: string, pipelineId: string | null) =>
@@ -194,7 +194,7 @@ const selectCredential = (context: Context, repoId: string) =>
 export const updateRepository = verb({
   access: { role: "maintainer" },
   params: PathId,
-  body: updateOf(Repository, RepositoryChange),
+  body: makeUpdateSchema(Repository, RepositoryChange),
   output: Repository,
   async run(context, { params, body }) {
     const row = await findOne(context, repository, COLUMNS, params.id);

@@ -9,9 +9,15 @@ import { PathId } from "../../protocol/common.ts";
 import { LinkedRepository } from "../../protocol/connection.ts";
 import { Repository } from "../../protocol/repository.ts";
 import { registerHook, removeHooks } from "../connections/connection-hooks.ts";
-import { type Found, fromDeliveries, isUsable } from "../connections/connection-repositories.ts";
+import { fromDeliveries, isUsable, type ListedRepository } from "../connections/connection-repositories.ts";
 import { findConnection } from "../connections/connections.ts";
-import { asking, type ConnectionRow, clientOf, hookClientOf, settingsOf } from "../connections/host-access.ts";
+import {
+  asking,
+  type ConnectionRow,
+  openClient,
+  openHookClient,
+  readHookSettings,
+} from "../connections/host-access.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
 import { nextVersion, updateRow } from "../core/record.ts";
@@ -32,7 +38,7 @@ import {
 type Named = z.infer<typeof LinkedRepository>;
 
 /** @throws HostProblem; Refusal invalid where the number and the name are of different repositories */
-const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<Found> => {
+const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<ListedRepository> => {
   if (fullName === undefined) {
     if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
     return client.repositoryById(hostRepoId);
@@ -43,7 +49,11 @@ const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Prom
 };
 
 /** As the request says it, and what it leaves out as deliveries said it. @throws Refusal invalid */
-const asTold = async (context: Context, row: ConnectionRow, { hostRepoId, fullName }: Named): Promise<Found> => {
+const asTold = async (
+  context: Context,
+  row: ConnectionRow,
+  { hostRepoId, fullName }: Named,
+): Promise<ListedRepository> => {
   if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required where the connection has no token");
   const delivered = (await fromDeliveries(context, row)).find(({ id }) => id === hostRepoId);
   const name = fullName ?? delivered?.fullName;
@@ -64,7 +74,7 @@ const findRecord = async (context: Context, row: RepositoryColumns): Promise<Fou
 };
 
 /** @throws Refusal conflict where what the host calls it cannot be a repository's name or branch here */
-const checkFound = (hostRepository: Found, defaultBranch: string): void => {
+const checkFound = (hostRepository: ListedRepository, defaultBranch: string): void => {
   if (!isUsable(hostRepository) || branchProblem(defaultBranch)) {
     throw new Refusal("conflict", "The repository's name or default branch at the host cannot be used here.");
   }
@@ -106,7 +116,7 @@ export const linkRepository = verb({
   async run(context, { params, body }) {
     const owner = await findConnection(context, params.id);
     if (!owner.isActive) throw new Refusal("conflict", "The connection is not active.");
-    const client = await asking(clientOf(context, owner));
+    const client = await asking(openClient(context, owner));
     const atHostNow = await (client ? asking(atHost(client, body)) : asTold(context, owner, body));
     const defaultBranch = body.defaultBranch ?? atHostNow.defaultBranch ?? "main";
     checkFound(atHostNow, defaultBranch);
@@ -124,9 +134,9 @@ export const linkRepository = verb({
       throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
     }
     // An App has one hook for all of its repositories.
-    const hooks = owner.auth === "token" && body.registersHook !== false ? await hookClientOf(context, owner) : null;
+    const hooks = owner.auth === "token" && body.registersHook !== false ? await openHookClient(context, owner) : null;
     const hostHookId = hooks
-      ? await asking(registerHook(hooks, owner, atHostNow, await settingsOf(context, owner)))
+      ? await asking(registerHook(hooks, owner, atHostNow, await readHookSettings(context, owner)))
       : (before?.hostHookId ?? null);
     const row: RepositoryColumns = before
       ? { ...before, gitHostRepoId, fullName, connectionId: owner.id, hostHookId, ...nextVersion(context, before) }

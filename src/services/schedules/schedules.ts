@@ -17,10 +17,10 @@ import {
 import { checkRunVariables, sealScheduled } from "../builds/run-values.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
+import { listing, toPage } from "../core/listing.ts";
 import { deleteRow, findOne, nextVersion, updateRow } from "../core/record.ts";
 import { invalidFields, Refusal } from "../core/refusal.ts";
-import { Answer, checkOwnOrg, updateOf, verb, viewOf, writablePart } from "../core/verb.ts";
+import { Answer, checkOwnOrg, makeUpdateSchema, makeView, verb, writablePart } from "../core/verb.ts";
 import { variablesOfBuild } from "../variables/variable-scopes.ts";
 
 type Row = typeof schedule.$inferSelect;
@@ -37,7 +37,7 @@ const configPath = sql<string | null>`(SELECT p.config_path FROM pipeline p WHER
 );
 const COLUMNS = { ...getTableColumns(schedule), lastStatus, problem, configPath };
 
-const view = viewOf(Schedule);
+const view = makeView(Schedule);
 const timestamp = (at: number): string => new Date(at).toISOString();
 
 type Shown = Row & Pick<Schedule, "lastStatus" | "problem">;
@@ -157,7 +157,7 @@ export const listSchedules = verb({
   output: z.array(Schedule),
   async run(context, { query }) {
     const [rows] = await context.db.run(schedules(context, query));
-    return pageOf(rows, query, recordMaker(context));
+    return toPage(rows, query, recordMaker(context));
   },
 });
 
@@ -214,7 +214,7 @@ const isOnlySwitch = (row: Row, { envVariables, ...change }: z.output<typeof Sch
 export const updateSchedule = verb({
   access: { role: "maintainer" },
   params: PathId,
-  body: updateOf(Schedule, ScheduleChange),
+  body: makeUpdateSchema(Schedule, ScheduleChange),
   output: Schedule,
   async run(context, { params, body }) {
     const row = await findOne(context, schedule, COLUMNS, params.id);

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { dayOf } from "../../archive/keys.ts";
 import { getTests, type KeptTests, putTests } from "../../archive/tests.ts";
-import { contradictionIn, textsOf, withTexts } from "../../domain/reports/stored-report.ts";
+import { contradictionIn, listTexts, withTexts } from "../../domain/reports/stored-report.ts";
 import type { Build } from "../../protocol/build.ts";
 import { PathId } from "../../protocol/common.ts";
 import { encodeCursor } from "../../protocol/page.ts";
@@ -105,7 +105,7 @@ export const reportTests = verb({
     const build = settled(await pool.heldBuild(holder));
     const contradiction = contradictionIn(body);
     if (contradiction !== null) throw invalid("/counts", contradiction);
-    const texts = textsOf(body);
+    const texts = listTexts(body);
     const { tests, warnings } = withTexts(body, await masked(context, params.id, holder.fence, texts));
     const place = { orgId: context.orgId, jobId: params.id, day: dayOf(context.now.getTime()), fence: holder.fence };
     await reaching(putTests(context.archive, place, { counts, warnings, tests, passed }));

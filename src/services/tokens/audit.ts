@@ -4,8 +4,8 @@ import { auditLog, isIndexedAction } from "../../db/schema.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
 import { AuditEntry, AuditFilter, OF_EVERY_BUILD } from "../../protocol/audit.ts";
 import { DEFAULTS } from "../../protocol/limits.ts";
-import { indexed, listing, pageOf } from "../core/listing.ts";
-import { verb, viewOf } from "../core/verb.ts";
+import { indexed, listing, toPage } from "../core/listing.ts";
+import { makeView, verb } from "../core/verb.ts";
 
 const entries = listing(auditLog, getTableColumns(auditLog), {
   filters: {
@@ -19,7 +19,7 @@ const entries = listing(auditLog, getTableColumns(auditLog), {
   newestFirst: true,
 });
 
-const auditEntry = viewOf(AuditEntry);
+const auditEntry = makeView(AuditEntry);
 
 const firstIdOf = (time: string | undefined) => time && firstIdAt(Date.parse(time));
 
@@ -37,6 +37,6 @@ export const listAudit = verb({
       until: firstIdOf(until),
     };
     const [rows] = await context.db.run(entries(context, page));
-    return pageOf(rows, page, auditEntry);
+    return toPage(rows, page, auditEntry);
   },
 });

@@ -17,10 +17,10 @@ import {
 import { SECOND_MS } from "../../protocol/units.ts";
 import { type AuditNote, commit, ensureRoom } from "../core/commit.ts";
 import { actorOf, type Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
-import { checkVersion, deleteRow, findOne, getterOf, lookUp, updateRow } from "../core/record.ts";
+import { listing, toPage } from "../core/listing.ts";
+import { checkVersion, deleteRow, findOne, lookUp, makeGetter, updateRow } from "../core/record.ts";
 import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
-import { updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 
 /**
  * Tells the pool what is no longer valid: a token by its id, a replaced secret by its hash, or a hook by its name. It
@@ -39,7 +39,7 @@ export const tellRevoked = async (context: Context, what: "token" | "hook", name
 export type TokenRow = typeof token.$inferSelect;
 const COLUMNS = getTableColumns(token);
 
-export const tokenRecord = viewOf(Token);
+export const tokenRecord = makeView(Token);
 
 /** What a token's row holds before the token was used or rotated. */
 export const UNUSED = { lastUsedAt: null, previousHash: null, previousUntil: null };
@@ -104,7 +104,7 @@ export const listTokens = verb({
   output: z.array(Token),
   async run(context, { query }) {
     const [rows] = await context.db.run(tokens(context, query));
-    return pageOf(rows, query, tokenRecord);
+    return toPage(rows, query, tokenRecord);
   },
 });
 
@@ -120,13 +120,13 @@ export const getOwnToken = verb({
   },
 });
 
-export const getToken = getterOf("admin", token, COLUMNS, Token, tokenRecord);
+export const getToken = makeGetter("admin", token, COLUMNS, Token, tokenRecord);
 
 /** Takes effect with the token's next request. Agents that it registered keep their labels. */
 export const updateToken = verb({
   access: { role: "admin" },
   params: PathId,
-  body: updateOf(Token, TokenChange),
+  body: makeUpdateSchema(Token, TokenChange),
   output: Token,
   async run(context, { params, body }) {
     const row = await findOne(context, token, COLUMNS, params.id);

@@ -4,8 +4,8 @@ import { refOf } from "../../domain/git-ref.ts";
 import {
   dayStart,
   type EndedBuild,
+  HISTORY_SIZE,
   type History,
-  KEPT,
   keptSince,
   NO_HISTORY,
   redSince,
@@ -100,7 +100,7 @@ const since = (due: Due): SQL => sql`SELECT ${BUILD_COLUMNS} FROM build_summary
 const before = (due: Due, { buildsBefore }: Upkeep): SQL => sql`SELECT ${BUILD_COLUMNS} FROM (
     SELECT * FROM build_summary WHERE ${ofPipeline(due)} AND id < ${firstIdAt(due.from)}
     ORDER BY id DESC LIMIT ${LOOKED_BACK})
-  WHERE ${isTrunk(due)} AND finished_at >= ${buildsBefore} LIMIT ${KEPT.builds}`;
+  WHERE ${isTrunk(due)} AND finished_at >= ${buildsBefore} LIMIT ${HISTORY_SIZE.builds}`;
 
 interface BuildRow extends Omit<EndedBuild, "isFlaky" | "isUntrusted"> {
   isFlaky: number;

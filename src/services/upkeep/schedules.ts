@@ -4,7 +4,7 @@ import { pipeline, repository, schedule } from "../../db/schema.ts";
 import { branchOf } from "../../domain/git-ref.ts";
 import { lastRun, nextRun } from "../../domain/schedule.ts";
 import { inputsContext } from "../../domain/seal-context.ts";
-import { hostTargetOf } from "../../githosts/core/build-origin.ts";
+import { chooseHostTarget } from "../../githosts/core/build-origin.ts";
 import type { NewBuild, Result } from "../../queue/commands/commands.ts";
 import { openScheduled } from "../builds/run-values.ts";
 import { Keys } from "../core/keys.ts";
@@ -77,7 +77,7 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
       paths: null,
       purpose: "build",
     },
-    host: hostTargetOf(due, { name: due.pipelineName, hostContext: due.hostContext }, "schedule", null),
+    host: chooseHostTarget(due, { name: due.pipelineName, hostContext: due.hostContext }, "schedule", null),
     // The same whatever changed in the schedule meanwhile: a repeat of the time is the same build.
     idempotency: { key, caller, bodyHash: "" },
     actor: { actor: caller, requestId: null },

@@ -10,9 +10,9 @@ import {
   addDeadLetters,
   addStored,
   addTotals,
-  gaugesOf,
   NO_TOTALS,
   type ServiceNumbers,
+  toGauges,
 } from "../../queue/metrics/service-numbers.ts";
 import { removeShare } from "../organizations/organization-removal.ts";
 import { countCaches, removeUnusedCache } from "./caches.ts";
@@ -128,7 +128,7 @@ const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Prom
     const numbers: ServiceNumbers = {
       at: now,
       rounds,
-      gauges: gaugesOf(pools, failed),
+      gauges: toGauges(pools, failed),
       deadLetters: addDeadLetters(before?.deadLetters ?? {}, pools),
       today: addDay(before?.today, pools, now),
       stored: addStored(before?.stored ?? [], pools, now),

@@ -1,5 +1,5 @@
 import type { ArtifactOwner } from "../../archive/artifacts.ts";
-import { inFolder, type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
+import { inFolder, type PlacedFile, placeFiles } from "../../domain/artifact/file-list.ts";
 import { ArtifactShare, PathArtifact, SharedArtifact } from "../../protocol/artifact.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { HOUR_MS, MINUTE_MS } from "../../protocol/units.ts";
@@ -29,7 +29,7 @@ export const shareArtifact = verb({
   async run(context, { params, body }) {
     const place = await findArtifact(context, params.id, params.name);
     const path = body.path ?? null;
-    if (at(placed(await readFiles(context.archive, place.owner)), path).length === 0)
+    if (at(placeFiles(await readFiles(context.archive, place.owner)), path).length === 0)
       throw invalid("/path", "names no file and no folder of this artifact");
     const until = context.now.getTime() + body.hours * HOUR_MS;
     const { name, bytes, at: made } = place.artifact;
@@ -68,7 +68,7 @@ export const openAddress = async (env: Env, granted: "share" | "view", token: st
   if (!facts || now >= facts.until) throw notFound();
   const { day, orgId, jobId, fence, id } = facts;
   const owner = { day, orgId, jobId, fence, id };
-  const list = placed(await readFiles(env.ARCHIVE, owner));
+  const list = placeFiles(await readFiles(env.ARCHIVE, owner));
   return { list: at(list, facts.path ?? null), facts, owner };
 };
 

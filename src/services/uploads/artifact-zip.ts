@@ -1,6 +1,6 @@
 import { type ArtifactOwner, artifactKey } from "../../archive/artifacts.ts";
 import { readRange } from "../../archive/bytes.ts";
-import { inFolder, type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
+import { inFolder, type PlacedFile, placeFiles } from "../../domain/artifact/file-list.ts";
 import { type ZipEntry, zipLayout } from "../../domain/artifact/zip.ts";
 import { KIB, MIB } from "../../protocol/units.ts";
 import type { Context } from "../core/context.ts";
@@ -140,7 +140,7 @@ export const zipOfArtifact = async (
   { owner, artifact }: FoundArtifact,
   folder: string | null,
 ): Promise<Zip> => {
-  const files = inFolder(placed(await readFiles(archive, owner)), folder);
+  const files = inFolder(placeFiles(await readFiles(archive, owner)), folder);
   if (files.length === 0) throw notFound();
   return makeZip(archive, owner, files, artifact.at);
 };

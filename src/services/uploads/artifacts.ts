@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { type ArtifactOwner, artifactKey, deleteArtifact } from "../../archive/artifacts.ts";
 import { getRecord, putRecord } from "../../archive/records.ts";
-import { type PlacedFile, placed } from "../../domain/artifact/file-list.ts";
+import { type PlacedFile, placeFiles } from "../../domain/artifact/file-list.ts";
 import { Artifact, ArtifactWithFiles, PathArtifact, type StoredArtifact } from "../../protocol/artifact.ts";
 import { PathId } from "../../protocol/common.ts";
 import { type FoundBuild, findBuildOrJobRecord, findRecord } from "../builds/builds.ts";
@@ -82,7 +82,11 @@ export const findArtifact = async (context: Context, jobId: string, name: string
 };
 
 /** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
-export const artifactsOf = async (context: Context, build: FoundBuild, jobs = build.jobs): Promise<Artifact[]> => {
+export const listArtifactsOfBuild = async (
+  context: Context,
+  build: FoundBuild,
+  jobs = build.jobs,
+): Promise<Artifact[]> => {
   const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
   const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
   // A record may be large: each is read once, and one at a time.
@@ -97,7 +101,7 @@ export const listBuildArtifacts = verb({
   access: { role: "viewer" },
   params: PathId,
   output: z.array(Artifact),
-  run: async (context, { params }) => artifactsOf(context, await findRecord(context, params.id)),
+  run: async (context, { params }) => listArtifactsOfBuild(context, await findRecord(context, params.id)),
 });
 
 export const listJobArtifacts = verb({
@@ -160,7 +164,7 @@ export const readableFile = (archive: R2Bucket, owner: ArtifactOwner, file: Plac
 /** One file of an artifact. @throws Refusal not-found */
 export const openFile = async (context: Context, jobId: string, name: string, path: string): Promise<ReadableFile> => {
   const { owner } = await findArtifact(context, jobId, name);
-  const file = placed(await readFiles(context.archive, owner)).find((one) => one.path === path);
+  const file = placeFiles(await readFiles(context.archive, owner)).find((one) => one.path === path);
   if (!file) throw notFound();
   return readableFile(context.archive, owner, file);
 };

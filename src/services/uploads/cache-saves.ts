@@ -13,7 +13,7 @@ import {
 } from "../../archive/cache.ts";
 import { dayOf } from "../../archive/keys.ts";
 import { sha256Hex } from "../../crypto/encoding.ts";
-import { partsOf } from "../../domain/artifact/parts.ts";
+import { countParts } from "../../domain/artifact/parts.ts";
 import { entriesToDrop } from "../../domain/cache/entries-to-drop.ts";
 import { CacheEnd, CacheOpening, OpenedCache } from "../../protocol/cache.ts";
 import { Id, PathId } from "../../protocol/common.ts";
@@ -73,7 +73,7 @@ export const openCache = verb({
       const id = context.newId();
       const { bytes } = body;
       try {
-        const begun = { cacheId: id, bytes, parts: partsOf(bytes) };
+        const begun = { cacheId: id, bytes, parts: countParts(bytes) };
         settled(await context.objects.pool(orgId).beginSaving({ ...holder, ...begun }));
       } catch (error) {
         await reaching(giveBack(archive, reservation));

@@ -1,5 +1,5 @@
 import { beginParts, findBytes, joinParts, putPart } from "../../archive/bytes.ts";
-import { partSize, partsOf } from "../../domain/artifact/parts.ts";
+import { countParts, partSize } from "../../domain/artifact/parts.ts";
 import { CONTENT_SHA256_HEADER } from "../../protocol/artifact.ts";
 import { LIMITS, PERIODS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
@@ -104,7 +104,7 @@ const checkedPart = ({ number, bytes, sha256, body }: SentPart, allBytes: number
 
 /** Begins an upload of so many bytes. @returns its id; undefined where they are one part at most */
 export const beginUpload = async ({ archive }: Context, key: string, bytes: number): Promise<string | undefined> =>
-  partsOf(bytes) > 1 ? reaching(beginParts(archive, key)) : undefined;
+  countParts(bytes) > 1 ? reaching(beginParts(archive, key)) : undefined;
 
 /**
  * How agents send bytes of one kind: an opening grants it, parts come under the grant, and an end says that all were
@@ -125,7 +125,7 @@ export class Uploads<K extends Granted> {
       grant: await keys.grants.grant(this.#kind.granted, facts),
       expiresAt: new Date(until).toISOString(),
       partBytes: LIMITS.artifactPartBytes,
-      parts: partsOf(facts.bytes),
+      parts: countParts(facts.bytes),
     };
   }
 
@@ -159,7 +159,7 @@ export class Uploads<K extends Granted> {
     const object = await this.#find(context, facts);
     if (!object) throw new Refusal("conflict", "The bytes have not arrived.");
     const isSame = uploadId
-      ? object.etag === `${sums.md5}-${partsOf(bytes)}`
+      ? object.etag === `${sums.md5}-${countParts(bytes)}`
       : (sums.sha256 ?? object.sha256) === object.sha256;
     return object.size === bytes && isSame;
   }
@@ -174,7 +174,7 @@ export class Uploads<K extends Granted> {
 
   /** Makes one object of several parts, unless that is done. @throws Refusal invalid; conflict where they do not fit */
   async #join(context: Context, facts: GrantFacts[K], uploadId: string, { etags, md5 }: Sent): Promise<void> {
-    const parts = partsOf(facts.bytes);
+    const parts = countParts(facts.bytes);
     if (etags.length !== parts) throw invalid("/etags", `must have ${parts} entries`);
     if (md5 === undefined) throw invalid("/md5", "is missing: there are several parts");
     const { keyOf, joinRefused, onJoined } = this.#kind;

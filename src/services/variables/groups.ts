@@ -8,10 +8,10 @@ import { Group, GroupChange, GroupFilter, type GroupProtection, NewGroup } from 
 import { includesRole } from "../../protocol/token.ts";
 import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
-import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { listing, toPage } from "../core/listing.ts";
+import { deleteRow, findOne, makeGetter, nextVersion, updateRow } from "../core/record.ts";
 import { invalidFields, Refusal } from "../core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 import { variableRecord } from "./variables.ts";
 
 type Row = typeof variableGroup.$inferSelect;
@@ -20,7 +20,7 @@ const variableCount = sql<number>`(SELECT count(*) FROM variable AS v
   WHERE v.org_id = variable_group.org_id AND v.scope = 'group' AND v.owner_id = variable_group.id)`.as("count");
 const COLUMNS = { ...getTableColumns(variableGroup), variableCount };
 
-const groupRecord = viewOf(Group);
+const groupRecord = makeView(Group);
 
 type Protection = GroupProtection | null | undefined;
 
@@ -60,7 +60,7 @@ export const listGroups = verb({
     const { db } = context;
     if (!query.includeVariables) {
       const [rows] = await db.run(groups(context, query));
-      return pageOf(rows, query, groupRecord);
+      return toPage(rows, query, groupRecord);
     }
     const ofGroups = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
     const [rows, variables] = await db.run(
@@ -68,7 +68,7 @@ export const listGroups = verb({
       db.sql.select().from(variable).where(ofGroups).orderBy(asc(variable.id)),
     );
     const byGroup = Map.groupBy(variables, (row) => row.ownerId);
-    return pageOf(rows, query, (row) => ({
+    return toPage(rows, query, (row) => ({
       ...groupRecord(row),
       variables: (byGroup.get(row.id) ?? []).map(variableRecord),
     }));
@@ -104,12 +104,12 @@ export const createGroup = verb({
   },
 });
 
-export const getGroup = getterOf("viewer", variableGroup, COLUMNS, Group, groupRecord);
+export const getGroup = makeGetter("viewer", variableGroup, COLUMNS, Group, groupRecord);
 
 export const updateGroup = verb({
   access: { role: "maintainer" },
   params: PathId,
-  body: updateOf(Group, GroupChange),
+  body: makeUpdateSchema(Group, GroupChange),
   output: Group,
   async run(context, { params, body }) {
     const row = await findOne(context, variableGroup, COLUMNS, params.id);

@@ -4,7 +4,7 @@ import { variable, variableDay } from "../../db/schema.ts";
 import { PathId } from "../../protocol/common.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import { UnusedFilter, Variable, VariableUse } from "../../protocol/variable.ts";
-import { listing, pageOf } from "../core/listing.ts";
+import { listing, toPage } from "../core/listing.ts";
 import { isOwn } from "../core/record.ts";
 import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
@@ -50,6 +50,6 @@ export const listUnused = verb({
   async run(context, { query }) {
     const since = new Date(context.now.getTime() - query.days * DAY_MS).toISOString();
     const [rows] = await context.db.run(unused(context, { ...query, since }));
-    return pageOf(rows, query, variableRecord);
+    return toPage(rows, query, variableRecord);
   },
 });

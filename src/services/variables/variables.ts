@@ -17,10 +17,10 @@ import {
 } from "../../protocol/variable.ts";
 import { commit } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, pageOf } from "../core/listing.ts";
-import { deleteRow, findOne, getterOf, nextVersion, updateRow } from "../core/record.ts";
+import { listing, toPage } from "../core/listing.ts";
+import { deleteRow, findOne, makeGetter, nextVersion, updateRow } from "../core/record.ts";
 import { invalid, Refusal } from "../core/refusal.ts";
-import { checkOwnOrg, updateOf, verb, versioned, viewOf, writablePart } from "../core/verb.ts";
+import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 
 type FileColumns = Pick<typeof variable.$inferSelect, "fileEncoding" | "fileName">;
 
@@ -59,7 +59,7 @@ const COLUMNS = getTableColumns(variable);
 
 const OWNER_FIELDS = { repository: "repoId", group: "groupId", pipeline: "pipelineId" } as const;
 
-const view = viewOf(Variable);
+const view = makeView(Variable);
 
 export const variableRecord = (row: VariableRow): Variable => {
   const ownerIn = (scope: Scope) => (row.scope === scope ? row.ownerId : null);
@@ -204,11 +204,11 @@ export const listVariables = verb({
     checkOwnOrg(context, query.orgId);
     const isActive = query.includeInactive ? undefined : true;
     const [rows] = await context.db.run(variables(context, { ...query, isActive }));
-    return pageOf(rows, query, variableRecord);
+    return toPage(rows, query, variableRecord);
   },
 });
 
-export const getVariable = getterOf("viewer", variable, COLUMNS, Variable, variableRecord);
+export const getVariable = makeGetter("viewer", variable, COLUMNS, Variable, variableRecord);
 
 /** The value of a stored variable, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
 export const storedValue = (context: Context, row: VariableRow): Promise<string> | string =>
@@ -231,7 +231,7 @@ const changedValue = async (context: Context, row: VariableRow, next: VariableRo
 export const updateVariable = verb({
   access: { role: "maintainer" },
   params: PathId,
-  body: updateOf(Variable, VariableChange),
+  body: makeUpdateSchema(Variable, VariableChange),
   output: Variable,
   async run(context, { params, body }) {
     const row = await findOne(context, variable, COLUMNS, params.id);

@@ -1,7 +1,7 @@
 import { vi } from "vitest";
 import type { Job } from "../../../src/protocol/jobs.ts";
-import { call, created, newAgent } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create, newAgent } from "../../support/api.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 
 /** Stands in whatever is sent, and in no answer. */
 export const CANARY = "cANARYx7q";
@@ -13,14 +13,14 @@ export let foreign: BuildSetup & { job: Job; groupId: string };
 
 const furnish = async () => {
   const works = await newBuildSetup();
-  await trigger(works.admin, works.pipeline.id);
-  const { body: job } = await poll(works.agent);
+  await triggerBuild(works.admin, works.pipeline.id);
+  const { body: job } = await pollOnce(works.agent);
   const headers = { "X-Lease": String(job.lease) };
   await call(works.agent.token, "POST", `/build/${job.build.id}/start`, undefined, headers);
   await call(works.agent.token, "PUT", `/build/${job.build.id}/log?offset=0`, "first\n", headers);
-  const { id: groupId } = await created(works.admin, "/secrets/groups", { name: "group" });
+  const { id: groupId } = await create(works.admin, "/secrets/groups", { name: "group" });
   const secret = { key: "SEALED", value: "sealed once", isSecret: true, scope: "organization", orgId: works.orgId };
-  await created(works.admin, "/secrets/variables", secret);
+  await create(works.admin, "/secrets/variables", secret);
   const unwritten = async () => (await call(works.admin, "GET", "/buildagent/metrics")).body.outbox.builds;
   await vi.waitUntil(async () => (await unwritten()) === 0, { timeout: 20_000, interval: 100 });
   return { ...works, job, groupId };
@@ -29,6 +29,6 @@ const furnish = async () => {
 export const furnishBoth = async (): Promise<void> => {
   foreign = await furnish();
   const mine = await furnish();
-  const { token } = await created(mine.admin, "/token", { name: "r", kind: "registration", labels: ["granted"] });
+  const { token } = await create(mine.admin, "/token", { name: "r", kind: "registration", labels: ["granted"] });
   own = { ...mine, other: await newAgent(mine.admin), token };
 };

@@ -3,8 +3,8 @@ import { call } from "../../support/api.ts";
 import { packed } from "../../support/artifact-files.ts";
 import { endArtifact, openArtifact, sendArtifact, sendPart } from "../../support/artifacts.ts";
 import { endCache, findCache, openCache, saveCache, sendCachePart } from "../../support/cache.ts";
-import { held, takeAndStart } from "../../support/jobs.ts";
-import { contentPath, planned, running } from "../../support/left.ts";
+import { callWithLease, startNextJob } from "../../support/jobs.ts";
+import { contentPath, newPlannedBuild, newStartedBuild } from "../../support/new-builds.ts";
 import { testReport } from "../../support/tests.ts";
 import { asAgent, limited, nothing, type Provoke, start, withoutLease } from "./provocations.ts";
 
@@ -25,15 +25,16 @@ const emptyArchive = async (orgId: string): Promise<void> => {
   await env.ARCHIVE.delete(keys);
 };
 
-type Running = Awaited<ReturnType<typeof running>>;
+type Running = Awaited<ReturnType<typeof newStartedBuild>>;
 
-const succeed = ({ agent, job }: Running) => held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+const succeed = ({ agent, job }: Running) =>
+  callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
 /** Of a job that runs and has begun an artifact. */
 const ofArtifact =
   (act: (at: Running, opened: { artifactId: string; grant: string }) => ReturnType<Provoke>): Provoke =>
   async () => {
-    const at = await running();
+    const at = await newStartedBuild();
     return act(at, (await openArtifact(at.agent, at.job, "app", FILES)).body);
   };
 
@@ -41,9 +42,9 @@ const ofArtifact =
 const ofLost =
   (act: (at: Running) => ReturnType<Provoke>): Provoke =>
   async () => {
-    const at = await running();
+    const at = await newStartedBuild();
     await sendArtifact(at.agent, at.job, "app", FILES);
-    await held(at.agent, at.job, "PUT", "tests", testReport([]));
+    await callWithLease(at.agent, at.job, "PUT", "tests", testReport([]));
     await succeed(at);
     await emptyArchive(at.orgId);
     return act(at);
@@ -54,11 +55,11 @@ const ofLostDownload =
   (rest: string): Provoke =>
   async () => {
     const file = "jobs: { a: { steps: [{ run: make }] }, b: { needs: [a], steps: [{ run: make }] } }";
-    const { agent, orgId } = await planned(file);
-    const first = await takeAndStart(agent);
+    const { agent, orgId } = await newPlannedBuild(file);
+    const first = await startNextJob(agent);
     await sendArtifact(agent, first, "app", FILES);
-    await held(agent, first, "POST", "finish", { status: "succeeded", exitCode: 0 });
-    const { body } = await held(agent, await takeAndStart(agent), "POST", "download", DOWNLOADS);
+    await callWithLease(agent, first, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    const { body } = await callWithLease(agent, await startNextJob(agent), "POST", "download", DOWNLOADS);
     await emptyArchive(orgId);
     return call(agent.token, "GET", `/artifact/${body.artifacts[0].grant}/${rest}`);
   };
@@ -67,7 +68,7 @@ const ofLostDownload =
 const ofCache =
   (act: (at: Running, opened: { cacheId: string; grant: string }) => ReturnType<Provoke>): Provoke =>
   async () => {
-    const at = await running();
+    const at = await newStartedBuild();
     return act(at, (await openCache(at.agent, at.job, "npm-1", BYTES)).body);
   };
 
@@ -109,12 +110,12 @@ export const BY_RULE_OF_FILES: Record<string, Provoke> = {
   "findCache conflict": asAgent("cache/find", QUERY, nothing, "POST", "/job"),
   "openCache lease-lost": withoutLease("cache", CACHE_OPENING, "POST", "/job"),
   "openCache conflict": async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     await saveCache(agent, job, "npm-1", BYTES);
     return openCache(agent, job, "npm-1", BYTES);
   },
   "openCache limit-reached": async () => {
-    const { orgId, agent, job } = await running();
+    const { orgId, agent, job } = await newStartedBuild();
     await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits: { storedBytes: 0 } });
     return openCache(agent, job, "npm-1", BYTES);
   },
@@ -138,7 +139,7 @@ export const BY_RULE_OF_FILES: Record<string, Provoke> = {
     }),
   ),
   "downloadCache gone": async () => {
-    const { agent, job, orgId } = await running();
+    const { agent, job, orgId } = await newStartedBuild();
     await saveCache(agent, job, "npm-1", BYTES);
     const { body } = await findCache(agent, job, ["npm-1"]);
     await emptyArchive(orgId);

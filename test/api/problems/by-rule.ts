@@ -2,9 +2,9 @@ import { env } from "cloudflare:workers";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../../src/githosts/core/delivery-note.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
-import { type Answer, call, created, newPipeline, newRepository } from "../../support/api.ts";
-import { trigger } from "../../support/build-setup.ts";
-import { type Furnished, newFurnished } from "../../support/furnished.ts";
+import { type Answer, call, create, newPipeline, newRepository } from "../../support/api.ts";
+import { triggerBuild } from "../../support/build-setup.ts";
+import { type FilledOrganization, newFilledOrganization } from "../../support/filled-organization.ts";
 import { BY_RULE_OF_FILES } from "./by-rule-of-files.ts";
 import {
   AGENT,
@@ -27,7 +27,7 @@ import {
 
 const keyed = { "Idempotency-Key": "one" };
 const post =
-  (path: (at: Furnished) => string, body?: (at: Furnished) => unknown, headers = {}): Provoke =>
+  (path: (at: FilledOrganization) => string, body?: (at: FilledOrganization) => unknown, headers = {}): Provoke =>
   (at) =>
     call(at.admin, "POST", path(at), body?.(at), headers);
 const build = (more: object = {}) =>
@@ -42,12 +42,12 @@ const buildRepository = (more: object = {}) =>
     () => more,
     keyed,
   );
-const canceledBuild = async (at: Furnished) => {
-  const { id } = await trigger(at.admin, at.pipeline.id);
+const canceledBuild = async (at: FilledOrganization) => {
+  const { id } = await triggerBuild(at.admin, at.pipeline.id);
   await call(at.admin, "POST", `/build/${id}/cancel`);
   return id;
 };
-const retry = async (at: Furnished) =>
+const retry = async (at: FilledOrganization) =>
   call(at.admin, "POST", `/build/${await canceledBuild(at)}/retry`, undefined, keyed);
 const inTurn =
   (first: Provoke, second: Provoke): Provoke =>
@@ -58,9 +58,9 @@ const inTurn =
 const ofJob = (verb: string) => post(({ ids }) => `/job/${ids["/job"]}/${verb}`);
 const COMMIT = { commitSha: "c".repeat(40) };
 const PLAN = { ...COMMIT, path: ".millrace.yml", text: "jobs: { a: { steps: [{ run: make }] } }" };
-const setCredential = ({ admin, ids }: Furnished) =>
+const setCredential = ({ admin, ids }: FilledOrganization) =>
   call(admin, "PUT", `/repository/${ids["/repository"]}/credential`, { kind: "token", value: "v" });
-const variable = ({ orgId }: Furnished, key = "TWICE") => ({
+const variable = ({ orgId }: FilledOrganization, key = "TWICE") => ({
   key,
   value: "v",
   isSecret: false,
@@ -80,7 +80,7 @@ const pollOfOldProgram: Provoke = async ({ agent }) => {
 const LARGE = "x".repeat(48 * 1024);
 const tooMuchEnvironment: Provoke = async (at) => {
   for (const index of [1, 2, 3, 4, 5, 6]) {
-    await created(at.admin, "/secrets/variables", { ...variable(at, `LARGE_${index}`), value: LARGE });
+    await create(at.admin, "/secrets/variables", { ...variable(at, `LARGE_${index}`), value: LARGE });
   }
   return call(at.admin, "GET", `/pipeline/${at.pipeline.id}/environment`);
 };
@@ -143,7 +143,7 @@ export const BY_RULE: Record<string, Provoke> = {
   ),
   "updateVariable duplicate": takes(
     "/secrets/variables",
-    (at) => created(at.admin, "/secrets/variables", variable(at)),
+    (at) => create(at.admin, "/secrets/variables", variable(at)),
     { key: "TWICE" },
   ),
   "updateVariable conflict": overtaken("PUT", "/secrets/variables", { description: "x" }, "", { description: "y" }),
@@ -159,7 +159,7 @@ export const BY_RULE: Record<string, Provoke> = {
   "createGroup duplicate": twice("/secrets/groups", () => ({ name: "twice" })),
   "updateGroup duplicate": takes(
     "/secrets/groups",
-    ({ admin }) => created(admin, "/secrets/groups", { name: "other" }),
+    ({ admin }) => create(admin, "/secrets/groups", { name: "other" }),
     { name: "other" },
   ),
   "updateGroup conflict": overtaken("PUT", "/secrets/groups", { name: "x" }),
@@ -179,7 +179,7 @@ export const BY_RULE: Record<string, Provoke> = {
   ),
   "updateSchedule duplicate": takes(
     "/schedule",
-    ({ admin, pipeline }) => created(admin, "/schedule", { ...NIGHTLY, pipelineId: pipeline.id }),
+    ({ admin, pipeline }) => create(admin, "/schedule", { ...NIGHTLY, pipelineId: pipeline.id }),
     { name: NIGHTLY.name },
   ),
   "updateSchedule conflict": overtaken("PUT", "/schedule", { cron: "0 5 * * *" }),
@@ -227,9 +227,9 @@ export const BY_RULE: Record<string, Provoke> = {
   "linkRepository conflict": withBrokenToken("POST", "/repository", { hostRepoId: 7 }),
   "linkRepository duplicate": async ({ admin, ids }) => {
     const host = { kind: "gitea", name: "the same", webUrl: "https://git.example" };
-    const { id } = await created(admin, "/connection", host);
+    const { id } = await create(admin, "/connection", host);
     const repository = { hostRepoId: 7, fullName: "acme/hosted" };
-    await created(admin, `/connection/${id}/repository`, repository);
+    await create(admin, `/connection/${id}/repository`, repository);
     return call(admin, "POST", `/connection/${ids["/connection"]}/repository`, repository);
   },
 
@@ -237,7 +237,7 @@ export const BY_RULE: Record<string, Provoke> = {
     call(admin, "POST", "/repository", { gitHostRepoId, fullName, cloneUrl }),
   "updateRepository duplicate": async (at) => {
     const other = { gitHostRepoId: 1, fullName: "a/b", cloneUrl: "https://other.example/a/b.git" };
-    const { id } = await created(at.admin, "/repository", other);
+    const { id } = await create(at.admin, "/repository", other);
     return call(at.admin, "PUT", `/repository/${id}`, { cloneUrl: at.repository.cloneUrl });
   },
   "updateRepository conflict": overtaken("PUT", "/repository", { fullName: "a/b" }, "", { fullName: "a/c" }),
@@ -350,4 +350,5 @@ export const BY_RULE: Record<string, Provoke> = {
   "rejectBuild conflict": async (at) => call(at.admin, "POST", `/build/${await canceledBuild(at)}/reject`),
 };
 
-export const provokeByRule = async (pair: string): Promise<Answer<Problem>> => BY_RULE[pair]!(await newFurnished());
+export const provokeByRule = async (pair: string): Promise<Answer<Problem>> =>
+  BY_RULE[pair]!(await newFilledOrganization());

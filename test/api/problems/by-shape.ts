@@ -3,12 +3,12 @@ import type { Route } from "../../../src/api/route.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { Problem, ProblemKind } from "../../../src/protocol/problem.ts";
 import { type Answer, call } from "../../support/api.ts";
-import { deployedWith } from "../../support/deployment.ts";
-import { type Furnished, nounOf } from "../../support/furnished.ts";
+import { callDeployedWith } from "../../support/deployment.ts";
+import { type FilledOrganization, nounOf } from "../../support/filled-organization.ts";
 import { UUID } from "../bad-input/stage.ts";
 
 type CallerKind = "api" | "registration" | "agent" | "operator";
-export interface Callers extends Furnished {
+export interface Callers extends FilledOrganization {
   tokens: Record<CallerKind, string>;
 }
 type Provoke = (route: Route, callers: Callers) => Promise<Answer<Problem>>;
@@ -47,7 +47,7 @@ const deployedWithout = (message: string) => {
     throw new Error(message);
   };
   const part = { withSession: fail, prepare: fail, getByName: fail } as never;
-  return deployedWith({ DB: part, AGENT_POOL: part, BUILD_LOG: part });
+  return callDeployedWith({ DB: part, AGENT_POOL: part, BUILD_LOG: part });
 };
 
 const NO_MORE: RateLimit = { limit: async () => ({ success: false }) };
@@ -55,7 +55,7 @@ const LEASE = { "X-Lease": "1" };
 const JSON_BODY = { "Content-Type": "application/json", ...LEASE };
 
 const deployed =
-  (send: ReturnType<typeof deployedWith>): Provoke =>
+  (send: ReturnType<typeof callDeployedWith>): Provoke =>
   (route, callers) =>
     send(allowed(route, callers), route.method, pathOf(route, callers), bodyOf(route), LEASE);
 
@@ -87,9 +87,9 @@ export const BY_SHAPE: Partial<Record<ProblemKind, Provoke>> = {
   "too-large": (route, callers) =>
     withBody(JSON.stringify("x".repeat(route.verb.bodyBytes ?? LIMITS.bodyBytes)))(route, callers),
   invalid,
-  "rate-limited": deployed(deployedWith({ TOKEN_RATE: NO_MORE, AGENT_RATE: NO_MORE })),
+  "rate-limited": deployed(callDeployedWith({ TOKEN_RATE: NO_MORE, AGENT_RATE: NO_MORE })),
   unavailable: deployed(deployedWithout("D1_ERROR: away")),
   internal: deployed(deployedWithout("a mistake in the code")),
   "keyring-unavailable": (route, callers) =>
-    deployedWith({ TOKEN_KEYS: "" })(callers.tokens.api, route.method, pathOf(route, callers), bodyOf(route)),
+    callDeployedWith({ TOKEN_KEYS: "" })(callers.tokens.api, route.method, pathOf(route, callers), bodyOf(route)),
 };

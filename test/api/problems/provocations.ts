@@ -3,12 +3,12 @@ import type { Job } from "../../../src/protocol/jobs.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { ORGANIZATION_LIMITS } from "../../../src/protocol/organization.ts";
 import type { Problem } from "../../../src/protocol/problem.ts";
-import { type Answer, call, created } from "../../support/api.ts";
-import { poll } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith } from "../../support/deployment.ts";
-import type { Furnished } from "../../support/furnished.ts";
+import { type Answer, call, create } from "../../support/api.ts";
+import { pollOnce } from "../../support/build-setup.ts";
+import { callDeployedWith, databaseWithHook } from "../../support/deployment.ts";
+import type { FilledOrganization } from "../../support/filled-organization.ts";
 
-export type Provoke = (at: Furnished) => Promise<Answer<Problem>>;
+export type Provoke = (at: FilledOrganization) => Promise<Answer<Problem>>;
 
 export const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 
@@ -19,7 +19,7 @@ export const between = (meanwhile: () => Promise<unknown>, writing = 2) => {
     // A batch of one statement only records that the token was used.
     if (statements > 1 && ++batches === writing) await meanwhile();
   });
-  return deployedWith({ DB });
+  return callDeployedWith({ DB });
 };
 
 /** Another caller changes the record meanwhile. */
@@ -54,15 +54,15 @@ export const byOperator =
 
 /** The same record is created twice. */
 export const twice =
-  (path: string, body: (at: Furnished) => unknown): Provoke =>
+  (path: string, body: (at: FilledOrganization) => unknown): Provoke =>
   async (at) => {
-    await created(at.admin, path, body(at));
+    await create(at.admin, path, body(at));
     return call(at.admin, "POST", path, body(at));
   };
 
 /** A record takes the name of another. */
 export const takes =
-  (noun: string, other: (at: Furnished) => Promise<unknown>, change: unknown): Provoke =>
+  (noun: string, other: (at: FilledOrganization) => Promise<unknown>, change: unknown): Provoke =>
   async (at) => {
     await other(at);
     return call(at.admin, "PUT", `${noun}/${at.ids[noun]}`, change);
@@ -73,25 +73,25 @@ export const asAgent =
   (
     rest: string,
     body: unknown,
-    before: (job: Job, at: Furnished) => Promise<unknown>,
+    before: (job: Job, at: FilledOrganization) => Promise<unknown>,
     method = "POST",
     noun = "/build",
   ): Provoke =>
   async (at) => {
-    const { body: job } = await poll(at.agent);
+    const { body: job } = await pollOnce(at.agent);
     await before(job, at);
     return call(at.agent.token, method, `${noun}/${job.build.id}/${rest}`, body, { "X-Lease": String(job.lease) });
   };
 
 export const nothing = async () => {};
-export const start = ({ build, lease }: Job, { agent }: Furnished) =>
+export const start = ({ build, lease }: Job, { agent }: FilledOrganization) =>
   call(agent.token, "POST", `/build/${build.id}/start`, undefined, { "X-Lease": String(lease) });
-export const finishAs = (status: string) => async (job: Job, at: Furnished) => {
+export const finishAs = (status: string) => async (job: Job, at: FilledOrganization) => {
   await start(job, at);
   const headers = { "X-Lease": String(job.lease) };
   await call(at.agent.token, "POST", `/build/${job.build.id}/finish`, { status }, headers);
 };
-export const cancel = ({ build }: Pick<Job, "build">, { admin }: Furnished) =>
+export const cancel = ({ build }: Pick<Job, "build">, { admin }: FilledOrganization) =>
   call(admin, "POST", `/build/${build.id}/cancel`);
 
 /** A lease that the agent never had. */

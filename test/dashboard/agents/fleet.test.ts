@@ -6,11 +6,11 @@ import { cellRects } from "../../../src/dashboard/agents/fleet.tsx";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
 import worker from "../../../src/worker.ts";
 import { poolOf } from "../../objects/pool/support.ts";
-import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
-import { newBuildSetup, takeNewJob, trigger } from "../../support/build-setup.ts";
+import { call, create, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
+import { finishNewJob, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
 import { HOSTILE } from "../../support/hostile-texts.ts";
-import { takeAndStart } from "../../support/jobs.ts";
+import { startNextJob } from "../../support/jobs.ts";
 import { counting } from "../../support/platform/platform.ts";
 import { ORIGIN, personWith, signIn } from "../shell/page-requests.ts";
 
@@ -20,10 +20,10 @@ const NAME = `mill ${HOSTILE}`.slice(0, 60);
 /** An organization with an agent of a hostile name, and a build that nobody can run. */
 const stage = async () => {
   const { admin } = await newOrganization();
-  const agent = await created(admin, "/buildagent/register", { ...SKILLS, name: NAME, labels: ["big"] });
+  const agent = await create(admin, "/buildagent/register", { ...SKILLS, name: NAME, labels: ["big"] });
   const { id: repoId } = await newRepository(admin, 1);
   const requires = { platform: "macos", ios: true, labels: ["fast"], xcode: "26" };
-  await trigger(admin, (await newPipeline(admin, repoId, { requires })).id);
+  await triggerBuild(admin, (await newPipeline(admin, repoId, { requires })).id);
   return { admin, agent: agent.id as string, person: async () => personWith(await newToken(admin, "viewer")) };
 };
 
@@ -64,7 +64,7 @@ describe("the last hour of an agent", () => {
   const working = async () => {
     const setup = await newBuildSetup();
     const { admin, pipeline, agent } = setup;
-    const { build } = await takeNewJob(setup);
+    const { build } = await finishNewJob(setup);
     await writeEndedBuild(env.DB, {
       orgId: setup.orgId,
       repoId: setup.repository.id,
@@ -72,8 +72,8 @@ describe("the last hour of an agent", () => {
       at: Date.now() - 120_000,
     });
     await keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
-    const running = await trigger(admin, pipeline.id);
-    await takeAndStart(agent);
+    const running = await triggerBuild(admin, pipeline.id);
+    await startNextJob(agent);
     const name = `${setup.repository.fullName} / ${pipeline.name}`;
     return { ...setup, person: await personWith(await newToken(admin, "viewer")), build, running, name };
   };
@@ -136,7 +136,7 @@ describe("the calls of a page of the fleet", () => {
 
   it("are one for what all its agents ran, beside those of before, and one round to D1", async () => {
     const { admin, agent } = await newBuildSetup();
-    for (let n = 0; n < 10; n++) await created(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
+    for (let n = 0; n < 10; n++) await create(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
     await opened("/agents", cookie, {});
     const callsOf = async (path: string) => {
@@ -156,10 +156,10 @@ describe("a fleet at work", () => {
   it("is a page of less than 250 KB, 30 KB compressed, where each agent ran a build every five minutes", async () => {
     const setup = await newBuildSetup();
     const { admin, orgId, agent } = setup;
-    const { build } = await takeNewJob(setup);
+    const { build } = await finishNewJob(setup);
     const pool = poolOf(orgId);
     await pool.flush();
-    for (let n = 1; n < AGENTS; n++) await created(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
+    for (let n = 1; n < AGENTS; n++) await create(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
     const { body: agents } = await call<{ id: string }[]>(admin, "GET", "/buildagent");
     await runInDurableObject(pool, (_, { storage }) => {
       for (const { id } of agents)

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { newToken } from "../../support/api.ts";
-import { left } from "../../support/left.ts";
+import { newBuildWithArtifact } from "../../support/new-builds.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const FILES = { "html/index.html": "<h1>x</h1>", "html/data/a.json": "1", "<b>.txt": "y" };
 
 describe("the pages of an artifact", () => {
   it("lead from the build to its files, folder by folder", async () => {
-    const { admin, id } = await left(FILES, "a b&c");
+    const { admin, id } = await newBuildWithArtifact(FILES, "a b&c");
     const person = await personWith(await newToken(admin, "viewer"));
     expect((await person.open(`/builds/${id}`)).text).toContain(`href="/app/builds/${id}?tab=artifacts#parts"`);
     const build = await person.open(`/builds/${id}?tab=artifacts`);
@@ -32,7 +32,7 @@ describe("the pages of an artifact", () => {
   });
 
   it("share and delete it, for members", async () => {
-    const { admin, id } = await left(FILES);
+    const { admin, id } = await newBuildWithArtifact(FILES);
     const viewer = await personWith(await newToken(admin, "viewer"));
     expect((await viewer.submit(`/artifacts/${id}/report/delete`)).status).toBe(403);
     const member = await personWith(await newToken(admin, "member"));

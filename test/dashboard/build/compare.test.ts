@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Step } from "../../../src/protocol/build.ts";
 import type { Variable } from "../../../src/protocol/variable.ts";
-import { call, created, newOrganization } from "../../support/api.ts";
-import { newBuildSetup, trigger } from "../../support/build-setup.ts";
+import { call, create, newOrganization } from "../../support/api.ts";
+import { newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { HOSTILE } from "../../support/hostile-texts.ts";
-import { held, takeAndStart } from "../../support/jobs.ts";
+import { callWithLease, startNextJob } from "../../support/jobs.ts";
 import { type Person, personWith } from "../shell/page-requests.ts";
 
 const NOW = Date.now();
@@ -20,12 +20,12 @@ const run = async (
   log: string,
   took: number,
 ) => {
-  const { id } = await trigger(admin, pipeline.id);
-  const job = await takeAndStart(agent);
+  const { id } = await triggerBuild(admin, pipeline.id);
+  const job = await startNextJob(agent);
   const commit = { commitSha: "c".repeat(40) };
-  expect((await held(agent, job, "POST", "environment", commit)).status).toBe(200);
+  expect((await callWithLease(agent, job, "POST", "environment", commit)).status).toBe(200);
   const before = "installing\n";
-  expect((await held(agent, job, "PUT", "log?offset=0&final=true", before + log)).status).toBeLessThan(300);
+  expect((await callWithLease(agent, job, "PUT", "log?offset=0&final=true", before + log)).status).toBeLessThan(300);
   const step = (more: Partial<Step>): Step => ({
     ...{
       id: null,
@@ -46,8 +46,8 @@ const run = async (
     finishedAt: at(2 + took),
   };
   const steps = [step({}), step({ ...second, logOffset: before.length })];
-  expect((await held(agent, job, "POST", "progress", { steps })).status).toBe(204);
-  expect((await held(agent, job, "POST", "finish", { status, exitCode: second.exitCode })).status).toBe(200);
+  expect((await callWithLease(agent, job, "POST", "progress", { steps })).status).toBe(204);
+  expect((await callWithLease(agent, job, "POST", "finish", { status, exitCode: second.exitCode })).status).toBe(200);
   await poolStub(orgId).flush();
   return id;
 };
@@ -59,7 +59,7 @@ describe("a build that failed, compared with the last green one", () => {
     const setup = await newBuildSetup();
     const { admin, orgId } = setup;
     const scope = { scope: "organization", orgId };
-    const secret = await created<Variable>(admin, "/secrets/variables", {
+    const secret = await create<Variable>(admin, "/secrets/variables", {
       key: "TOKEN",
       value: "hunter2-a",
       isSecret: true,
@@ -67,7 +67,7 @@ describe("a build that failed, compared with the last green one", () => {
     });
     const green = await run(setup, "succeeded", "12:00:01 ran 1,204 tests\nall is well\n", 4);
     await call(admin, "PUT", `/secrets/variables/${secret.id}`, { value: "hunter2-b" }, { "If-Match": '"v1"' });
-    await created<Variable>(admin, "/secrets/variables", {
+    await create<Variable>(admin, "/secrets/variables", {
       key: "ADDED",
       value: "plain-value",
       isSecret: false,
@@ -104,7 +104,7 @@ describe("a build that failed, compared with the last green one", () => {
     const failed = await run(setup, "failed", "no\n", 1);
     expect(textOf((await person.open(`/builds/${failed}/compare`)).text)).toContain("No earlier build succeeded");
     await run(setup, "succeeded", "yes\n", 1);
-    const { id } = await trigger(setup.admin, setup.pipeline.id);
+    const { id } = await triggerBuild(setup.admin, setup.pipeline.id);
     const { status, text } = await person.open(`/builds/${id}/compare`);
     expect([status, textOf(text).includes("What changed since #2")]).toEqual([200, true]);
   });

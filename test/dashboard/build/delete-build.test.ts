@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { dayOf } from "../../../src/archive/keys.ts";
 import { putLog } from "../../../src/archive/logs.ts";
 import { call, newToken } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { ORIGIN, requestPage, sendForm, signIn } from "../shell/page-requests.ts";
 
 afterEach(() => {
@@ -14,8 +14,8 @@ const WORDS = "words of the log";
 
 /** A build that ended, with a log. */
 const endedBuild = async ({ admin, pipeline, agent }: BuildSetup) => {
-  await trigger(admin, pipeline.id);
-  const { body: job } = await poll(agent);
+  await triggerBuild(admin, pipeline.id);
+  const { body: job } = await pollOnce(agent);
   const headers = { "X-Lease": String(job.lease) };
   const path = `/build/${job.build.id}`;
   await call(agent.token, "POST", `${path}/start`, undefined, headers);
@@ -58,7 +58,7 @@ describe("the page of a build", () => {
     const { id } = await endedBuild(setup);
     const member = await personOf(await newToken(setup.admin, "member"));
     expect(await member.read(`/builds/${id}`)).not.toContain("Delete");
-    const live = await trigger(setup.admin, setup.pipeline.id);
+    const live = await triggerBuild(setup.admin, setup.pipeline.id);
     const admin = await personOf(setup.admin);
     expect(await admin.read(`/builds/${live.id}`)).not.toContain("Delete");
     for (const path of [`/builds/${live.id}/delete`, `/builds/${live.id}/log/delete`]) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { call } from "../../support/api.ts";
-import { trigger } from "../../support/build-setup.ts";
+import { triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
-import { held, takeAndStart } from "../../support/jobs.ts";
-import { running } from "../../support/left.ts";
+import { callWithLease, startNextJob } from "../../support/jobs.ts";
+import { newStartedBuild } from "../../support/new-builds.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const AT = "2026-11-22T12:00:00.000Z";
@@ -11,7 +11,7 @@ const HOSTILE = `"><img src=x onerror=alert(1)>\u202e`;
 
 /** A build whose step `test` failed after it had printed this; a step behind it ran nevertheless. */
 const failed = async (output: string, later = "") => {
-  const setup = await running();
+  const setup = await newStartedBuild();
   const { agent, job, admin, id } = setup;
   const before = "fetched the commit\n";
   const bytes = new TextEncoder().encode(before + output + later);
@@ -23,8 +23,8 @@ const failed = async (output: string, later = "") => {
   });
   const steps = [step("test", { status: "failed", exitCode: 3, logOffset: at(before) })];
   if (later) steps.push(step("clean up", { logOffset: at(before + output) }));
-  expect((await held(agent, job, "POST", "progress", { steps })).status).toBe(204);
-  const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: 3 });
+  expect((await callWithLease(agent, job, "POST", "progress", { steps })).status).toBe(204);
+  const ended = await callWithLease(agent, job, "POST", "finish", { status: "failed", exitCode: 3 });
   expect(ended, ended.text).toMatchObject({ status: 200 });
   const person = await personWith(admin);
   return { ...setup, person, page: await person.open(`/builds/${id}`) };
@@ -63,10 +63,10 @@ describe("the page of a failed build", () => {
   it("says which build was green before, and what usually takes how long", async () => {
     const { admin, pipeline, agent } = await failed("Error: red\n");
     const end = async ({ steps, ...result }: { steps: object[]; status: string; exitCode: number }) => {
-      const build = await trigger(admin, pipeline.id);
-      const job = await takeAndStart(agent);
-      expect((await held(agent, job, "POST", "progress", { steps })).status).toBe(204);
-      expect(await held(agent, job, "POST", "finish", result)).toMatchObject({ status: 200 });
+      const build = await triggerBuild(admin, pipeline.id);
+      const job = await startNextJob(agent);
+      expect((await callWithLease(agent, job, "POST", "progress", { steps })).status).toBe(204);
+      expect(await callWithLease(agent, job, "POST", "finish", result)).toMatchObject({ status: 200 });
       return build;
     };
     const step = { id: null, name: "test", status: "succeeded", exitCode: 0, logOffset: 0 };
@@ -90,8 +90,8 @@ describe("the page of a failed build", () => {
 
 describe("the page of a build that was canceled before it began", () => {
   it("says so in one sentence, with who it was, and shows no log", async () => {
-    const { admin, orgId, pipeline } = await running();
-    const { id } = await trigger(admin, pipeline.id);
+    const { admin, orgId, pipeline } = await newStartedBuild();
+    const { id } = await triggerBuild(admin, pipeline.id);
     expect((await call(admin, "POST", `/build/${id}/cancel`)).status).toBe(200);
     // Who it was stands in the audit, which D1 would be told a moment later.
     await poolStub(orgId).flush();
@@ -117,7 +117,7 @@ describe("the parts of a build's page", () => {
     const { status, text: times } = await person.open(`/builds/${id}/log/times`);
     expect(status).toBe(200);
     expect(JSON.parse(times)).toMatchObject([{ offset: 0 }]);
-    const other = await personWith((await running()).admin);
+    const other = await personWith((await newStartedBuild()).admin);
     for (const path of [`/builds/${id}/log/times`, `/jobs/${id}/log/times`])
       expect((await other.open(path)).status).toBe(404);
     expect((await person.open("/builds/x/log/times")).status).toBe(404);

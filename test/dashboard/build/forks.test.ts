@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { call, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
 import { attachRepository, deliver, eventHeaders, newConnection } from "../../support/hooks.ts";
-import { pullOf, SHA } from "../../support/host-events.ts";
+import { newPull, SHA } from "../../support/host-events.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const HOSTILE = `<img src=x onerror=alert(1)>`;
@@ -14,7 +14,7 @@ const stage = async () => {
   const hook = await newConnection(orgId, "github");
   await attachRepository(repoId, hook);
   await call(admin, "PUT", `/repository/${repoId}`, { forks: "approval" });
-  const told = pullOf("opened", SHA("1"), { forkOf: 9, author: HOSTILE, sender: HOSTILE, title: HOSTILE });
+  const told = newPull("opened", SHA("1"), { forkOf: 9, author: HOSTILE, sender: HOSTILE, title: HOSTILE });
   const { body } = await deliver(hook, eventHeaders("github", "pull_request"), told);
   const person = async (role: "viewer" | "member" | "maintainer") => personWith(await newToken(admin, role));
   return { admin, repoId, id: body.builds[0]!, person };

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { readNames } from "../../../src/services/builds/names.ts";
-import { call, created, newOrganization } from "../../support/api.ts";
-import { newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create, newOrganization } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { HOSTILE } from "../../support/hostile-texts.ts";
-import { held, planNext, runNext, takeAndStart } from "../../support/jobs.ts";
+import { callWithLease, finishNextJob, planNextBuild, startNextJob } from "../../support/jobs.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const FILE = "jobs:\n  lint: { steps: [{ run: lint }] }\n  test: { steps: [{ run: test }] }\n";
@@ -12,16 +12,16 @@ const FILE = "jobs:\n  lint: { steps: [{ run: lint }] }\n  test: { steps: [{ run
 it("names the builds of the audit as people call them, with times that a clock shows", async () => {
   const setup = await newBuildSetup();
   const { orgId, admin, pipeline, agent } = setup;
-  await trigger(admin, pipeline.id);
-  const { body: job } = await poll(agent);
-  await held(agent, job, "POST", "start");
+  await triggerBuild(admin, pipeline.id);
+  const { body: job } = await pollOnce(agent);
+  await callWithLease(agent, job, "POST", "start");
   await poolStub(orgId).flush();
   const person = await personWith(admin);
   const named = new RegExp(`<a href="/app/builds/${job.build.id}"><bdi>#1 [^<]+ / ${pipeline.name}</bdi></a>`);
   const underWay = (await person.open("/audit?action=build.deliver")).text;
   expect(underWay).toMatch(named);
   expect(underWay).not.toContain("a job</span>");
-  await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+  await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
   await poolStub(orgId).flush();
   expect((await person.open("/audit")).text).toMatch(named);
   expect((await person.open("/audit")).text).toMatch(/<time datetime="[^"]+" title="[^"]+ UTC" data-clock/);
@@ -29,10 +29,10 @@ it("names the builds of the audit as people call them, with times that a clock s
 
 it("names jobs by their build, while they run and when they have ended, and leads to their pages", async () => {
   const { orgId, admin, pipeline, agent } = await newBuildSetup();
-  await trigger(admin, pipeline.id);
-  const { ids } = await planNext(agent, FILE);
-  const first = await runNext(agent);
-  await takeAndStart(agent);
+  await triggerBuild(admin, pipeline.id);
+  const { ids } = await planNextBuild(agent, FILE);
+  const first = await finishNextJob(agent);
+  await startNextJob(agent);
   await poolStub(orgId).flush();
   const person = await personWith(admin);
   for (const id of Object.values(ids)) {
@@ -45,20 +45,20 @@ it("names jobs by their build, while they run and when they have ended, and lead
 it("names every kind of thing, hostile names as text, and what is gone by its kind", async () => {
   const { admin, orgId } = await newOrganization();
   const name = `x ${HOSTILE[1]}`;
-  const group = await created(admin, "/secrets/groups", { name });
+  const group = await create(admin, "/secrets/groups", { name });
   const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
-  const repository = await created(admin, "/repository", owner);
-  const pipeline = await created(admin, "/pipeline", { repoId: repository.id, name: "ci" });
-  const variable = await created(admin, "/secrets/variables", {
+  const repository = await create(admin, "/repository", owner);
+  const pipeline = await create(admin, "/pipeline", { repoId: repository.id, name: "ci" });
+  const variable = await create(admin, "/secrets/variables", {
     key: "KEY",
     value: "v",
     isSecret: false,
     scope: "organization",
     orgId,
   });
-  const connection = await created(admin, "/connection", { kind: "github", name, webUrl: "https://github.com" });
-  const schedule = await created(admin, "/schedule", { pipelineId: pipeline.id, name: "nightly", cron: "0 2 * * *" });
-  const gone = await created(admin, "/secrets/groups", { name: "gone" });
+  const connection = await create(admin, "/connection", { kind: "github", name, webUrl: "https://github.com" });
+  const schedule = await create(admin, "/schedule", { pipelineId: pipeline.id, name: "nightly", cron: "0 2 * * *" });
+  const gone = await create(admin, "/secrets/groups", { name: "gone" });
   expect((await call(admin, "DELETE", `/secrets/groups/${gone.id}`)).status).toBe(204);
   const { text } = await (await personWith(admin)).open("/audit");
   const link = (page: string, id: string, shown: string) => `<a href="/app/${page}/${id}"><bdi>${shown}</bdi></a>`;
@@ -80,7 +80,7 @@ it("names every kind of thing, hostile names as text, and what is gone by its ki
 
 it("names nothing of another organization", async () => {
   const { admin } = await newOrganization();
-  const theirs = await created(admin, "/secrets/groups", { name: "theirs" });
+  const theirs = await create(admin, "/secrets/groups", { name: "theirs" });
   const mine = await newOrganization();
   const { text } = await (await personWith(mine.admin)).open(`/audit?subject=${theirs.id}`);
   expect(text).not.toContain("theirs");

@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { trigger } from "../../support/build-setup.ts";
+import { triggerBuild } from "../../support/build-setup.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
-import { held, planNext, runNext, takeAndStart } from "../../support/jobs.ts";
-import { running } from "../../support/left.ts";
+import { callWithLease, finishNextJob, planNextBuild, startNextJob } from "../../support/jobs.ts";
+import { newStartedBuild } from "../../support/new-builds.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const DAY_MS = 86_400_000;
@@ -17,8 +17,8 @@ const plain = (markup: string): string => markup.replace(/<[^>]*>/g, " ").replac
 
 describe("the list of builds", () => {
   it("says of every build that waits why it does", async () => {
-    const { admin, pipeline } = await running();
-    for (let index = 0; index < 8; index++) await trigger(admin, pipeline.id, { branch: `waits-${index}` });
+    const { admin, pipeline } = await newStartedBuild();
+    for (let index = 0; index < 8; index++) await triggerBuild(admin, pipeline.id, { branch: `waits-${index}` });
     const { text } = await (await personWith(admin)).open("/builds?view=all");
     const whys = [...text.matchAll(/<span class="why">(.*?)<\/span><span class="ref">/gs)].map(([, one]) =>
       plain(one!),
@@ -29,23 +29,23 @@ describe("the list of builds", () => {
   });
 
   it("draws the jobs of a build as segments by state, with their counts in words", async () => {
-    const { admin, agent, pipeline, job } = await running();
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
-    await trigger(admin, pipeline.id);
-    const { buildId } = await planNext(agent, FILE);
+    const { admin, agent, pipeline, job } = await newStartedBuild();
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await triggerBuild(admin, pipeline.id);
+    const { buildId } = await planNextBuild(agent, FILE);
     const person = await personWith(admin);
     const row = async () => {
       const { text } = await person.open("/builds?view=all");
       return text.slice(text.indexOf(`id="b-${buildId}"`)).split("</li>")[0] ?? "";
     };
-    await runNext(agent);
-    await takeAndStart(agent);
+    await finishNextJob(agent);
+    await startNextJob(agent);
     expect(plain(await row())).toContain("3 jobs: 1 succeeded, 1 running, 1 waiting");
     expect((await row()).match(/class="is-(succeeded|running|waiting)"/g)).toHaveLength(3);
   });
 
   it("has a heading for each day, and tells a row that failed by the line of its log", async () => {
-    const { admin, orgId, repository, pipeline } = await running();
+    const { admin, orgId, repository, pipeline } = await newStartedBuild();
     const base = { orgId, repoId: repository.id, pipelineId: pipeline.id };
     const at = Date.now() - 3 * DAY_MS;
     const id = await writeEndedBuild(env.DB, { ...base, at, status: "failed" });
@@ -61,13 +61,13 @@ describe("the list of builds", () => {
   });
 
   it("renews itself often only where its builds run or wait, and twenty of them share one session", async () => {
-    const { admin, agent, job, pipeline } = await running();
+    const { admin, agent, job, pipeline } = await newStartedBuild();
     const person = await personWith(admin);
     const seconds = async (query = ""): Promise<number> =>
       Number(/<main[^>]* data-again="(\d+)"/.exec((await person.open(`/builds${query}`)).text)?.[1]);
     const whileRunning = await seconds();
-    await trigger(admin, pipeline.id);
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await triggerBuild(admin, pipeline.id);
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     const whileWaiting = await seconds();
     const { text } = await person.open("/builds?view=all");
     expect(text).toContain("2 builds");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { call, created, newOrganization } from "../../support/api.ts";
-import { newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create, newOrganization } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { requestPage, signIn } from "../shell/page-requests.ts";
 
@@ -9,13 +9,13 @@ describe("the filters of the builds", () => {
     const { admin, agent, pipeline, orgId } = await newBuildSetup();
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
     const commitSha = "c".repeat(40);
-    const first = await trigger(admin, pipeline.id, { branch: "next", commitSha });
-    await poll(agent);
-    const { id: second } = await trigger(admin, pipeline.id);
+    const first = await triggerBuild(admin, pipeline.id, { branch: "next", commitSha });
+    await pollOnce(agent);
+    const { id: second } = await triggerBuild(admin, pipeline.id);
     await call(admin, "POST", `/build/${second}/cancel`);
     await poolStub(orgId).flush();
-    const third = await created(admin, `/build/${second}/retry`, {});
-    const ofTag = await trigger(admin, pipeline.id, { branch: "refs/tags/v2.3" });
+    const third = await create(admin, `/build/${second}/retry`, {});
+    const ofTag = await triggerBuild(admin, pipeline.id, { branch: "refs/tags/v2.3" });
     const text = async (search: string) => (await requestPage(`/builds?view=all&${search}`, { cookie })).text();
     const rows = (page: string) => [...page.matchAll(/ id="b-([^"]+)"/g)].map(([, id]) => id);
     for (const [search, found] of [
@@ -34,7 +34,7 @@ describe("the filters of the builds", () => {
     ] as const) {
       expect(rows(await text(search)), search).toEqual(found);
     }
-    const branchOfThatName = await trigger(admin, pipeline.id, { branch: "v2.3" });
+    const branchOfThatName = await triggerBuild(admin, pipeline.id, { branch: "v2.3" });
     expect(rows(await text("branch=v2.3"))).toEqual([branchOfThatName.id, ofTag.id]);
     const typed = await text("branch=next&commitSha=ccccccc&trigger=api");
     for (const field of [/name="branch"[^>]* value="next"/, /name="commitSha"[^>]* value="ccccccc"/])
@@ -56,8 +56,8 @@ describe("a filter with a wrong value", () => {
       cloneUrl: "https://git.example/acme/filtered.git",
       gitHostRepoId: 1,
     };
-    const { id: repoId } = await created(admin, "/repository", repository);
-    for (const branch of ["main", "next"]) await created(admin, "/build", { repoId, branch });
+    const { id: repoId } = await create(admin, "/repository", repository);
+    for (const branch of ["main", "next"]) await create(admin, "/build", { repoId, branch });
     const text = async (search: string) => (await requestPage(`/builds${search}`, { cookie })).text();
     const rows = (page: string) => [...page.matchAll(/ class="branch">(\w+)</g)].map(([, branch]) => branch);
     expect(rows(await text("?branch=next"))).toEqual(["next"]);
@@ -71,7 +71,7 @@ describe("a filter with a wrong value", () => {
   it("leaves the others of the audit and of the variables as they are", async () => {
     const { admin } = await newOrganization();
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
-    await created(admin, "/secrets/groups", { name: "one" });
+    await create(admin, "/secrets/groups", { name: "one" });
     const text = async (path: string) => (await requestPage(path, { cookie })).text();
     const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
     expect(await text("/audit?action=group.create")).toContain("<code>group.create</code>");

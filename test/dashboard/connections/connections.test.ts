@@ -1,17 +1,17 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Connection } from "../../../src/protocol/connection.ts";
 import type { HostDelivery } from "../../../src/protocol/delivery.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import type { Role } from "../../../src/protocol/token.ts";
-import { call, created, newOrganization, newPipeline, newToken } from "../../support/api.ts";
+import { call, create, newOrganization, newPipeline, newToken } from "../../support/api.ts";
 import { poolStub } from "../../support/deployment.ts";
-import { eventHeaders, proofOf, send } from "../../support/hooks.ts";
+import { eventHeaders, send, signDelivery } from "../../support/hooks.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 import { type Person, personWith } from "../shell/page-requests.ts";
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
@@ -47,10 +47,10 @@ describe("a connection that a person makes by hand", () => {
 
   const hookOf = async () => shownIn((await admin.submit(`/connections/${connection.id}/hook`)).text);
 
-  const push = async (sha: string, facts: Parameters<typeof pushOf>[1]) => {
+  const push = async (sha: string, facts: Parameters<typeof newPush>[1]) => {
     const hook = await hookOf();
-    const body = new Uint8Array(new TextEncoder().encode(JSON.stringify(pushOf(sha, facts))));
-    const proof = await proofOf({ kind: "github", secret: hook.secret }, body);
+    const body = new Uint8Array(new TextEncoder().encode(JSON.stringify(newPush(sha, facts))));
+    const proof = await signDelivery({ kind: "github", secret: hook.secret }, body);
     const headers = { ...eventHeaders("github", "push"), ...proof };
     const answer = await send(`/hook/${hook.token}`, { method: "POST", headers, body });
     expect(answer, answer.text).toMatchObject({ status: 202 });
@@ -103,7 +103,7 @@ describe("a connection that a person makes by hand", () => {
     const path = `/connections/${connection.id}/deliveries`;
     expect((await admin.open(path)).text).toContain("Nothing has been delivered yet.");
     const builds = Array.from({ length: 500 }, () => crypto.randomUUID());
-    const hosts = env.GIT_HOST as DurableObjectNamespace<GitHost>;
+    const hosts = env.GIT_HOST as DurableObjectNamespace<GitHostObject>;
     await hosts.getByName(gitHostName(connection.orgId, connection.id)).noteDelivery({
       ...{ id: "many", at: Date.now(), event: "push", repository: null, ref: null, sha: null },
       ...{ builds, ignored: null, arrival: null },
@@ -189,8 +189,8 @@ describe("a state that the host did not take", () => {
     const { admin, orgId } = await newOrganization();
     const host = await newHost({ kind: "gitea" });
     const theirs = { kind: "gitea", name: "ours", webUrl: host.webUrl, token: HOST_TOKEN };
-    const { id } = await created<Connection>(admin, "/connection", theirs);
-    const repository = await created<Repository>(admin, `/connection/${id}/repository`, { hostRepoId: 41 });
+    const { id } = await create<Connection>(admin, "/connection", theirs);
+    const repository = await create<Repository>(admin, `/connection/${id}/repository`, { hostRepoId: 41 });
     const { id: pipelineId } = await newPipeline(admin, repository.id, { name: "release" });
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     const viewer = await personWith(await newToken(admin, "viewer"));
@@ -198,7 +198,7 @@ describe("a state that the host did not take", () => {
     expect((await maintainer.open(`/connections/${id}/check`)).text).toContain(allWell);
 
     const ended = async (commitSha: string) => {
-      const build = await created<Build>(admin, "/build", { pipelineId, branch: "main", commitSha });
+      const build = await create<Build>(admin, "/build", { pipelineId, branch: "main", commitSha });
       await call(admin, "POST", `/build/${build.id}/cancel`);
       await poolStub(orgId).flush();
       return build.id;
@@ -244,7 +244,7 @@ describe("a form that connects a git host", () => {
 
   it("shows nothing of a connection of another organization", async () => {
     const { admin } = await newOrganization();
-    const theirs = await created<Connection>(admin, "/connection", {
+    const theirs = await create<Connection>(admin, "/connection", {
       kind: "gitlab",
       name: "theirs",
       webUrl: "https://gitlab.com",

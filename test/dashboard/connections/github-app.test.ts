@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { APP_PERMISSION_WORDS } from "../../../src/dashboard/connections/app.tsx";
 import { APP_PERMISSIONS, loadAppStates } from "../../../src/githosts/github/app-manifest.ts";
-import { call, created, newOrganization, newToken } from "../../support/api.ts";
+import { call, create, newOrganization, newToken } from "../../support/api.ts";
 import { newAppKeys } from "../../support/app-keys.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 import type { HostedApp } from "../../support/recording-host/host-state.ts";
@@ -15,7 +15,7 @@ const furnished = async (proof: object = {}) => {
   const { admin: token, orgId } = await newOrganization();
   const host = await newHost({ kind: "github", app: APP });
   const body = { kind: "github", name: "our GitHub", webUrl: host.webUrl, ...proof };
-  const { id } = await created(token, "/connection", body);
+  const { id } = await create(token, "/connection", body);
   const person = await personWith(token);
   const record = async () => (await call(token, "GET", `/connection/${id}`)).body;
   /** Presses the first button, and answers what the second one would send to GitHub. */

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
-import { call, created, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
+import { call, create, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
 import { HOSTILE } from "../../support/hostile-texts.ts";
 import { madeByText } from "../log-viewer/made-by-text.ts";
@@ -129,7 +129,7 @@ describe("the overview", () => {
 
   it("is one round to D1 and at most 300 rows, with 60 pipelines and as many builds of late", async () => {
     for (let n = 0; n < 60; n++) {
-      const { id } = await created(admin, "/pipeline", { repoId, name: `p${n}` });
+      const { id } = await create(admin, "/pipeline", { repoId, name: `p${n}` });
       await ended(id, 2, { status: n % 6 === 0 ? "failed" : "succeeded" });
     }
     await upkeep();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rank } from "../../../src/dashboard/palette/row.ts";
-import { created, newOrganization, newToken } from "../../support/api.ts";
+import { create, newOrganization, newToken } from "../../support/api.ts";
 import { cookieFor, requestPage, signIn } from "../shell/page-requests.ts";
 
 interface Row {
@@ -21,15 +21,15 @@ const HOSTILE = '"><img src=x onerror=alert(1)>';
 /** An organization with one of everything that has a name. */
 const furnished = async () => {
   const { admin } = await newOrganization();
-  const { id: repoId } = await created(admin, "/repository", {
+  const { id: repoId } = await create(admin, "/repository", {
     ...{ fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 1 },
   });
-  const { id: pipelineId } = await created(admin, "/pipeline", { repoId, name: "ci" });
-  await created(admin, "/secrets/groups", { name: HOSTILE, description: "of releases" });
-  await created(admin, "/secrets/variables", {
+  const { id: pipelineId } = await create(admin, "/pipeline", { repoId, name: "ci" });
+  await create(admin, "/secrets/groups", { name: HOSTILE, description: "of releases" });
+  await create(admin, "/secrets/variables", {
     ...{ scope: "repository", repoId, key: "API_TOKEN", value: "never shown here", isSecret: true },
   });
-  const { id: buildId } = await created(admin, `/repository/${repoId}/build`, { branch: "feature/cart" });
+  const { id: buildId } = await create(admin, `/repository/${repoId}/build`, { branch: "feature/cart" });
   const cookieOf = async (token: string) => (await signIn(token)).split(";")[0] ?? "";
   return { admin, repoId, pipelineId, buildId, cookieOf };
 };
@@ -56,7 +56,7 @@ describe("what the palette finds", () => {
     const { admin, repoId, buildId, cookieOf } = await furnished();
     const cookie = await cookieOf(admin);
     expect((await rowsOf(cookie, "feature/cart")).map(({ href }) => href)).toEqual([`/app/builds/${buildId}`]);
-    const { id } = await created(admin, `/repository/${repoId}/build`, { branch: "refs/tags/v2.3" });
+    const { id } = await create(admin, `/repository/${repoId}/build`, { branch: "refs/tags/v2.3" });
     for (const word of ["v2.3", "refs/tags/v2.3"])
       expect(await rowsOf(cookie, word)).toMatchObject([{ href: `/app/builds/${id}`, note: "waiting v2.3" }]);
     for (const word of ["feature", "abcd1234", "..", "a b", "'; --", HOSTILE, "x".repeat(5000)])

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { byBranch } from "../../../src/dashboard/repositories/repository-cache.tsx";
 import { newToken } from "../../support/api.ts";
-import { foundOf, saveCache } from "../../support/cache.ts";
-import { running } from "../../support/left.ts";
+import { findEntry, saveCache } from "../../support/cache.ts";
+import { newStartedBuild } from "../../support/new-builds.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const entry = (branch: string, bytes: number, lastUsed: string) => ({
@@ -20,7 +20,7 @@ it("sums up the entries of each branch, the largest first", () => {
 });
 
 it("shows the cache of a repository to everybody, and has members empty it", async () => {
-  const { admin, agent, job } = await running();
+  const { admin, agent, job } = await newStartedBuild();
   const here = `/repositories/${job.build.repoId}`;
   const viewer = await personWith(await newToken(admin, "viewer"));
   expect((await viewer.open(here)).text).toContain(`href="/app${here}/cache"`);
@@ -34,5 +34,5 @@ it("shows the cache of a repository to everybody, and has members empty it", asy
   const member = await personWith(await newToken(admin, "member"));
   expect((await member.open(`${here}/cache`)).text).toContain("Empty the cache");
   expect((await member.submit(`${here}/cache/empty`)).to).toContain(`/app${here}/cache`);
-  expect(await foundOf(agent, job, "v1/npm")).toBeNull();
+  expect(await findEntry(agent, job, "v1/npm")).toBeNull();
 });

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { call, created, newAgent } from "../../support/api.ts";
+import { call, create, newAgent } from "../../support/api.ts";
 import { sendArtifact } from "../../support/artifacts.ts";
-import { trigger } from "../../support/build-setup.ts";
+import { triggerBuild } from "../../support/build-setup.ts";
 import { saveCache } from "../../support/cache.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
 import { ESCAPES, HOSTILE } from "../../support/hostile-texts.ts";
-import { held, planNext, takeAndStart } from "../../support/jobs.ts";
-import { running } from "../../support/left.ts";
+import { callWithLease, planNextBuild, startNextJob } from "../../support/jobs.ts";
+import { newStartedBuild } from "../../support/new-builds.ts";
 import { reportedTest, testReport } from "../../support/tests.ts";
 import { madeByText } from "../log-viewer/made-by-text.ts";
 import { type Person, personWith } from "./page-requests.ts";
@@ -32,18 +32,18 @@ const BIDI = /[\u202a-\u202e]/;
 
 describe("hostile texts stay texts", () => {
   it("in names, suites, files and messages of tests, and in the line that failed", async () => {
-    const { admin, agent, job, id } = await running();
+    const { admin, agent, job, id } = await newStartedBuild();
     const tests = HOSTILE.map((text, number) =>
       reportedTest(number + 1, { suite: text, className: text, name: text, file: text, message: text, text }),
     );
-    const told = await held(agent, job, "PUT", "tests", testReport(tests, 100));
+    const told = await callWithLease(agent, job, "PUT", "tests", testReport(tests, 100));
     expect(told, told.text).toMatchObject({ status: 200 });
     const log = new TextEncoder().encode(`Error: ${FIRST} ${ESCAPES.join("")}\n`);
     const sent = await call(agent.token, "PUT", `/build/${id}/log?offset=0&final=true`, log as never, {
       "X-Lease": String(job.lease),
     });
     expect(sent.status).toBe(200);
-    await held(agent, job, "POST", "finish", {
+    await callWithLease(agent, job, "POST", "finish", {
       status: "failed",
       exitCode: 1,
       message: HOSTILE.join(" ").slice(0, 900),
@@ -59,13 +59,13 @@ describe("hostile texts stay texts", () => {
   });
 
   it("in names of artifacts and their files, and in keys of the cache", async () => {
-    const { admin, agent, job, id } = await running();
+    const { admin, agent, job, id } = await newStartedBuild();
     // What a file of Windows cannot be called is refused.
     const names = HOSTILE.map((text, n) => `${n} ${text.replaceAll(/[":<>|*?/\\\u202a-\u202e]/g, "~")}`.slice(0, 60));
     for (const name of names.slice(0, 15))
       await sendArtifact(agent, job, name, { [HOSTILE[1]!]: "x", [`${name}.d/y`]: "y" });
     for (const text of HOSTILE.slice(0, 5)) await saveCache(agent, job, text.replaceAll(" ", "_"), new Uint8Array(8));
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     const person = await personWith(admin);
     await inert(person, `/builds/${id}?tab=artifacts`, escaped(names[0]!));
     await inert(person, `/artifacts/${id}/${encodeURIComponent(names[0]!)}`, escaped(names[0]!));
@@ -73,9 +73,9 @@ describe("hostile texts stay texts", () => {
   });
 
   it("in names of jobs, questions of gates, and what was answered", async () => {
-    const { admin, agent, job, pipeline } = await running();
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
-    await trigger(admin, pipeline.id);
+    const { admin, agent, job, pipeline } = await newStartedBuild();
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await triggerBuild(admin, pipeline.id);
     const question = HOSTILE.join(" ").slice(0, 500);
     const file = {
       jobs: {
@@ -83,8 +83,8 @@ describe("hostile texts stay texts", () => {
         ask: { name: HOSTILE[1], gate: { message: question }, steps: [{ run: "true" }] },
       },
     };
-    const { buildId, ids } = await planNext(agent, JSON.stringify(file));
-    await takeAndStart(agent);
+    const { buildId, ids } = await planNextBuild(agent, JSON.stringify(file));
+    await startNextJob(agent);
     const person = await personWith(admin);
     for (const path of ["/", "/builds", `/builds/${buildId}`])
       await inert(person, path, escaped(question.slice(0, 20)));
@@ -95,12 +95,12 @@ describe("hostile texts stay texts", () => {
   });
 
   it("in names of connections and schedules, labels, and what a commit says", async () => {
-    const { admin, orgId, repository, pipeline } = await running();
+    const { admin, orgId, repository, pipeline } = await newStartedBuild();
     for (const [n, text] of HOSTILE.entries()) {
       const name = text.replaceAll(/[\u202a-\u202e]/g, "~").slice(0, 60);
       if (n < 12) {
-        await created(admin, "/connection", { kind: "gitlab", name, webUrl: `https://gitlab-${n}.example` });
-        await created(admin, "/schedule", { pipelineId: pipeline.id, name: `${n} ${name}`, cron: "0 2 * * *" });
+        await create(admin, "/connection", { kind: "gitlab", name, webUrl: `https://gitlab-${n}.example` });
+        await create(admin, "/schedule", { pipelineId: pipeline.id, name: `${n} ${name}`, cron: "0 2 * * *" });
       }
       await writeEndedBuild(env.DB, {
         ...{ orgId, repoId: repository.id, pipelineId: pipeline.id, at: Date.now() - 60_000 * (n + 9) },

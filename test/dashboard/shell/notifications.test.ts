@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { FollowedBuild } from "../../../src/dashboard/shell/followed-build.ts";
-import { created, newOrganization, newToken } from "../../support/api.ts";
+import { create, newOrganization, newToken } from "../../support/api.ts";
 import { requestPage, signIn } from "./page-requests.ts";
 
 const followed = async (cookie: string, query: string): Promise<string[]> => {
@@ -12,12 +12,12 @@ const followed = async (cookie: string, query: string): Promise<string[]> => {
 describe("the builds that a browser tells of", () => {
   it("are those that its token started, and those of branches that it names; none unless it asks", async () => {
     const { admin } = await newOrganization();
-    const { id: repoId } = await created(admin, "/repository", {
+    const { id: repoId } = await create(admin, "/repository", {
       ...{ fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 1 },
     });
     const member = await newToken(admin, "member");
-    await created(admin, `/repository/${repoId}/build`, { branch: "main" });
-    await created(member, `/repository/${repoId}/build`, { branch: "feature/cart" });
+    await create(admin, `/repository/${repoId}/build`, { branch: "main" });
+    await create(member, `/repository/${repoId}/build`, { branch: "feature/cart" });
     const cookie = (await signIn(member)).split(";")[0] ?? "";
     const [first, second] = ["#1 acme/shop waiting: main", "#2 acme/shop waiting: feature/cart"];
     expect(await followed(cookie, "")).toEqual([]);

@@ -2,9 +2,9 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import { PAGES } from "../../../src/dashboard/shell/page-routes.ts";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
-import { created, newPipeline, newRepository } from "../../support/api.ts";
+import { create, newPipeline, newRepository } from "../../support/api.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
-import { type Furnished, newFurnished } from "../../support/furnished.ts";
+import { type FilledOrganization, newFilledOrganization } from "../../support/filled-organization.ts";
 import { type Person, personWith } from "./page-requests.ts";
 
 /** The pages of a job and of flaky tests look back over the builds of a pipeline. */
@@ -13,11 +13,11 @@ const MANY = { repositories: 10, pipelines: 40, builds: 300, variables: 120, gro
 
 describe("every page of an organization with many records", () => {
   let person: Person;
-  let furnished: Furnished;
+  let furnished: FilledOrganization;
   let ended = "";
 
   beforeAll(async () => {
-    furnished = await newFurnished();
+    furnished = await newFilledOrganization();
     const { admin, orgId, repository, pipeline } = furnished;
     const owners: { repoId: string; pipelineId: string }[] = [{ repoId: repository.id, pipelineId: pipeline.id }];
     for (let n = 0; n < MANY.repositories; n++) {
@@ -31,12 +31,12 @@ describe("every page of an organization with many records", () => {
       ended = await writeEndedBuild(env.DB, { orgId, ...of, at: Date.now() - 600_000 * (n + 1), status });
     }
     for (let n = 0; n < MANY.variables; n++)
-      await created(admin, "/secrets/variables", {
+      await create(admin, "/secrets/variables", {
         ...{ key: `KEY_${n}`, value: "v", isSecret: n % 2 === 0 },
         ...(n % 3 === 0 ? { scope: "repository", repoId: repository.id } : { scope: "organization", orgId }),
       });
-    for (let n = 0; n < MANY.groups; n++) await created(admin, "/secrets/groups", { name: `group ${n}` });
-    for (let n = 0; n < MANY.tokens; n++) await created(admin, "/token", { name: `token ${n}`, kind: "api" });
+    for (let n = 0; n < MANY.groups; n++) await create(admin, "/secrets/groups", { name: `group ${n}` });
+    for (let n = 0; n < MANY.tokens; n++) await create(admin, "/token", { name: `token ${n}`, kind: "api" });
     await keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
     person = await personWith(admin);
   }, 120_000);

@@ -2,11 +2,11 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { FORMS, PAGES } from "../../../src/dashboard/shell/page-routes.ts";
 import { ROLES } from "../../../src/protocol/token.ts";
-import { created, newOrganization } from "../../support/api.ts";
-import { newBuildSetup, takeNewJob, trigger } from "../../support/build-setup.ts";
+import { create, newOrganization } from "../../support/api.ts";
+import { finishNewJob, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
-import { planNext, takeAndStart } from "../../support/jobs.ts";
+import { planNextBuild, startNextJob } from "../../support/jobs.ts";
 import { cookieFor, ORIGIN, personWith, requestPage, sendForm, signIn } from "./page-requests.ts";
 
 describe("a repository that is connected without its number", () => {
@@ -64,7 +64,7 @@ describe("every form", () => {
   it("changes the version that its page showed, or shows the page again as it is now", async () => {
     const { admin } = await newOrganization();
     const cookie = (await signIn(admin)).split(";")[0] as string;
-    const { id } = await created(admin, "/secrets/groups", { name: "first" });
+    const { id } = await create(admin, "/secrets/groups", { name: "first" });
     const save = (name: string) =>
       sendForm(`/groups/${id}`, cookie, { Origin: ORIGIN }, { name, description: "", version: "1" });
     expect((await save("second")).status).toBe(303);
@@ -149,7 +149,7 @@ describe("every page", () => {
   it("shows nothing of another organization", async () => {
     const { admin } = await newOrganization();
     const owner = { fullName: "acme/theirs", cloneUrl: "https://git.example/acme/theirs.git", gitHostRepoId: 1 };
-    const { id } = await created(admin, "/repository", owner);
+    const { id } = await create(admin, "/repository", owner);
     const cookie = await cookieFor("admin");
     const theirs = await requestPage(`/repositories/${id}`, { cookie });
     expect(theirs.status).toBe(404);
@@ -162,9 +162,9 @@ describe("the list of repositories", () => {
   it("leads to pipelines, names some of them, and finds a repository by one", async () => {
     const { admin } = await newOrganization();
     const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
-    const { id: repoId } = await created(admin, "/repository", owner);
+    const { id: repoId } = await create(admin, "/repository", owner);
     const ids: string[] = [];
-    for (let n = 0; n < 8; n++) ids.push((await created(admin, "/pipeline", { repoId, name: `<i>${n}</i>` })).id);
+    for (let n = 0; n < 8; n++) ids.push((await create(admin, "/pipeline", { repoId, name: `<i>${n}</i>` })).id);
     const cookie = (await signIn(admin)).split(";")[0] as string;
     const text = await (await requestPage("/repositories", { cookie })).text();
     expect(text).toContain(`<a href="/app/pipelines/${ids[0]}"><bdi>&lt;i&gt;0&lt;/i&gt;</bdi></a>`);
@@ -180,7 +180,7 @@ describe("the page of a repository", () => {
   it("offers to remove a credential only where there is one", async () => {
     const { admin } = await newOrganization();
     const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
-    const { id } = await created(admin, "/repository", owner);
+    const { id } = await create(admin, "/repository", owner);
     const cookie = (await signIn(admin)).split(";")[0] as string;
     const offers = async () =>
       (await (await requestPage(`/repositories/${id}`, { cookie })).text()).includes(`/${id}/credential/remove`);
@@ -204,13 +204,13 @@ describe("the page of a variable", () => {
     const setup = await newBuildSetup();
     const { admin, orgId, repository, pipeline, agent } = setup;
     const owner = { scope: "repository", repoId: repository.id };
-    const { id } = await created(admin, "/secrets/variables", {
+    const { id } = await create(admin, "/secrets/variables", {
       key: "K",
       value: "some value",
       isSecret: true,
       ...owner,
     });
-    const [first, second] = [await takeNewJob(setup), await takeNewJob(setup)];
+    const [first, second] = [await finishNewJob(setup), await finishNewJob(setup)];
     await poolStub(orgId).flush();
     const person = await personWith(admin);
     const { text } = await person.open(`/variables/${id}`);
@@ -231,9 +231,9 @@ describe("the page of a variable", () => {
     expect((await person.open("/variables")).text).toMatch(/<time [^>]*>yesterday</);
 
     await env.DB.prepare("DELETE FROM variable_day").run();
-    await trigger(admin, pipeline.id);
-    await planNext(agent, FILE);
-    const { job } = await takeAndStart(agent);
+    await triggerBuild(admin, pipeline.id);
+    await planNextBuild(agent, FILE);
+    const { job } = await startNextJob(agent);
     await poolStub(orgId).flush();
     const { text: ofJob } = await person.open(`/variables/${id}`);
     const [link] = /\/app\/(?:jobs|builds)\/[0-9a-f-]{36}/.exec(ofJob) ?? [];
@@ -245,7 +245,7 @@ describe("the page of a variable", () => {
     const setup = await newBuildSetup();
     const { admin, orgId, repository, pipeline } = setup;
     const owner = { scope: "organization", orgId };
-    const { id } = await created(admin, "/secrets/variables", {
+    const { id } = await create(admin, "/secrets/variables", {
       key: "K",
       value: "some value",
       isSecret: true,

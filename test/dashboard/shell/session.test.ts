@@ -3,7 +3,7 @@ import { env, exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { LONGEST_MS, openSession, SESSION_MS, sealSession } from "../../../src/services/tokens/sessions.ts";
 import worker from "../../../src/worker.ts";
-import { created, newOrganization, newToken } from "../../support/api.ts";
+import { create, newOrganization, newToken } from "../../support/api.ts";
 import { cookieFor, ORIGIN, requestPage, sendForm, signIn } from "./page-requests.ts";
 
 describe("a session", () => {
@@ -101,7 +101,7 @@ describe("a copy of a session's cookie", () => {
 describe("whoever is turned away", () => {
   it("is told that the token was revoked, and led back after signing in", async () => {
     const { admin } = await newOrganization();
-    const { id, token } = await created<{ id: string; token: string }>(admin, "/token", {
+    const { id, token } = await create<{ id: string; token: string }>(admin, "/token", {
       name: "short",
       kind: "api",
       role: "viewer",

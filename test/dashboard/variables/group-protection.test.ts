@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { call, created, newOrganization, newToken } from "../../support/api.ts";
+import { call, create, newOrganization, newToken } from "../../support/api.ts";
 import { personWith } from "../shell/page-requests.ts";
 
 const stage = async () => {
   const { admin } = await newOrganization();
-  const { id } = await created(admin, "/secrets/groups", { name: "release" });
+  const { id } = await create(admin, "/secrets/groups", { name: "release" });
   const protectionOf = async () => (await call(admin, "GET", `/secrets/groups/${id}`)).body.protection;
   return { admin, id, protectionOf, path: `/groups/${id}` };
 };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { inFolder, listProblem, pathProblem, placed } from "../../../src/domain/artifact/file-list.ts";
-import { partSize, partsOf } from "../../../src/domain/artifact/parts.ts";
+import { inFolder, listProblem, pathProblem, placeFiles } from "../../../src/domain/artifact/file-list.ts";
+import { countParts, partSize } from "../../../src/domain/artifact/parts.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 
 const file = (path: string, size = 1) => ({
@@ -63,7 +63,7 @@ describe("a list", () => {
   });
 
   it("puts each file behind the one before", () => {
-    expect(placed([file("a", 3), file("b", 0), file("c", 2)]).map(({ start, end }) => [start, end])).toEqual([
+    expect(placeFiles([file("a", 3), file("b", 0), file("c", 2)]).map(({ start, end }) => [start, end])).toEqual([
       ...[
         [0, 3],
         [3, 3],
@@ -85,7 +85,7 @@ describe("parts", () => {
   it("sum up to the artifact, all of one size but the last", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: LIMITS.artifactBytes }), (bytes) => {
-        const sizes = Array.from({ length: partsOf(bytes) }, (_, index) => partSize(bytes, index + 1) ?? 0);
+        const sizes = Array.from({ length: countParts(bytes) }, (_, index) => partSize(bytes, index + 1) ?? 0);
         expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(bytes);
         expect(sizes.slice(0, -1).every((size) => size === LIMITS.artifactPartBytes)).toBe(true);
         expect(sizes.length).toBeLessThanOrEqual(LIMITS.artifactParts);

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { pathProblem, placed } from "../../../src/domain/artifact/file-list.ts";
+import { pathProblem, placeFiles } from "../../../src/domain/artifact/file-list.ts";
 import { zipLayout } from "../../../src/domain/artifact/zip.ts";
 import { packed } from "../../support/artifact-files.ts";
 
@@ -15,7 +15,7 @@ const AT = Date.UTC(2026, 10, 23, 12, 34, 56);
 /** The whole archive of these files. */
 const zipped = (files: Record<string, string>, mode: "644" | "755" = "644"): Buffer => {
   const { list, bytes } = packed(files, mode);
-  const { entries, directory, size } = zipLayout(placed(list), AT);
+  const { entries, directory, size } = zipLayout(placeFiles(list), AT);
   const parts = entries.flatMap(({ file, header }) => [header, bytes.subarray(file.start, file.end)]);
   const whole = Buffer.concat([...parts, directory]);
   expect(whole.length).toBe(size);
@@ -91,7 +91,7 @@ describe("a ZIP archive", () => {
   it("of files beyond 4 GiB has 64-bit sizes and places", { timeout: 60_000 }, () => {
     const GIB = 2 ** 30;
     const sparse = { mode: "644" as const, sha256: "0".repeat(64), crc32: "00000000" };
-    const files = placed([
+    const files = placeFiles([
       { path: "large", size: 5 * GIB, ...sparse },
       { path: "behind", size: 3, ...sparse, crc32: packed({ x: "abc" }).list[0]!.crc32 },
     ]);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { errorRank, excerptOf, failedLineOf, type LogLine } from "../../../src/domain/failure/error-lines.ts";
+import { errorRank, findExcerpt, findFailedLine, type LogLine } from "../../../src/domain/failure/error-lines.ts";
 import { ENDINGS, ORDINARY } from "./real-endings.ts";
 
 const linesOf = (texts: string[]): LogLine[] => {
@@ -52,7 +52,7 @@ describe("the excerpt of a step's output", () => {
   it("is the first line that says the most, with three around it, and names the others", () => {
     const texts = ["FAIL cart", "one", "two", "three", "Error: first", "four", "five", "six", "seven", "Error: second"];
     const lines = linesOf(texts);
-    expect(excerptOf(lines)).toEqual({
+    expect(findExcerpt(lines)).toEqual({
       lines: lines.slice(1, 8),
       at: 3,
       errors: [lines[4]?.offset, lines[9]?.offset],
@@ -60,11 +60,11 @@ describe("the excerpt of a step's output", () => {
   });
 
   it("is the last lines where none tells of an error, without what is empty", () => {
-    const found = excerptOf(linesOf(["one", "two", "three", "four", "five", "", "  ", "\x1b[0m"]));
+    const found = findExcerpt(linesOf(["one", "two", "three", "four", "five", "", "  ", "\x1b[0m"]));
     expect(found).toMatchObject({ at: 3, errors: [] });
     expect(found?.lines.map(({ text }) => text)).toEqual(["two", "three", "four", "five"]);
-    expect(excerptOf(linesOf(["", " "]))).toBeNull();
-    expect(excerptOf([])).toBeNull();
+    expect(findExcerpt(linesOf(["", " "]))).toBeNull();
+    expect(findExcerpt([])).toBeNull();
   });
 
   it("is short and plain whatever the output is", () => {
@@ -75,7 +75,7 @@ describe("the excerpt of a step's output", () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 60 }), (texts) => {
         const lines = linesOf(texts.map((one) => one.replaceAll("\n", " ")));
-        const found = excerptOf(lines);
+        const found = findExcerpt(lines);
         if (!found) return;
         expect(found.lines.length).toBeLessThanOrEqual(7);
         expect(found.errors.length).toBeLessThanOrEqual(50);
@@ -98,17 +98,17 @@ describe("the line that lists show", () => {
     ["is none of an empty log", "", null],
     ["is short", `Error: ${"x".repeat(1000)}`, `Error: ${"x".repeat(193)}`],
   ])("%s", (_name, log, line) => {
-    expect(failedLineOf(log)).toBe(line);
+    expect(findFailedLine(log)).toBe(line);
   });
 
   it.each(Object.entries(ENDINGS))("is what says why %s fails", (_program, ending) => {
     const [, line] = /^>>(.*)$/m.exec(ending) ?? [];
-    expect(failedLineOf(`$ run\n${ending.replace(/^>>/m, "")}\n`)).toBe(line?.trim());
+    expect(findFailedLine(`$ run\n${ending.replace(/^>>/m, "")}\n`)).toBe(line?.trim());
   });
 
-  it.each(ORDINARY.split("\n"))("is not %j", (line) => expect(failedLineOf(line)).toBeNull());
+  it.each(ORDINARY.split("\n"))("is not %j", (line) => expect(findFailedLine(line)).toBeNull());
 
   it("is never half a character", () => {
-    expect(failedLineOf(`Error: ${"x".repeat(192)}\u{1f600}`)?.isWellFormed()).toBe(true);
+    expect(findFailedLine(`Error: ${"x".repeat(192)}\u{1f600}`)?.isWellFormed()).toBe(true);
   });
 });

@@ -5,8 +5,8 @@ import {
   dayStart,
   daysOfWeek,
   type EndedBuild,
+  HISTORY_SIZE,
   type History,
-  KEPT,
   keptSince,
   NO_HISTORY,
   percentile,
@@ -59,13 +59,13 @@ describe("counting a pipeline's builds", () => {
         const { days, builds: kept } = whole(builds);
         const counted = Object.values(days).reduce((sum, day) => sum + day.succeeded + day.failed + day.canceled, 0);
         expect(counted).toBe(since(builds, keptSince(NOW)).length);
-        expect(Object.keys(days).length).toBeLessThanOrEqual(KEPT.days);
+        expect(Object.keys(days).length).toBeLessThanOrEqual(HISTORY_SIZE.days);
         expect(kept.map(({ id }) => id)).toEqual(
           builds
             .map(({ id }) => id)
             .toSorted()
             .toReversed()
-            .slice(0, KEPT.builds),
+            .slice(0, HISTORY_SIZE.builds),
         );
       }),
     );

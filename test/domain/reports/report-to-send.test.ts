@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type IdentifiedTest, reportToSend } from "../../../src/domain/reports/report-to-send.ts";
-import { contradictionIn, textsOf, withTexts } from "../../../src/domain/reports/stored-report.ts";
+import { contradictionIn, listTexts, withTexts } from "../../../src/domain/reports/stored-report.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { ReportedTests, testsInWords } from "../../../src/protocol/test-report.ts";
 
@@ -65,9 +65,9 @@ describe("a report that is sent", () => {
         const report = reportToSend(results, [{ file: "a.xml", message: "wrong" }], same);
         expect(ReportedTests.safeParse(report).error).toBeUndefined();
         expect(contradictionIn(report)).toBeNull();
-        const kept = withTexts(report, textsOf(report));
+        const kept = withTexts(report, listTexts(report));
         expect(kept.tests.map(({ id }) => id)).toEqual(report.tests.map(({ id }) => id));
-        expect(withTexts(kept, textsOf(kept))).toEqual(kept);
+        expect(withTexts(kept, listTexts(kept))).toEqual(kept);
       }),
     );
   });

@@ -9,7 +9,7 @@ import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { deliver } from "../../e2e/dashboard/git-host.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
-import { pullOf, pushOf } from "../../support/host-events.ts";
+import { newPull, newPush } from "../../support/host-events.ts";
 import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
@@ -133,14 +133,14 @@ export class PicturedOrganization {
         const before = git.git("rev-parse", "main");
         git.git("checkout", "--quiet", "-B", branch, "main");
         const sha = commit(message, files);
-        return tell("push", pushOf(sha, { ...facts, ref: `refs/heads/${branch}`, before, message }));
+        return tell("push", newPush(sha, { ...facts, ref: `refs/heads/${branch}`, before, message }));
       },
       fork: async (number, title) => {
         git.git("checkout", "--quiet", "-B", `gift-${number}`, "main");
         const sha = commit(title);
         git.git("update-ref", `refs/pull/${number}/head`, sha);
         const told = { ...facts, number, forkOf: 9, title, author: "newcomer", sender: "newcomer" };
-        return tell("pull_request", pullOf("opened", sha, told));
+        return tell("pull_request", newPull("opened", sha, told));
       },
     };
   }

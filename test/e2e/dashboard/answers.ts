@@ -8,7 +8,7 @@ import type { PipelineHistory } from "../../../src/protocol/pipeline-history.ts"
 import type { Repository } from "../../../src/protocol/repository.ts";
 import type { Variable } from "../../../src/protocol/variable.ts";
 import { signIn } from "../../support/browser.ts";
-import { pushOf } from "../../support/host-events.ts";
+import { newPush } from "../../support/host-events.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import { deliver } from "./git-host.ts";
 import { judge } from "./judge.ts";
@@ -40,7 +40,7 @@ const pushedRed = async ({ client, service }: Stage) => {
   const hook = await client.call<{ url: string; secret: string }>("GET", `/connection/${connection.id}/hook`);
   const facts = { id: repository.gitHostRepoId as number, fullName: repository.fullName };
   const tell = async (ref: string, author: string, message: string): Promise<Build> => {
-    const told = pushOf(git.git("rev-parse", "HEAD"), { ...facts, ref, message, author });
+    const told = newPush(git.git("rev-parse", "HEAD"), { ...facts, ref, message, author });
     const { builds, ignored } = await deliver(hook, "github", "push", told);
     if (!builds[0]) throw new Error(`a push made no build: ${ignored}`);
     return client.call<Build>("GET", `/build/${builds[0]}`);

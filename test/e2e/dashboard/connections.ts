@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { signIn } from "../../support/browser.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 import { listen, RecordingHost } from "../../support/recording-host/recording-host.ts";
 import { deliver } from "./git-host.ts";
 import { judge } from "./judge.ts";
@@ -44,7 +44,7 @@ export const connections = (stage: Stage) => {
     await client.call("POST", "/pipeline", { repoId, name: "ci" });
     const [hook] = host.place.hooks;
     if (!hook) throw new Error("the host has no hook");
-    await deliver(hook, "github", "push", pushOf(SHA("a"), { fullName: "acme/shop", message: "Mend the mill" }));
+    await deliver(hook, "github", "push", newPush(SHA("a"), { fullName: "acme/shop", message: "Mend the mill" }));
     await page.getByRole("link", { name: "GitHub" }).click();
     await page.getByRole("link", { name: "Check" }).click();
     await page.getByText("It lacks no right.").waitFor();

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { newPull, newPush, SHA } from "../../support/host-events.ts";
 import type { Stage } from "./stage.ts";
 
 /** A hook as a person copied it, or as the service registered it. */
@@ -52,18 +52,18 @@ export const connectWaiting = async ({ client }: Stage, fullName: string) => {
 /** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */
 export const deliverHostile = async (stage: Stage, title: string): Promise<{ connectionId: string }> => {
   const { connectionId, hook, facts } = await connectWaiting(stage, "acme/hostile");
-  await deliver(hook, "github", "push", pushOf(SHA("c"), { ...facts, message: title }));
+  await deliver(hook, "github", "push", newPush(SHA("c"), { ...facts, message: title }));
   await deliver(
     hook,
     "github",
     "pull_request",
-    pullOf("opened", SHA("d"), { ...facts, title, branch: "b".repeat(200) }),
+    newPull("opened", SHA("d"), { ...facts, title, branch: "b".repeat(200) }),
   );
   await deliver(
     hook,
     "github",
     "push",
-    pushOf(SHA("e"), { id: facts.id + 1, fullName: "acme/unknown", message: title }),
+    newPush(SHA("e"), { id: facts.id + 1, fullName: "acme/unknown", message: title }),
   );
   return { connectionId };
 };

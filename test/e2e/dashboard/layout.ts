@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 import { connectWaiting, deliver, deliverHostile } from "./git-host.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
@@ -151,7 +151,7 @@ export const layout = (stage: Stage) => {
           hook,
           "github",
           "push",
-          pushOf(sha, { ...facts, message, ref: "refs/heads/feature/vouchers", before: pushes[index - 1] }),
+          newPush(sha, { ...facts, message, ref: "refs/heads/feature/vouchers", before: pushes[index - 1] }),
         );
     }
     for (const [width, view] of [

@@ -1,10 +1,10 @@
 import { env, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { expect, it } from "vitest";
 import type { DeliveryNote } from "../../../src/githosts/core/delivery-note.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 
-const hosts = env.GIT_HOST as DurableObjectNamespace<GitHost>;
+const hosts = env.GIT_HOST as DurableObjectNamespace<GitHostObject>;
 
 const note = (id: string): DeliveryNote => ({
   ...{ id, at: 1, event: "push", repository: null, ref: null, sha: null },

@@ -4,7 +4,7 @@ import { loadKeyring } from "../../../src/crypto/keyring.ts";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import { connectionContext } from "../../../src/domain/seal-context.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import type { HostKind } from "../../../src/protocol/connection.ts";
 import { HOST_TOKEN } from "../../support/host-at.ts";
 
@@ -44,7 +44,7 @@ export const newConnection = async (
       ...["Iv23client", over.installationId ?? null, sealed, over.isActive ?? 1],
     )
     .run();
-  const host = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(gitHostName(orgId, id));
+  const host = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(gitHostName(orgId, id));
   return { id, kind, apiUrl, host };
 };
 

@@ -3,10 +3,10 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import { AgentPool } from "../../../src/objects/pool/agent-pool.ts";
-import { arrival, arriving, HOST, sha } from "../../support/arrivals.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { HOST, namedSha, newDelivery, newRequestedBuild } from "../../support/arrivals.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { newConnection, passTime, setClockRight } from "../host/support.ts";
 import { actor, newBuild, type Pool, poolOf, value } from "./support.ts";
 
@@ -15,25 +15,25 @@ beforeEach(() => passTime(0));
 afterEach(setClockRight);
 
 const push = (orgId: string, head: string, before: string | null = null) =>
-  arriving(newBuild(orgId, { inputs: null, secretKeys: [] }), { head, before });
+  newRequestedBuild(newBuild(orgId, { inputs: null, secretKeys: [] }), { head, before });
 
 /** What the git host's object was told of the build of a commit. */
 const told = async (orgId: string, head: string): Promise<string | undefined> => {
-  const hosts = env.GIT_HOST as DurableObjectNamespace<GitHost>;
-  const statuses = await hosts.getByName(gitHostName(orgId, HOST.connectionId)).statuses(HOST.repoId, sha(head));
+  const hosts = env.GIT_HOST as DurableObjectNamespace<GitHostObject>;
+  const statuses = await hosts.getByName(gitHostName(orgId, HOST.connectionId)).statuses(HOST.repoId, namedSha(head));
   return statuses.find(({ context }) => context === HOST.context)?.state;
 };
 
 it("makes the builds of a delivery once, also after the object was evicted, and tells D1 and the host of them", async () => {
   const pool = poolOf("arrivals");
-  const request = arrival("arrivals", "d1", { builds: [push("arrivals", "a")] });
+  const request = newDelivery("arrivals", "d1", { builds: [push("arrivals", "a")] });
   const first = value(await pool.arrive(request));
   expect(first.builds.map(({ outcome }) => outcome)).toEqual(["made"]);
   await evictDurableObject(pool);
-  const again = arrival("arrivals", "d1", { builds: [push("arrivals", "b", "a")] });
+  const again = newDelivery("arrivals", "d1", { builds: [push("arrivals", "b", "a")] });
   expect(value(await pool.arrive(again))).toEqual({ ...first, isRepeat: true });
   await evictDurableObject(pool);
-  const other = arrival("arrivals", "d2", { builds: [push("arrivals", "a")] });
+  const other = newDelivery("arrivals", "d2", { builds: [push("arrivals", "a")] });
   expect(value(await pool.arrive(other)).builds[0]).toMatchObject({ ...first.builds[0], outcome: "same" });
   await pool.flush();
   const row = await env.DB.prepare("SELECT event, author, subject FROM build_summary WHERE id = ?")
@@ -47,10 +47,10 @@ it("remembers across an eviction what a newer head has to end", async () => {
   await newConnection("github", "https://host.example", { id: HOST.connectionId, orgId: "heads" });
   const pool = poolOf("heads");
   const first = push("heads", "a");
-  value(await pool.arrive(arrival("heads", "d1", { builds: [first] })));
+  value(await pool.arrive(newDelivery("heads", "d1", { builds: [first] })));
   await evictDurableObject(pool);
   const second = push("heads", "b", "a");
-  expect(value(await pool.arrive(arrival("heads", "d2", { builds: [second] }))).canceled).toEqual([first.id]);
+  expect(value(await pool.arrive(newDelivery("heads", "d2", { builds: [second] }))).canceled).toEqual([first.id]);
   expect(value(await pool.getBuild(first.id))).toMatchObject({ status: "canceled", supersededBy: second.id });
   await expect.poll(() => told("heads", "a")).toBe("error");
 });
@@ -66,19 +66,19 @@ it("makes nothing of a delivery whose last statement fails, and everything of it
     });
   const torn = runInDurableObject(pool, async (object, { storage: { sql } }) => {
     sql.exec("CREATE TRIGGER fails BEFORE INSERT ON delivery BEGIN SELECT RAISE(ABORT, 'disk full'); END");
-    await (object as AgentPool).arrive(arrival(orgId, "d1", { builds }));
+    await (object as AgentPool).arrive(newDelivery(orgId, "d1", { builds }));
   });
   await expect(torn).rejects.toThrow("could not store");
   const reborn = poolOf(orgId);
   expect(await count(reborn)).toEqual([0, 0, 0, 0, 0]);
   await runInDurableObject(reborn, (_pool, { storage: { sql } }) => sql.exec("DROP TRIGGER fails"));
-  const made = value(await reborn.arrive(arrival(orgId, "d1", { builds }))).builds;
+  const made = value(await reborn.arrive(newDelivery(orgId, "d1", { builds }))).builds;
   expect(made.map(({ outcome }) => outcome)).toEqual(["made", "made"]);
 });
 
 it("refuses what another organization's connection brings", async () => {
   await runInDurableObject(poolOf("mine"), async (pool) => {
-    await expect((pool as AgentPool).arrive(arrival("other", "d1"))).rejects.toThrow("another organization's pool");
+    await expect((pool as AgentPool).arrive(newDelivery("other", "d1"))).rejects.toThrow("another organization's pool");
   });
 });
 
@@ -92,10 +92,10 @@ const untoldEnd = async (orgId: string) => {
       missed.push(...reports);
       return Promise.reject(new Error("away"));
     };
-    const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
+    const GIT_HOST = fakeObjects<Env["GIT_HOST"]>(() => ({ report }));
     const broken = new AgentPool(state, { ...env, GIT_HOST });
     await state.blockConcurrencyWhile(async () => {});
-    value(await broken.arrive(arrival(orgId, "d1", { builds: [build] })));
+    value(await broken.arrive(newDelivery(orgId, "d1", { builds: [build] })));
     value(await broken.cancel({ buildId: build.id, actor }));
     await broken.flush();
   });

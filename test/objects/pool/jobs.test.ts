@@ -8,7 +8,7 @@ import type { GraphJob } from "../../../src/pipeline/graph/graph.ts";
 import type { NewBuild, PlanOfBuild } from "../../../src/queue/commands/commands.ts";
 import { graphJob, graphOf } from "../../queue/jobs/test-build.ts";
 import { HOST } from "../../support/arrivals.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { actor, newBuild, type Pool, poolOf, registered, value } from "./support.ts";
 
 const SHA = "a".repeat(40);
@@ -142,7 +142,7 @@ describe("a build of several jobs", () => {
       said.push(...reports);
       return { hearsPhases: false };
     };
-    const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
+    const GIT_HOST = fakeObjects<Env["GIT_HOST"]>(() => ({ report }));
     const held: Awaited<ReturnType<typeof take>>["holder"][] = [];
     for (const failed of [1, 2]) {
       const other = held.length > 0 ? await registered(pool, orgId) : speaker;

@@ -1,8 +1,8 @@
 import { runInDurableObject } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 import { MOST_RUNS } from "../../../src/protocol/agent.ts";
-import { newBuildSetup, takeNewJob, trigger } from "../../support/build-setup.ts";
-import { held, planNext, runNext, takeAndStart } from "../../support/jobs.ts";
+import { finishNewJob, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import { callWithLease, finishNextJob, planNextBuild, startNextJob } from "../../support/jobs.ts";
 import { type Pool, poolOf } from "./support.ts";
 
 const TWO_HOURS_MS = 2 * 60 * 60 * 1000;
@@ -21,7 +21,7 @@ const rewrite = (pool: Pool, query: string, ...bindings: unknown[]) =>
 
 const stage = async () => {
   const setup = await newBuildSetup();
-  return { ...setup, pool: poolOf(setup.orgId), run: async () => (await takeNewJob(setup)).build };
+  return { ...setup, pool: poolOf(setup.orgId), run: async () => (await finishNewJob(setup)).build };
 };
 
 describe("what agents ran", () => {
@@ -30,8 +30,8 @@ describe("what agents ran", () => {
     const told = await run();
     await pool.flush();
     const untold = await run();
-    const { id } = await trigger(admin, pipeline.id);
-    await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    await startNextJob(agent);
     const [now, ...ended] = await pool.runs([agent.id]);
     const shared = { agentId: agent.id, jobId: null, pipelineId: pipeline.id };
     expect(now).toMatchObject({ ...shared, buildId: id, status: "running", finishedAt: null });
@@ -48,17 +48,17 @@ describe("what agents ran", () => {
 
   it("are single jobs of a build of several, while it is under way and afterwards, and not the build", async () => {
     const { pool, admin, pipeline, agent } = await stage();
-    await trigger(admin, pipeline.id);
-    const { root, buildId, ids } = await planNext(agent, FILE);
-    await runNext(agent);
+    await triggerBuild(admin, pipeline.id);
+    const { root, buildId, ids } = await planNextBuild(agent, FILE);
+    await finishNextJob(agent);
     const runs = async () =>
       Object.fromEntries(
         (await pool.runs([agent.id])).map(({ jobId, jobKey, status }) => [jobId, `${jobKey} ${status}`]),
       );
     expect(await runs()).toEqual({ [ids.lint as string]: "lint succeeded" });
-    const job = await takeAndStart(agent);
+    const job = await startNextJob(agent);
     expect((await pool.runs([agent.id]))[0]).toMatchObject({ jobId: ids.test, jobKey: "test", status: "running" });
-    await held(agent, job, "POST", "finish", { status: "failed", exitCode: 1 });
+    await callWithLease(agent, job, "POST", "finish", { status: "failed", exitCode: 1 });
     const both = { [ids.lint as string]: "lint succeeded", [ids.test as string]: "test failed" };
     expect(await runs()).toEqual(both);
     await pool.flush();

@@ -5,8 +5,8 @@ import { getRecord } from "../../../src/archive/records.ts";
 import { buildLogName } from "../../../src/domain/durable-objects.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
 import { AgentPool } from "../../../src/objects/pool/agent-pool.ts";
-import { arrival, arriving } from "../../support/arrivals.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { newDelivery, newRequestedBuild } from "../../support/arrivals.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { fails } from "../../support/platform/effects.ts";
 import { newPlatform } from "../../support/platform/platform.ts";
 import { D1, R2 } from "../../support/platform/texts.ts";
@@ -94,14 +94,14 @@ it("tells D1 and a git host once of deliveries close together, after it has answ
   const batch = vi.fn((statements: D1PreparedStatement[]) => env.DB.batch(statements));
   const report = vi.fn(async (_reports: HostReport[]) => ({ hearsPhases: true }));
   const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch } as unknown as D1Database;
-  const GIT_HOST = objectsThat<Env["GIT_HOST"]>(() => ({ report }));
+  const GIT_HOST = fakeObjects<Env["GIT_HOST"]>(() => ({ report }));
   const builds = ["a", "b", "c", "d", "e"].map((head) =>
-    arriving(newBuild("pushed", { branch: head, inputs: null, secretKeys: [] }), { head }),
+    newRequestedBuild(newBuild("pushed", { branch: head, inputs: null, secretKeys: [] }), { head }),
   );
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   await boundTo(pool, { DB, GIT_HOST }, async (object) => {
     for (const build of builds) {
-      value(await object.arrive(arrival("pushed", build.id, { builds: [build] })));
+      value(await object.arrive(newDelivery("pushed", build.id, { builds: [build] })));
       expect([batch, report].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
     }
     await vi.runAllTimersAsync();
@@ -248,7 +248,7 @@ const closedFence = ({ orgId, jobId }: { orgId: string; jobId: string }): Promis
   });
 
 const close = () => Promise.reject(new Error("the log is away"));
-const BUILD_LOG = objectsThat<Env["BUILD_LOG"]>(() => ({ close }));
+const BUILD_LOG = fakeObjects<Env["BUILD_LOG"]>(() => ({ close }));
 
 it("closes the log of a build at once when it ends, and needs no row for that", async () => {
   const pool = poolOf("ends");

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matcherOf } from "../../../src/domain/patterns.ts";
+import { nameMatcher } from "../../../src/domain/patterns.ts";
 import { answerChanged, changedQuestion } from "../../../src/pipeline/expression/changed.ts";
 import { Dictionary } from "../../../src/pipeline/expression/data.ts";
 import { evaluateCondition, evaluateText } from "../../../src/pipeline/expression/evaluate.ts";
@@ -38,7 +38,7 @@ describe("changed()", () => {
       fc.property(fc.array(pattern, { minLength: 1, maxLength: 4 }), fc.array(fc.string()), (patterns, files) => {
         const condition = `changed(${patterns.map((one) => `'${one}'`).join(", ")})`;
         expect(holds(condition, null)).toBe(true);
-        expect(holds(condition, files)).toBe(files.some(matcherOf(patterns)));
+        expect(holds(condition, files)).toBe(files.some(nameMatcher(patterns)));
       }),
     );
   });

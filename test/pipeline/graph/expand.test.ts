@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ExpandOptions, expand } from "../../../src/pipeline/graph/expand.ts";
 import type { GraphJob } from "../../../src/pipeline/graph/graph.ts";
-import { questionsOf } from "../../../src/pipeline/graph/questions.ts";
+import { collectQuestions } from "../../../src/pipeline/graph/questions.ts";
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 import type { Plan } from "../../../src/pipeline/parse/plan.ts";
 
@@ -125,8 +125,11 @@ describe("expanding a file", () => {
     const file = RELEASE.replace("ios.sh", "")
       .replace("limit: 2", "limit: 2")
       .replace("name: Test", "name: ${{ vars['N'] }}");
-    expect(questionsOf(planOf(file))).toEqual({ changed: ["src/**\n!src/docs/**"], vars: ["GO", "N"] });
-    expect(questionsOf(planOf("steps: [{ run: x, if: changed('a') && vars.X }]"))).toEqual({ changed: [], vars: [] });
+    expect(collectQuestions(planOf(file))).toEqual({ changed: ["src/**\n!src/docs/**"], vars: ["GO", "N"] });
+    expect(collectQuestions(planOf("steps: [{ run: x, if: changed('a') && vars.X }]"))).toEqual({
+      changed: [],
+      vars: [],
+    });
   });
 
   it("of no commit cannot ask what changed", () => {

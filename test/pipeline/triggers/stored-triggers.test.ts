@@ -11,7 +11,7 @@ import {
   triggerWords,
 } from "../../../src/pipeline/triggers/triggers.ts";
 import { PipelineOn } from "../../../src/protocol/pipeline.ts";
-import { triggersOf } from "../../../src/services/repositories/pipeline-files.ts";
+import { readTriggers } from "../../../src/services/repositories/pipeline-files.ts";
 import { ons } from "../../githosts/support/arrivals.ts";
 
 const STEPS = "steps: [{ run: make }]\n";
@@ -60,7 +60,7 @@ describe("what is stored of a pipeline", () => {
     const anything = fc.oneof(fc.jsonValue(), fc.anything(), fc.constant(null)) as fc.Arbitrary<never>;
     fc.assert(
       fc.property(anything, anything, anything, (on, supersede, fileSnapshot) => {
-        const read = triggersOf({ on, supersede, fileSnapshot });
+        const read = readTriggers({ on, supersede, fileSnapshot });
         if (readSnapshot(fileSnapshot)) return;
         expect(read.on).toEqual((on && readWrittenOn(on)) ?? DEFAULT_TRIGGERS.on);
         expect(read.schedule).toEqual([]);
@@ -71,8 +71,8 @@ describe("what is stored of a pipeline", () => {
   it("is the file's where the record says nothing, and the record's where it does", () => {
     const fileSnapshot = snapshotAfter(null, { ...READ, text: `on: { tag: true }\nsupersede: all\n${STEPS}` });
     const tags = { push: null, tag: { names: null }, pull: null, mergeGroup: false };
-    expect(triggersOf({ on: null, supersede: "file", fileSnapshot })).toMatchObject({ on: tags, supersede: "all" });
-    const own = triggersOf({ on: { push: true }, supersede: "none", fileSnapshot });
+    expect(readTriggers({ on: null, supersede: "file", fileSnapshot })).toMatchObject({ on: tags, supersede: "all" });
+    const own = readTriggers({ on: { push: true }, supersede: "none", fileSnapshot });
     expect(own).toMatchObject({ on: { push: { branches: null }, tag: null }, supersede: "none" });
   });
 

@@ -1,5 +1,5 @@
 import { isEnded } from "../../../src/protocol/build-states.ts";
-import { rerunOf } from "../../../src/queue/jobs/rerun.ts";
+import { planRerun } from "../../../src/queue/jobs/rerun.ts";
 import { JOB_RULES, type JobRules } from "../../../src/queue/jobs/rules.ts";
 import { Random } from "../../simulate/random.ts";
 import { Broken, checkSemaphores, must, runsAnew, Watcher } from "./laws.ts";
@@ -14,7 +14,7 @@ const CALM = 200;
 const checkRerun = (build: TestBuild, rules: JobRules): void => {
   const jobs = Object.fromEntries([...build.jobs].map(([id, { end = null }]) => [id, { end, outputs: {} }]));
   const again = { ...build.graph, jobs: build.graph.jobs.map((job) => ({ ...job, id: `again ${job.id}` })) };
-  const adopted = rerunOf({ buildId: "old", graph: build.graph, jobs }, again, rules);
+  const adopted = planRerun({ buildId: "old", graph: build.graph, jobs }, again, rules);
   const anew = runsAnew(build);
   for (const { id, key } of again.jobs)
     must("J10", anew.has(key) !== Object.hasOwn(adopted, id), `${key} is ${anew.has(key) ? "" : "not "}adopted`);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { needsOf } from "../../../src/queue/jobs/needs.ts";
+import { readNeeds } from "../../../src/queue/jobs/needs.ts";
 import { settleDue } from "../../../src/queue/state/deadlines.ts";
 import { DAY, graphJob, graphOf, TestBuild } from "./test-build.ts";
 
@@ -149,7 +149,7 @@ describe("what a job sees of its needs", () => {
     run(build, "one", "succeeded");
     run(build, "t-linux", "succeeded");
     run(build, "t-mac", "failed");
-    const needs = needsOf(graph, build.jobs, "end", (id) => build.outputs.get(id) ?? {});
+    const needs = readNeeds(graph, build.jobs, "end", (id) => build.outputs.get(id) ?? {});
     expect(needs).toEqual({
       test: {
         result: "success",

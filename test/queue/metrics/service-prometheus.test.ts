@@ -6,10 +6,10 @@ import {
   addDeadLetters,
   addStored,
   addTotals,
-  gaugesOf,
   mergeGauges,
   NO_TOTALS,
   type SweptPool,
+  toGauges,
 } from "../../../src/queue/metrics/service-numbers.ts";
 import { toServicePrometheus } from "../../../src/queue/metrics/service-prometheus.ts";
 import type { PoolNumbers } from "../../../src/queue/state/numbers.ts";
@@ -61,7 +61,7 @@ describe("the numbers of all pools", () => {
 
   it("name the pools that are furthest behind, and no more than 20 of however many", () => {
     const pools = Array.from({ length: 50 }, (_, n) => pool(`org-${n}`, { outboxSeconds: n }));
-    const runs = [gaugesOf(pools.slice(0, 25), 1), gaugesOf(pools.slice(25), 0)];
+    const runs = [toGauges(pools.slice(0, 25), 1), toGauges(pools.slice(25), 0)];
     const all = mergeGauges(runs);
     expect(all).toMatchObject({ swept: 50, failed: 1, active: 50, outboxSeconds: 49 });
     expect(all.named.map(({ orgId }) => orgId)).toEqual(Array.from({ length: 20 }, (_, n) => `org-${49 - n}`));

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem, newAgent } from "../../support/api.ts";
-import { buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create, expectProblem, newAgent } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
 
 describe("POST /build/{id}/release with elsewhere", () => {
   it("gives a build that one agent cannot fetch to another, once, and says nothing of its secrets", async () => {
     const { admin, orgId, pipeline, agent } = await newBuildSetup();
     const secret = { key: "K", value: "a secret value", isSecret: true, scope: "organization", orgId };
-    await created(admin, "/secrets/variables", secret);
-    const { id } = await trigger(admin, pipeline.id);
+    await create(admin, "/secrets/variables", secret);
+    const { id } = await triggerBuild(admin, pipeline.id);
     const tell = (token: string, lease: number, verb: string, body?: object) =>
       call(token, "POST", `/build/${id}/${verb}`, body, { "X-Lease": String(lease) });
     const begin = async (by: { id: string; token: string }) => {
-      const { body: job } = await poll(by);
+      const { body: job } = await pollOnce(by);
       await tell(by.token, job.lease, "start");
       return job;
     };
@@ -20,12 +20,12 @@ describe("POST /build/{id}/release with elsewhere", () => {
     expect(first.mayGoElsewhere).toBe(true);
     const alone = await tell(agent.token, first.lease, "release", elsewhere);
     expectProblem(alone, 409, "conflict");
-    expect((await buildOf(admin, id)).status).toBe("running");
+    expect((await readBuild(admin, id)).status).toBe("running");
 
     const other = await newAgent(admin);
     const given = await tell(agent.token, first.lease, "release", { ...elsewhere, ofALaterVersion: true });
     expect([given.status, given.body.status, given.body.message]).toEqual([200, "queued", "git fetch failed: ***"]);
-    expect((await poll(agent)).status).toBe(204);
+    expect((await pollOnce(agent)).status).toBe(204);
     const { agents } = (await call(admin, "GET", `/build/${id}/explain`)).body;
     expect(agents.find((one: { agentId: string }) => one.agentId === agent.id).codes).toEqual(["gave-it-back"]);
 

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { beforeAll, expect, it } from "vitest";
 import { call, expectProblem } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, takeNewJob, trigger } from "../../support/build-setup.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
+import { type BuildSetup, finishNewJob, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
 
 let setup: BuildSetup;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const counted = () => {
       return { prepare: (query: string) => real.prepare(query), getBookmark: () => real.getBookmark(), batch };
     },
   } as unknown as D1Database;
-  return { ask: deployedWith({ DB }), batches: () => batches };
+  return { ask: callDeployedWith({ DB }), batches: () => batches };
 };
 
 it("shows the newest ended build of the branch, and one that runs where none has ended", async () => {
@@ -35,10 +35,10 @@ it("shows the newest ended build of the branch, and one that runs where none has
   const state = async (query = "") =>
     /aria-label="[^"]*: ([^"]*)"/.exec((await call(null, "GET", address + query)).text)?.[1];
   expect(await state()).toBe("no build");
-  await trigger(setup.admin, setup.pipeline.id, { branch: "next" });
+  await triggerBuild(setup.admin, setup.pipeline.id, { branch: "next" });
   expect([await state(), await state("?branch=next")]).toEqual(["no build", "running"]);
   await call(setup.admin, "POST", `/build/${(await call(setup.admin, "GET", "/build?branch=next")).body[0].id}/cancel`);
-  await takeNewJob(setup);
+  await finishNewJob(setup);
   await poolStub(setup.orgId).flush();
   expect([await state(), await state("?branch=next")]).toEqual(["succeeded", "canceled"]);
   for (const branch of ["gone", "a..b", "x".repeat(300), "%00", "refs/heads/"]) {
@@ -97,6 +97,6 @@ it("refuses forged, earlier and revoked addresses alike, forged ones without ask
 
 it("is limited by the address that asks", async () => {
   const none: RateLimit = { limit: async () => ({ success: false }) };
-  const answer = await deployedWith({ TOKEN_RATE: none })("", "GET", "/badge/x.svg");
+  const answer = await callDeployedWith({ TOKEN_RATE: none })("", "GET", "/badge/x.svg");
   expectProblem(answer, 429, "rate-limited");
 });

@@ -4,12 +4,12 @@ import { putRecord } from "../../../src/archive/records.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { signIn } from "../../dashboard/shell/page-requests.ts";
 import { type Answer, newOrganization } from "../../support/api.ts";
-import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
-import { held, planNext, takeAndStart } from "../../support/jobs.ts";
+import { type BuildSetup, completeJob, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
+import { callWithLease, planNextBuild, startNextJob } from "../../support/jobs.ts";
 import { type SummaryRow, writeSummary } from "../../support/summary-row.ts";
 
-const call = deployedWith({});
+const call = callDeployedWith({});
 
 const list = async (token: string, query: object = {}): Promise<Build[]> => {
   const { status, body, text } = await call<Build[]>(
@@ -45,8 +45,8 @@ describe("builds in lists", () => {
       ...{ queued_at: at + 1000, ref: "refs/tags/v1", commit_sha: OTHER_SHA, event: "tag", trigger: "retry" },
       ...{ status: "failed", created_by: JSON.stringify({ kind: "token", id: orgId, name: "t" }) },
     });
-    await trigger(admin, pipeline.id, { branch: "next", commitSha: SHA });
-    live = (await poll(agent)).body.build;
+    await triggerBuild(admin, pipeline.id, { branch: "next", commitSha: SHA });
+    live = (await pollOnce(agent)).body.build;
   });
 
   it("are found by each filter, in D1 and in the pool", async () => {
@@ -154,7 +154,7 @@ describe("builds in lists", () => {
         };
       },
     });
-    const counted = deployedWith({ AGENT_POOL: pools });
+    const counted = callDeployedWith({ AGENT_POOL: pools });
     const seen: [string[], number][] = [];
     for (let path: string | undefined = "/build?limit=1"; path; ) {
       asked = 0;
@@ -185,14 +185,14 @@ describe("a build that its pool has forgotten", () => {
   it("is read one after the other with others that its page shows, and has the summaries of its jobs apart", async () => {
     const { orgId, admin, agent, pipeline } = await newBuildSetup();
     const run = async (status: string) => {
-      const { buildId, ids } = await planNext(agent, "jobs: { a: { steps: [{ run: x }] } }\n");
-      const job = await takeAndStart(agent);
-      expect((await held(agent, job, "POST", "progress", { summary: "# Well" })).status).toBeLessThan(300);
-      await held(agent, job, "POST", "finish", { status, exitCode: 0 });
+      const { buildId, ids } = await planNextBuild(agent, "jobs: { a: { steps: [{ run: x }] } }\n");
+      const job = await startNextJob(agent);
+      expect((await callWithLease(agent, job, "POST", "progress", { summary: "# Well" })).status).toBeLessThan(300);
+      await callWithLease(agent, job, "POST", "finish", { status, exitCode: 0 });
       return { buildId, jobId: ids.a };
     };
     for (const status of ["succeeded", "failed"]) {
-      await trigger(admin, pipeline.id);
+      await triggerBuild(admin, pipeline.id);
       await run(status);
     }
     const [failed] = await list(admin);
@@ -216,7 +216,7 @@ describe("a build that its pool has forgotten", () => {
       await poolStub(orgId).sweep();
       expect((await call(admin, "GET", `/job/${jobId}`)).body).toMatchObject({ id: jobId, summary: "# Well" });
       const Cookie = (await signIn(admin)).split(";")[0]!;
-      const page = await deployedWith({ ARCHIVE })("", "GET", `/app/builds/${buildId}`, undefined, { Cookie });
+      const page = await callDeployedWith({ ARCHIVE })("", "GET", `/app/builds/${buildId}`, undefined, { Cookie });
       expect([page.status, most]).toEqual([200, 1]);
     } finally {
       vi.useRealTimers();
@@ -231,7 +231,7 @@ describe("a build that its pool has forgotten", () => {
         throw new Error("get: We encountered an internal error. Please try again. (10001)");
       },
     });
-    const { status, headers } = await deployedWith({ ARCHIVE: broken })(admin, "GET", `/build/${id}`);
+    const { status, headers } = await callDeployedWith({ ARCHIVE: broken })(admin, "GET", `/build/${id}`);
     expect([status, headers.get("Retry-After")]).toEqual([503, "5"]);
     expect(await list(admin)).toHaveLength(1);
   });
@@ -239,8 +239,8 @@ describe("a build that its pool has forgotten", () => {
   it("is shown by the pool's newer state where D1 is behind", async () => {
     const setup = await newBuildSetup();
     const { orgId, admin, pipeline, agent } = setup;
-    await trigger(admin, pipeline.id);
-    const { body: job } = await poll(agent);
+    await triggerBuild(admin, pipeline.id);
+    const { body: job } = await pollOnce(agent);
     await completeJob(agent, job);
     await env.DB.prepare("DELETE FROM build_summary WHERE id = ?").bind(job.build.id).run();
     const { id, repo_id } = await writeSummary(orgId, {

@@ -2,13 +2,13 @@ import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
-import { call, created, expectProblem, newPipeline, newToken } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
-import { attachRepository, deliver, eventHeaders, newConnection, notesOf } from "../../support/hooks.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
+import { call, create, expectProblem, newPipeline, newToken } from "../../support/api.ts";
+import { type BuildSetup, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
+import { attachRepository, deliver, eventHeaders, newConnection, readDeliveryNotes } from "../../support/hooks.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { failures, upkeep } from "../upkeep/support.ts";
 
 const MINUTE = 60_000;
@@ -59,7 +59,7 @@ describe("the builds that an organization makes in a day", () => {
 
   it("are refused with what the limit is, how many were made, and until when", async () => {
     const setup = await limited(1);
-    const { id } = await trigger(setup.admin, setup.pipeline.id);
+    const { id } = await triggerBuild(setup.admin, setup.pipeline.id);
     await call(setup.admin, "POST", `/build/${id}/cancel`);
     const refused = [
       await call(setup.admin, "POST", "/build", { pipelineId: setup.pipeline.id }),
@@ -82,9 +82,9 @@ describe("the builds that an organization makes in a day", () => {
     await limit(setup, 1);
     expect([await status(), await status()]).toEqual([201, 429]);
     const lost = { limitsChanged: () => Promise.reject(new Error("Network connection lost.")) };
-    const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>(() => lost);
+    const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>(() => lost);
     const body = { limits: { buildsPerDay: 2 } };
-    const raised = await deployedWith({ AGENT_POOL })(
+    const raised = await callDeployedWith({ AGENT_POOL })(
       env.OPERATOR_TOKEN ?? "",
       "PATCH",
       `/organization/${setup.orgId}`,
@@ -105,23 +105,25 @@ describe("what makes builds by itself", () => {
     const isTold = "UPDATE connection SET auth = 'token', sealed = 'none' WHERE id = ?";
     await env.DB.prepare(isTold).bind(hook.connectionId).run();
     await attachRepository(repository.id, hook);
-    const push = pushOf(SHA("d"));
+    const push = newPush(SHA("d"));
     const taken = await deliver(hook, eventHeaders("gitea", "push"), push);
     expect(taken.body.builds).toHaveLength(2);
     const why = "Builds of this organization today: 2 of 2.";
     expect(taken.body.ignored).toContain(`1 more builds: ${why}`);
-    expect((await notesOf(hook))[0]?.ignored).toContain(why);
-    const host = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(gitHostName(orgId, hook.connectionId));
+    expect((await readDeliveryNotes(hook))[0]?.ignored).toContain(why);
+    const host = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(
+      gitHostName(orgId, hook.connectionId),
+    );
     const views = await host.statuses(repository.gitHostRepoId, SHA("d"));
     expect(views.find(({ context }) => context === "millrace")).toMatchObject({ state: "error" });
-    const none = await deliver(hook, eventHeaders("gitea", "push"), pushOf(SHA("e"), { before: SHA("d") }));
+    const none = await deliver(hook, eventHeaders("gitea", "push"), newPush(SHA("e"), { before: SHA("d") }));
     expect([none.body.builds, none.body.ignored?.startsWith(why)]).toEqual([[], true]);
   });
 
   it("a schedule: it waits, its record says why, and its build is made on the next day", async () => {
     const setup = await limited(0);
     const { admin, pipeline } = setup;
-    const { id } = await created(admin, "/schedule", { pipelineId: pipeline.id, name: "often", cron: "*/5 * * * *" });
+    const { id } = await create(admin, "/schedule", { pipelineId: pipeline.id, name: "often", cron: "*/5 * * * *" });
     vi.setSystemTime(NOON + 6 * MINUTE);
     await upkeep({}, Date.now());
     expect(await failures()).toMatchObject([{ kind: "schedule", subject: setup.orgId }]);

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Build } from "../../../src/protocol/build.ts";
 import { Job } from "../../../src/protocol/jobs.ts";
-import { call, created, newAgent, newOrganization, newRepository } from "../../support/api.ts";
-import { poll } from "../../support/build-setup.ts";
+import { call, create, newAgent, newOrganization, newRepository } from "../../support/api.ts";
+import { pollOnce } from "../../support/build-setup.ts";
 
 describe("a build", () => {
   let admin: string;
@@ -17,7 +17,7 @@ describe("a build", () => {
     ({ admin } = await newOrganization());
     repoId = (await newRepository(admin)).id;
     for (const name of ["release bot", "another"]) {
-      tokens[name] = await created(admin, "/token", { name, kind: "api", role: "member" });
+      tokens[name] = await create(admin, "/token", { name, kind: "api", role: "member" });
     }
   });
 
@@ -28,7 +28,7 @@ describe("a build", () => {
     await call(admin, "DELETE", `/token/${id}`);
     expect((await call(admin, "GET", `/build/${build.id}`)).body.createdBy).toEqual(by("release bot"));
     const agent = await newAgent(admin);
-    const { body: job } = await poll(agent);
+    const { body: job } = await pollOnce(agent);
     expect(job.build.createdBy).toEqual(by("release bot"));
     const { createdBy: _, webUrl: __, ...before } = job.build;
     expect(Job.safeParse({ ...job, build: before }).success).toBe(true);

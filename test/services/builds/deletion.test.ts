@@ -5,17 +5,17 @@ import { putLog } from "../../../src/archive/logs.ts";
 import { putRecord } from "../../../src/archive/records.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { expectProblem, newOrganization, newRepository, newToken } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { deployedWith, logStub, poolStub } from "../../support/deployment.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, logStub, poolStub } from "../../support/deployment.ts";
 import { writeSummary } from "../../support/summary-row.ts";
 
-const call = deployedWith({});
+const call = callDeployedWith({});
 const CANARY = `canary-${crypto.randomUUID()}`;
 
 /** Runs a build that writes the canary into its log, its steps and its summary. */
 const ranBuild = async ({ admin, pipeline, agent }: BuildSetup): Promise<Build> => {
-  await trigger(admin, pipeline.id);
-  const { body: job } = await poll(agent);
+  await triggerBuild(admin, pipeline.id);
+  const { body: job } = await pollOnce(agent);
   const { id } = job.build;
   const headers = { "X-Lease": String(job.lease) };
   await call(agent.token, "POST", `/build/${id}/start`, {}, headers);
@@ -76,7 +76,7 @@ describe("a build that is deleted", () => {
     expect((await call(admin, "GET", "/build")).body).toEqual([]);
     await poolStub(orgId).flush();
     expect(await tracesOf(build)).toEqual([]);
-    expect((await trigger(admin, pipeline.id)).number).toBe(build.number + 1);
+    expect((await triggerBuild(admin, pipeline.id)).number).toBe(build.number + 1);
     await poolStub(orgId).flush();
     const audit = await call(admin, "GET", `/audit?action=build.delete`);
     expect(audit.body).toMatchObject([{ subject: build.id, actor: expect.stringMatching(/^token:/) }]);
@@ -112,7 +112,7 @@ describe("a build that is deleted", () => {
 
   it("must have ended, and be deleted by a maintainer of its organization", async () => {
     const { admin, pipeline } = setup;
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     for (const path of [`/build/${id}`, `/build/${id}/log`]) {
       const answer = await call(admin, "DELETE", path);
       expectProblem(answer, 409, "conflict");

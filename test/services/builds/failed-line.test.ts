@@ -3,10 +3,10 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../../src/protocol/build.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
-import { call, created } from "../../support/api.ts";
-import { newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { logStub, poolStub } from "../../support/deployment.ts";
-import { held, planNext, takeAndStart } from "../../support/jobs.ts";
+import { callWithLease, planNextBuild, startNextJob } from "../../support/jobs.ts";
 import { storedRows } from "../../support/stored-rows.ts";
 
 const FAILED = { status: "failed", exitCode: 3 };
@@ -20,8 +20,8 @@ const setUp = async () => {
   const setup = await newBuildSetup();
   const { admin, orgId, pipeline, agent } = setup;
   const secret = { key: "SECRET", value: "a very secret text", isSecret: true, scope: "organization", orgId };
-  await created(admin, "/secrets/variables", secret);
-  await trigger(admin, pipeline.id);
+  await create(admin, "/secrets/variables", secret);
+  await triggerBuild(admin, pipeline.id);
   const list = async () => (await call<Build[]>(admin, "GET", "/build")).body;
   /** The step that fails prints this, and a later one that. */
   const print = async (job: Job, printed: string, later = "") => {
@@ -36,10 +36,10 @@ const setUp = async () => {
       { ...step, logOffset: 8 },
       { ...step, name: "clean up", exitCode: 0, status: "succeeded", logOffset: 8 + at(printed) },
     ];
-    expect((await held(agent, job, "POST", "progress", { steps })).status).toBe(204);
+    expect((await callWithLease(agent, job, "POST", "progress", { steps })).status).toBe(204);
   };
   const finish = async (job: Job, result: object = FAILED) => {
-    const answer = await held(agent, job, "POST", "finish", result);
+    const answer = await callWithLease(agent, job, "POST", "finish", result);
     expect(answer, answer.text).toMatchObject({ status: 200 });
   };
   const end = async (job: Job, printed: string, later = "", result: object = FAILED) => {
@@ -60,8 +60,8 @@ const bothPlaces = async ({ orgId, list }: { orgId: string; list: () => Promise<
 describe("the line that says why a build failed", () => {
   it("is listed with it: of the step that failed, masked", async () => {
     const setup = await setUp();
-    const { body: job } = await poll(setup.agent);
-    expect((await held(setup.agent, job, "POST", "start")).status).toBe(200);
+    const { body: job } = await pollOnce(setup.agent);
+    expect((await callWithLease(setup.agent, job, "POST", "start")).status).toBe(200);
     await setup.end(job, "ok 1\nError: a very secret text is wrong\n", "Error: nothing to clean\n");
     for (const build of await bothPlaces(setup)) expect(build?.failedLine).toBe("Error: *** is wrong");
     const { body } = await call<Build>(setup.admin, "GET", `/build/${job.build.id}`);
@@ -73,18 +73,18 @@ describe("the line that says why a build failed", () => {
     ["that succeeded all the same", "Error: caught\n", { status: "succeeded", exitCode: 0 }],
   ])("is not there for a build %s", async (_, printed, result) => {
     const setup = await setUp();
-    await setup.end(await takeAndStart(setup.agent), printed, "", result);
+    await setup.end(await startNextJob(setup.agent), printed, "", result);
     for (const build of await bothPlaces(setup)) expect(build).toMatchObject({ failedLine: null, jobCounts: null });
   });
 
   it("is that of the job that made a build of several fail, beside how its jobs ended", async () => {
     const setup = await setUp();
     const { agent } = setup;
-    await planNext(agent, FILE);
+    await planNextBuild(agent, FILE);
     const running = await setup.list();
     expect(running).toMatchObject([{ jobCounts: { total: 3, waiting: 3, running: 0 }, failedLine: null }]);
-    await setup.end(await takeAndStart(agent), "Error: a matter of taste\n");
-    await setup.end(await takeAndStart(agent), "Error: 119 expected\n");
+    await setup.end(await startNextJob(agent), "Error: a matter of taste\n");
+    await setup.end(await startNextJob(agent), "Error: 119 expected\n");
     const [before, after] = await bothPlaces(setup);
     expect(before).toMatchObject({ status: "failed" });
     expect(after).toMatchObject({ status: "failed", failedLine: "Error: 119 expected" });
@@ -94,8 +94,8 @@ describe("the line that says why a build failed", () => {
   it("is not there for a build that was canceled, though one of its jobs had failed", async () => {
     const setup = await setUp();
     const { admin, agent } = setup;
-    await planNext(agent, "jobs: { test: { steps: [{ run: test }] }, slow: { steps: [{ run: slow }] } }");
-    const job = await takeAndStart(agent);
+    await planNextBuild(agent, "jobs: { test: { steps: [{ run: test }] }, slow: { steps: [{ run: slow }] } }");
+    const job = await startNextJob(agent);
     await setup.end(job, "Error: 119 expected\n");
     expect((await call(admin, "POST", `/build/${job.build.id}/cancel`)).status).toBe(200);
     for (const build of await bothPlaces(setup)) expect(build).toMatchObject({ status: "canceled", failedLine: null });
@@ -105,7 +105,7 @@ describe("the line that says why a build failed", () => {
     const setup = await setUp();
     const { admin, orgId } = setup;
     const line = `Error: ${crypto.randomUUID()}`;
-    const job = await takeAndStart(setup.agent);
+    const job = await startNextJob(setup.agent);
     await setup.end(job, `${line}\n`);
     await poolStub(orgId).flush();
     expect(await storedRows(orgId)).toContain(line);
@@ -120,7 +120,7 @@ describe("the line that says why a build failed", () => {
 
   it("holds up no result where the log is away", async () => {
     const setup = await setUp();
-    const job = await takeAndStart(setup.agent);
+    const job = await startNextJob(setup.agent);
     await setup.print(job, "Error: x\n");
     await runInDurableObject(logStub(setup.orgId, job.build.id) as unknown as DurableObjectStub, (_, { storage }) => {
       storage.sql.exec("ALTER TABLE piece RENAME TO damaged");

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { call, created, newAgent, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
+import { call, create, newAgent, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 
 describe("a list asked for a name", () => {
   let admin: string;
@@ -11,10 +11,10 @@ describe("a list asked for a name", () => {
     for (const n of [1, 2]) {
       const { id: repoId } = await newRepository(admin, n);
       const { id: pipelineId } = await newPipeline(admin, repoId, { name: `pipeline-${n}` });
-      const { id: groupId } = await created(admin, "/secrets/groups", { name: `group ${n}` });
+      const { id: groupId } = await create(admin, "/secrets/groups", { name: `group ${n}` });
       const variable = { key: `KEY_${n}`, value: "v", isSecret: false, scope: "organization", orgId };
-      const { id: variableId } = await created(admin, "/secrets/variables", variable);
-      const { id: tokenId } = await created(admin, "/token", { name: `token ${n}`, kind: "api" });
+      const { id: variableId } = await create(admin, "/secrets/variables", variable);
+      const { id: tokenId } = await create(admin, "/token", { name: `token ${n}`, kind: "api" });
       const { id: agentId } = await newAgent(admin, { name: `agent ${n}` });
       if (n === 2) Object.assign(ids, { repoId, pipelineId, groupId, variableId, tokenId, agentId });
     }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { dayOf } from "../../../src/archive/keys.ts";
 import { listLogs } from "../../../src/archive/logs.ts";
 import { call } from "../../support/api.ts";
-import { newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { logStub, redeploy } from "../../support/deployment.ts";
 
 const ORIGIN = "https://millrace.test";
@@ -18,9 +18,9 @@ afterEach(() => {
 const ofTwoAttempts = async () => {
   const works = await newBuildSetup();
   const { admin, agent, orgId } = works;
-  const { id } = await trigger(admin, works.pipeline.id);
+  const { id } = await triggerBuild(admin, works.pipeline.id);
   const attempt = async (text: string) => {
-    const headers = { "X-Lease": String((await poll(agent)).body.lease) };
+    const headers = { "X-Lease": String((await pollOnce(agent)).body.lease) };
     await call(agent.token, "POST", `/build/${id}/start`, undefined, headers);
     const write = (at: number, bytes: string) =>
       call(agent.token, "PUT", `/build/${id}/log?offset=${at}`, bytes, headers);
@@ -136,7 +136,7 @@ const END = "event: end\ndata: null\n\n";
 describe("a build that is canceled before any agent has it", () => {
   it("ends the streams of those who wait for its log, and of those who come later", async () => {
     const { admin, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     const early = get(admin, `/build/${id}/log`, { Accept: "text/event-stream" });
     const waiting = (await early).text();
     expect((await call(admin, "POST", `/build/${id}/cancel`)).body).toMatchObject({ status: "canceled" });

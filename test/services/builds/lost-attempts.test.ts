@@ -2,13 +2,13 @@ import { exports } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../../src/protocol/build.ts";
 import { call } from "../../support/api.ts";
-import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
 
 const ORIGIN = "https://millrace.test";
 
 /** Takes the build that waits, starts it, and writes one line to its log. */
 const begin = async ({ agent }: BuildSetup, line: string) => {
-  const { body: job } = await poll(agent);
+  const { body: job } = await pollOnce(agent);
   const headers = { "X-Lease": String(job.lease) };
   const path = `/build/${job.build.id}`;
   await call(agent.token, "POST", `${path}/start`, undefined, headers);
@@ -38,7 +38,7 @@ describe("an attempt that ended without a result", () => {
   it("is followed by another at once, is named to it and on the page, and its log can be read", async () => {
     const works = await newBuildSetup();
     const { admin, pipeline } = works;
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     const first = await begin(works, "the first attempt\n");
     expect(await page(admin, id)).not.toContain("lost-attempts");
     const stopped = await first.giveBack({ reason: "the agent was stopped", interrupted: true, laterField: {} });
@@ -48,7 +48,7 @@ describe("an attempt that ended without a result", () => {
     const second = await begin(works, "the second attempt\n");
     expect(second.job.build).toMatchObject({ id, attempt: 1, message });
     await second.finish();
-    expect(await buildOf(admin, id)).toMatchObject({ status: "succeeded", attempt: 2, message: null });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "succeeded", attempt: 2, message: null });
     const log = async (query: string) => (await call(admin, "GET", `/build/${id}/log${query}`)).text;
     expect(await log("?attempt=1")).toBe("the first attempt\n");
     expect(await log("?attempt=2")).toBe("the second attempt\n");
@@ -60,20 +60,20 @@ describe("an attempt that ended without a result", () => {
 
   it("ends the build when it was the last one", async () => {
     const works = await newBuildSetup();
-    const { id } = await trigger(works.admin, works.pipeline.id);
+    const { id } = await triggerBuild(works.admin, works.pipeline.id);
     for (const attempt of [1, 2]) {
       const { giveBack } = await begin(works, `attempt ${attempt}\n`);
       await giveBack({ reason: "the agent was stopped", interrupted: true });
     }
-    const build = await buildOf(works.admin, id);
+    const build = await readBuild(works.admin, id);
     expect(build).toMatchObject({ status: "failed", reason: "agent-lost", message: "Its agent was stopped." });
   });
 
   it("is told strictly: what is no yes or no is refused and changes nothing", async () => {
     const works = await newBuildSetup();
-    const { id } = await trigger(works.admin, works.pipeline.id);
+    const { id } = await triggerBuild(works.admin, works.pipeline.id);
     const { giveBack } = await begin(works, "x\n");
     expect((await giveBack({ reason: "x", interrupted: "yes" })).status).toBe(422);
-    expect(await buildOf(works.admin, id)).toMatchObject({ status: "running", attempt: 1 });
+    expect(await readBuild(works.admin, id)).toMatchObject({ status: "running", attempt: 1 });
   });
 });

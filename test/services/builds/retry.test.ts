@@ -1,8 +1,8 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { Build } from "../../../src/protocol/build.ts";
 import { call, expectProblem } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, poll, takeNewJob } from "../../support/build-setup.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
+import { type BuildSetup, finishNewJob, newBuildSetup, pollOnce } from "../../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
 
 const DAY_MS = 86_400_000;
 const TOKEN = "run-token-4711";
@@ -13,7 +13,7 @@ afterEach(() => {
 
 /** Runs a build, and lets time pass, in which its pool forgets it. */
 const forgottenBuild = async (setup: BuildSetup, run: object, after: number): Promise<Build> => {
-  const { build } = await takeNewJob(setup, run);
+  const { build } = await finishNewJob(setup, run);
   const pool = poolStub(setup.orgId);
   await pool.flush();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + after });
@@ -22,7 +22,7 @@ const forgottenBuild = async (setup: BuildSetup, run: object, after: number): Pr
   return build;
 };
 
-const retry = ({ admin }: BuildSetup, { id }: Build) => deployedWith({})(admin, "POST", `/build/${id}/retry`);
+const retry = ({ admin }: BuildSetup, { id }: Build) => callDeployedWith({})(admin, "POST", `/build/${id}/retry`);
 
 it("takes requirements and priority from the archive, where the run had no values of its own", async () => {
   const setup = await newBuildSetup();
@@ -32,14 +32,14 @@ it("takes requirements and priority from the archive, where the run had no value
   expect(status).toBe(201);
   expect(body).toMatchObject({ retryOf: build.id, priority: 7, commitSha: "d".repeat(40), branch: build.branch });
   await call(setup.admin, "PUT", `/buildagent/${setup.agent.id}`, { labels: [] });
-  expect((await poll(setup.agent)).status).toBe(204);
+  expect((await pollOnce(setup.agent)).status).toBe(204);
 });
 
 it("takes the values of the run too, while the pool keeps them", async () => {
   const setup = await newBuildSetup();
   const build = await forgottenBuild(setup, { envVariables: { RUN: TOKEN } }, 2 * DAY_MS);
   expect((await retry(setup, build)).status).toBe(201);
-  expect((await poll(setup.agent)).body.env).toMatchObject({ RUN: TOKEN });
+  expect((await pollOnce(setup.agent)).body.env).toMatchObject({ RUN: TOKEN });
 });
 
 it.each([{ envVariables: { RUN: TOKEN } }, { envVariables: { RUN: TOKEN }, secretKeys: ["RUN"] }])(

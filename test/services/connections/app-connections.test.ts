@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { call, created, newOrganization } from "../../support/api.ts";
+import { call, create, newOrganization } from "../../support/api.ts";
 import { newAppKeys } from "../../support/app-keys.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 import type { HostedApp } from "../../support/recording-host/host-state.ts";
@@ -67,7 +67,7 @@ describe("a connection by a GitHub App", () => {
     const { admin, path, host } = await withApp();
     const list = await call(admin, "GET", `${path}/repository`);
     expect(list.body).toMatchObject([{ hostRepoId: 41, isPrivate: true }, { hostRepoId: 42 }]);
-    const shop = await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    const shop = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     expect(shop).toMatchObject({ fullName: "acme/shop", hasHook: false, cloneUrl: `${host.webUrl}/acme/shop.git` });
     const unseen = await call(admin, "POST", `${path}/repository`, { fullName: "acme/docs" });
     expect(unseen).toMatchObject({ status: 409, body: { detail: expect.stringContaining("GitHub does not find it") } });
@@ -150,7 +150,7 @@ describe("a connection by token that becomes one by an App", () => {
     const { admin, make, host } = await furnished({ installationId: undefined });
     const { body: connection } = await make({ token: HOST_TOKEN });
     const path = `/connection/${connection.id}`;
-    for (const hostRepoId of [41, 43]) await created(admin, `${path}/repository`, { hostRepoId });
+    for (const hostRepoId of [41, 43]) await create(admin, `${path}/repository`, { hostRepoId });
     const moved = await call(admin, "PUT", path, { app: GIVEN });
     expect(moved.body).toMatchObject({ auth: "app", hasToken: false, hookGeneration: 1 });
     // Both come to one address: the hook of before, and the App's.

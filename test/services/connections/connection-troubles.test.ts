@@ -1,16 +1,16 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem, newOrganization, newPipeline } from "../../support/api.ts";
-import { databaseWithHook, deployedWith } from "../../support/deployment.ts";
+import { call, create, expectProblem, newOrganization, newPipeline } from "../../support/api.ts";
+import { callDeployedWith, databaseWithHook } from "../../support/deployment.ts";
 import { deliver, eventHeaders } from "../../support/hooks.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 
 const connected = async () => {
   const { admin, orgId } = await newOrganization();
   const host = await newHost({ kind: "github", repositories: [{ id: 41, fullName: "acme/app" }] });
   const body = { kind: "github", name: "ours", webUrl: host.webUrl, token: HOST_TOKEN };
-  const { id } = await created(admin, "/connection", body);
+  const { id } = await create(admin, "/connection", body);
   return { admin, orgId, host, id, path: `/connection/${id}` };
 };
 
@@ -21,7 +21,7 @@ const asHost = (orgId: string, connectionId: string, { url, secret }: { url: str
 });
 
 const push = (hook: ReturnType<typeof asHost>) => {
-  const event = pushOf(SHA("a"), { before: SHA("b") }) as { repository: object };
+  const event = newPush(SHA("a"), { before: SHA("b") }) as { repository: object };
   const repository = { ...event.repository, id: 41, full_name: "acme/app", default_branch: "main" };
   return deliver(hook, eventHeaders("github", "push"), { ...event, repository });
 };
@@ -29,7 +29,7 @@ const push = (hook: ReturnType<typeof asHost>) => {
 describe("a hook that the service registered", () => {
   it("makes builds; the address before a rotation answers 410, the one after it goes on", async () => {
     const { admin, orgId, host, id, path } = await connected();
-    const repository = await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    const repository = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     await newPipeline(admin, repository.id);
     const [first] = (await host.seen()).hooks;
     const before = asHost(orgId, id, first!);
@@ -51,21 +51,21 @@ describe("a hook that the service registered", () => {
       isStopped ||= statements > 2;
       if (isStopped) throw new Error("D1_ERROR: killed here");
     });
-    const killed = await deployedWith({ DB })(admin, "POST", `${path}/repository`, { hostRepoId: 41 });
+    const killed = await callDeployedWith({ DB })(admin, "POST", `${path}/repository`, { hostRepoId: 41 });
     expect(killed.status).toBe(503);
     expect((await call(admin, "GET", "/repository")).body).toEqual([]);
     const [left] = (await host.seen()).hooks;
     expect(left).toBeDefined();
-    const repository = await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    const repository = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     expect(repository.hasHook).toBe(true);
     expect((await host.seen()).hooks).toEqual([left]);
   });
 
   it("has an older address under a new key, until the connection is rotated", async () => {
     const { admin, host, path } = await connected();
-    await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const fresh = `k2:${btoa("another token key, of 32 bytes !")}`;
-    const moved = deployedWith({ TOKEN_KEYS: `${fresh},${env.TOKEN_KEYS}` });
+    const moved = callDeployedWith({ TOKEN_KEYS: `${fresh},${env.TOKEN_KEYS}` });
     const older = await moved(admin, "GET", `${path}/check`);
     expect(older.body.hooks).toMatchObject([{ problem: expect.stringContaining("older address") }]);
     await moved(admin, "POST", `${path}/rotate`);
@@ -95,7 +95,7 @@ describe("a stored token", () => {
 describe("a connection that is deleted", () => {
   it("is gone with its rows though the host is away, and says whose hook is left", async () => {
     const { admin, host, path } = await connected();
-    const { id } = await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    const { id } = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const columns = "repo_id, number, ref, base, head_sha, draft, labels_json, updated_at";
     await env.DB.prepare(`INSERT INTO open_pull (${columns}) VALUES (?, 1, 'r', 'main', 'x', 0, '[]', '')`)
       .bind(id)
@@ -110,14 +110,14 @@ describe("a connection that is deleted", () => {
 
   it("goes on where it was interrupted", async () => {
     const { admin, host, path } = await connected();
-    await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    await create(admin, `${path}/repository`, { hostRepoId: 41 });
     let deaths = 0;
     for (let status = 503; status === 503; deaths++) {
       let batches = 0;
       const DB = databaseWithHook(async () => {
         if (++batches > deaths) throw new Error("D1_ERROR: killed here");
       });
-      ({ status } = await deployedWith({ DB })(admin, "DELETE", path));
+      ({ status } = await callDeployedWith({ DB })(admin, "DELETE", path));
       expect([204, 503]).toContain(status);
     }
     expect(deaths).toBeGreaterThan(3);
@@ -127,7 +127,7 @@ describe("a connection that is deleted", () => {
 
   it("is refused with an older version, before anything is removed", async () => {
     const { admin, host, path } = await connected();
-    await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    await create(admin, `${path}/repository`, { hostRepoId: 41 });
     expectProblem(await call(admin, "DELETE", path, undefined, { "If-Match": '"v9"' }), 412, "stale-version");
     expectProblem(await call(admin, "PUT", path, { name: "x" }, { "If-Match": '"v9"' }), 412, "stale-version");
     expect((await host.seen()).hooks).toHaveLength(1);

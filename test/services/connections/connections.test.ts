@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { HostKind } from "../../../src/protocol/connection.ts";
-import { call, created, expectProblem, newOrganization, newToken } from "../../support/api.ts";
+import { call, create, expectProblem, newOrganization, newToken } from "../../support/api.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 import type { HostSettings } from "../../support/recording-host/host-state.ts";
 
@@ -11,7 +11,7 @@ const connectedTo = async (kind: HostKind, settings: Partial<HostSettings> = {})
   const { admin, orgId } = await newOrganization();
   const host = await newHost({ kind, ...settings });
   const body = { kind, name: "ours", webUrl: host.webUrl, token: HOST_TOKEN };
-  const connection = await created(admin, "/connection", body);
+  const connection = await create(admin, "/connection", body);
   return { admin, orgId, host, connection, path: `/connection/${connection.id}` };
 };
 
@@ -33,7 +33,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
   it("shows the host's repositories a page at a time, and which are connected", async () => {
     const { admin, path } = await connectedTo(kind);
-    const repository = await created(admin, `${path}/repository`, { hostRepoId: 42 });
+    const repository = await create(admin, `${path}/repository`, { hostRepoId: 42 });
     const first = await call(admin, "GET", `${path}/repository?limit=2`);
     expect(first.body).toMatchObject([
       { hostRepoId: 41, fullName: "acme/shop", defaultBranch: "trunk", isPrivate: true, repositoryId: null },
@@ -47,7 +47,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
   it("connects a repository with its hook, once however often it is asked", async () => {
     const { admin, connection, path, host } = await connectedTo(kind);
-    const repository = await created(admin, `${path}/repository`, { fullName: "acme/shop" });
+    const repository = await create(admin, `${path}/repository`, { fullName: "acme/shop" });
     expect(repository).toMatchObject({
       ...{ gitHostRepoId: 41, fullName: "acme/shop", defaultBranch: "trunk" },
       ...{ connectionId: connection.id, hasHook: true, cloneUrl: `${host.webUrl}/acme/shop.git` },
@@ -66,7 +66,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
   it("rotates: the hooks at the host get the new address and secret", async () => {
     const { admin, path, host } = await connectedTo(kind);
-    await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const before = await call(admin, "GET", `${path}/hook`);
     const rotated = await call(admin, "POST", `${path}/rotate`);
     expect(rotated.body).toMatchObject({ hookGeneration: 2, hooks: [{ fullName: "acme/shop", problem: null }] });
@@ -81,7 +81,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
   it("asks the host for one hook after the other, and no more once it is away", async () => {
     const { admin, path, host } = await connectedTo(kind);
-    for (const hostRepoId of [41, 42, 43]) await created(admin, `${path}/repository`, { hostRepoId });
+    for (const hostRepoId of [41, 42, 43]) await create(admin, `${path}/repository`, { hostRepoId });
     const rotation = async () => {
       const { length } = (await host.seen()).requests;
       const { body } = await call(admin, "POST", `${path}/rotate`);
@@ -100,7 +100,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
   it("is tried: the hook that is gone, switched to another address, or fine", async () => {
     const { admin, path, host } = await connectedTo(kind);
-    await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const fine = await call(admin, "GET", `${path}/check`);
     expect(fine.body).toMatchObject({ waiting: 0, waitingSince: null, trouble: null, givenUp: [] });
     expect(fine.body).toMatchObject({
@@ -120,7 +120,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
   it("is tried: what its host says otherwise of a repository", async () => {
     const { admin, path, host } = await connectedTo(kind);
-    const one = await created(admin, `${path}/repository`, { hostRepoId: 41 });
+    const one = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const differences = async () => (await call(admin, "GET", `${path}/check`)).body;
     expect(await differences()).toMatchObject({ isOk: true, differences: [] });
     const change = { cloneUrl: `${host.webUrl}/acme/shop-before.git` };
@@ -137,9 +137,9 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
   it("removes its hooks when a repository or the connection goes", async () => {
     const { admin, path, host, connection } = await connectedTo(kind);
     const [shop, tools, docs] = [
-      await created(admin, `${path}/repository`, { hostRepoId: 41 }),
-      await created(admin, `${path}/repository`, { hostRepoId: 42 }),
-      await created(admin, `${path}/repository`, { hostRepoId: 43 }),
+      await create(admin, `${path}/repository`, { hostRepoId: 41 }),
+      await create(admin, `${path}/repository`, { hostRepoId: 42 }),
+      await create(admin, `${path}/repository`, { hostRepoId: 43 }),
     ];
     const unlinked = await call(admin, "PUT", `/repository/${shop.id}`, { connectionId: null });
     expect(unlinked.body).toMatchObject({ connectionId: null, hasHook: false });
@@ -159,7 +159,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expectProblem(refused, 409, "conflict");
     expect(refused.body.detail).toMatch(/admin:repo_hook|Maintainer|write:repository/);
     expect((await call(admin, "GET", "/repository")).body).toEqual([]);
-    const byHand = await created(admin, `${path}/repository`, { hostRepoId: 41, registersHook: false });
+    const byHand = await create(admin, `${path}/repository`, { hostRepoId: 41, registersHook: false });
     expect(byHand).toMatchObject({ hasHook: false });
   });
 
@@ -236,7 +236,7 @@ it("keeps the hook where two requests connect one repository at once", async () 
 describe("a connection without a token", () => {
   const byHand = async () => {
     const { admin } = await newOrganization();
-    const connection = await created(admin, "/connection", {
+    const connection = await create(admin, "/connection", {
       kind: "gitea",
       name: "h",
       webUrl: "https://git.example/",
@@ -252,7 +252,7 @@ describe("a connection without a token", () => {
     expect((await call(admin, "GET", `${path}/repository`)).body).toEqual([]);
     expectProblem(await call(admin, "POST", `${path}/repository`, { fullName: "acme/shop" }), 422, "invalid");
     expectProblem(await call(admin, "POST", `${path}/repository`, { hostRepoId: 7 }), 422, "invalid");
-    const repository = await created(admin, `${path}/repository`, { hostRepoId: 7, fullName: "acme/shop" });
+    const repository = await create(admin, `${path}/repository`, { hostRepoId: 7, fullName: "acme/shop" });
     expect(repository).toMatchObject({ cloneUrl: "https://git.example/acme/shop.git", hasHook: false });
   });
 
@@ -262,14 +262,14 @@ describe("a connection without a token", () => {
     const body = { hostRepoId: 7, fullName: "acme/shop" };
     expectProblem(await call(admin, "POST", `${path}/repository`, body), 409, "conflict");
     await call(admin, "PUT", path, { isActive: true });
-    await created(admin, `${path}/repository`, body);
+    await create(admin, `${path}/repository`, body);
   });
 
   it("takes a repository that is there, by its clone address", async () => {
     const { admin, path, connection } = await byHand();
     const own = { gitHostRepoId: 1, fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git" };
-    const { id } = await created(admin, "/repository", own);
-    const linked = await created(admin, `${path}/repository`, { hostRepoId: 7, fullName: "acme/shop" });
+    const { id } = await create(admin, "/repository", own);
+    const linked = await create(admin, `${path}/repository`, { hostRepoId: 7, fullName: "acme/shop" });
     expect(linked).toMatchObject({ id, gitHostRepoId: 7, connectionId: connection.id });
   });
 
@@ -278,7 +278,7 @@ describe("a connection without a token", () => {
     const { admin } = await newOrganization();
     const body = { gitHostRepoId: 1, fullName: "a/b", cloneUrl: "https://git.example/a/b.git" };
     expectProblem(await call(admin, "POST", "/repository", { ...body, connectionId: connection.id }), 422, "invalid");
-    const { id } = await created(admin, "/repository", body);
+    const { id } = await create(admin, "/repository", body);
     expectProblem(await call(admin, "PUT", `/repository/${id}`, { connectionId: connection.id }), 422, "invalid");
   });
 });
@@ -313,7 +313,7 @@ describe("the address of a git host", () => {
   it("tells where the API is", async () => {
     const { admin } = await newOrganization();
     const apiOf = async (kind: string, webUrl: string) =>
-      (await created(admin, "/connection", { kind, name: "x", webUrl })).apiUrl;
+      (await create(admin, "/connection", { kind, name: "x", webUrl })).apiUrl;
     expect(await apiOf("github", "https://github.com")).toBe("https://api.github.com");
     expect(await apiOf("github", "https://acme.ghe.com/")).toBe("https://api.acme.ghe.com");
     expect(await apiOf("github", "https://GHE.acme.example")).toBe("https://ghe.acme.example/api/v3");
@@ -361,6 +361,6 @@ describe("a token of a git host", () => {
     const maintainer = await newToken(admin, "maintainer");
     expectProblem(await call(maintainer, "GET", `${path}/hook`), 403, "forbidden");
     expectProblem(await call(maintainer, "PUT", path, { token: null }), 403, "forbidden");
-    expect((await created(maintainer, `${path}/repository`, { hostRepoId: 41 })).hasHook).toBe(true);
+    expect((await create(maintainer, `${path}/repository`, { hostRepoId: 41 })).hasHook).toBe(true);
   });
 });

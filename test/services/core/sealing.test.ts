@@ -2,15 +2,15 @@ import { env } from "cloudflare:workers";
 import * as fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Variable } from "../../../src/protocol/variable.ts";
-import { call, created, expectProblem, newPipeline, newRepository } from "../../support/api.ts";
+import { call, create, expectProblem, newPipeline, newRepository } from "../../support/api.ts";
 import {
   type BuildSetup,
-  buildOf,
   completeJob,
+  finishNewJob,
   newBuildSetup,
-  poll,
-  takeNewJob,
-  trigger,
+  pollOnce,
+  readBuild,
+  triggerBuild,
 } from "../../support/build-setup.ts";
 
 interface Row {
@@ -35,17 +35,17 @@ const plant = (id: string, { sealed, sealedVersion }: Pick<Row, "sealed" | "seal
 
 const secret = async (works: BuildSetup, pipelineId: string, body: object): Promise<Row> => {
   const value = `secret-${crypto.randomUUID()}`;
-  const { id } = await created<Variable>(works.admin, "/secrets/variables", { value, isSecret: true, ...body });
+  const { id } = await create<Variable>(works.admin, "/secrets/variables", { value, isSecret: true, ...body });
   const { sealed, sealedVersion } = (await rowOf(id))!;
   return { works, pipelineId, id, value, sealed, sealedVersion };
 };
 
 /** A build of the row's pipeline as the agent gets it, and how it stands then. */
 const attempt = async ({ works, pipelineId }: Row) => {
-  const { id } = await trigger(works.admin, pipelineId);
-  const answer = await poll(works.agent);
+  const { id } = await triggerBuild(works.admin, pipelineId);
+  const answer = await pollOnce(works.agent);
   if (answer.status === 200) await completeJob(works.agent, answer.body);
-  return { answer, build: await buildOf(works.admin, id) };
+  return { answer, build: await readBuild(works.admin, id) };
 };
 
 /** Opens one row alone: a secret is opened and sealed anew when it is renamed. */
@@ -94,11 +94,11 @@ describe("a sealed value that was moved", () => {
         await Promise.all(targets.map((index) => plant(rows[index]!.id, rows[index ^ differing]!)));
         const builds = targets.map(async (index) => {
           const { works, pipelineId } = rows[index]!;
-          refused.set((await trigger(works.admin, pipelineId)).id, works);
+          refused.set((await triggerBuild(works.admin, pipelineId)).id, works);
         });
         await Promise.all(builds);
         for (const { agent } of all) {
-          const answer = await poll(agent);
+          const answer = await pollOnce(agent);
           expect([answer.status, answer.text]).toEqual([204, ""]);
         }
       }
@@ -186,7 +186,7 @@ describe("half an environment", () => {
   it("is never handed out, whatever of it cannot be opened", async () => {
     const works = await newBuildSetup();
     const { orgId, admin, pipeline, repository } = works;
-    const group = await created(admin, "/secrets/groups", { name: "g" });
+    const group = await create(admin, "/secrets/groups", { name: "g" });
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: [group.id] });
     const owners = [
       { scope: "organization", orgId },
@@ -207,8 +207,8 @@ describe("half an environment", () => {
         await Promise.all(
           rows.map((row, index) => plant(row.id, damaged.includes(index) ? { ...row, sealedVersion: 7 } : row)),
         );
-        const { id } = await trigger(admin, pipeline.id, withRun ? { envVariables: { SHARED: ofRun } } : {});
-        const answer = await poll(works.agent);
+        const { id } = await triggerBuild(admin, pipeline.id, withRun ? { envVariables: { SHARED: ofRun } } : {});
+        const answer = await pollOnce(works.agent);
         if (damaged.length === 0) {
           expect(answer.body.env).toMatchObject({
             SHARED: withRun ? ofRun : rows[6]!.value,
@@ -219,7 +219,7 @@ describe("half an environment", () => {
           return;
         }
         expect([answer.status, answer.text]).toEqual([204, ""]);
-        expect(await buildOf(admin, id)).toMatchObject(DAMAGED);
+        expect(await readBuild(admin, id)).toMatchObject(DAMAGED);
       }),
       {
         numRuns: 8,
@@ -237,15 +237,15 @@ describe("half an environment", () => {
   it("is not handed out where a group, the run's values or the clone credential is not what it was", async () => {
     const works = await newBuildSetup();
     const { admin, agent, pipeline, repository } = works;
-    const group = await created(admin, "/secrets/groups", { name: "g" });
+    const group = await create(admin, "/secrets/groups", { name: "g" });
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: [group.id] });
     await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "clone-token" });
     const expectRefused = async () => {
-      const { id } = await trigger(admin, pipeline.id, { envVariables: { A: "1" } });
-      expect((await poll(agent)).status).toBe(204);
-      expect(await buildOf(admin, id)).toMatchObject(DAMAGED);
+      const { id } = await triggerBuild(admin, pipeline.id, { envVariables: { A: "1" } });
+      expect((await pollOnce(agent)).status).toBe(204);
+      expect(await readBuild(admin, id)).toMatchObject(DAMAGED);
     };
-    const job = await takeNewJob(works, { envVariables: { A: "1" } });
+    const job = await finishNewJob(works, { envVariables: { A: "1" } });
     expect(job).toMatchObject({ env: { A: "1" }, repository: { credential: { value: "clone-token" } } });
     const { cloneUrl } = repository;
     const address = "UPDATE repository SET clone_url = ? WHERE id = ?";
@@ -254,7 +254,7 @@ describe("half an environment", () => {
       await expectRefused();
     }
     await env.DB.prepare(address).bind(cloneUrl, repository.id).run();
-    await takeNewJob(works);
+    await finishNewJob(works);
     await env.DB.prepare("DELETE FROM variable_group WHERE id = ?").bind(group.id).run();
     await expectRefused();
   });

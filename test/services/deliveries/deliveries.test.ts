@@ -4,7 +4,7 @@ import type { DeliveryTaken, HostDelivery } from "../../../src/protocol/delivery
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { call, expectProblem, newOrganization, newPipeline, newRepository, newToken } from "../../support/api.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../../support/hooks.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 
 let admin: string;
 let maintainer: string;
@@ -31,8 +31,8 @@ const redeliver = (id: string) =>
 describe("the deliveries of a connection", () => {
   it("are listed with what came of each, the newest first, without what is kept of them", async () => {
     await newPipeline(admin, repository.id);
-    const made = await push(pushOf(SHA("a")), "one");
-    await push(pushOf(SHA("b"), { ref: "refs/heads/topic" }), "two");
+    const made = await push(newPush(SHA("a")), "one");
+    await push(newPush(SHA("b"), { ref: "refs/heads/topic" }), "two");
     await deliver(hook, eventHeaders("github", "star", "three"), {});
     const told = { hostRepoId: 1, fullName: "acme/app-1", defaultBranch: "main" };
     expect(await list()).toEqual([
@@ -52,7 +52,7 @@ describe("the deliveries of a connection", () => {
   });
 
   it("are taken once more as the pipelines are by then, by a person whom the build names", async () => {
-    expect((await push(pushOf(SHA("a")), "one")).body.ignored).toBe(
+    expect((await push(newPush(SHA("a")), "one")).body.ignored).toBe(
       `there is no active pipeline: add one at https://millrace.test/app/repositories/${repository.id}`,
     );
     await newPipeline(admin, repository.id);
@@ -76,22 +76,22 @@ describe("the deliveries of a connection", () => {
   });
 
   it("do not give a repository an earlier name when they are taken once more", async () => {
-    await push(pushOf(SHA("a"), { fullName: "acme/first" }), "one");
-    await push(pushOf(SHA("b"), { fullName: "acme/second" }), "two");
+    await push(newPush(SHA("a"), { fullName: "acme/first" }), "one");
+    await push(newPush(SHA("b"), { fullName: "acme/second" }), "two");
     await redeliver("one");
     expect((await call(admin, "GET", `/repository/${repository.id}`)).body.fullName).toBe("acme/second");
   });
 
   it("are kept without long lists of files, and still taken once more", async () => {
     const files = Array.from({ length: 4000 }, (_, n) => `folder/file-${n}.ts`);
-    await push(pushOf(SHA("a"), { before: SHA("9"), files }), "long");
+    await push(newPush(SHA("a"), { before: SHA("9"), files }), "long");
     await newPipeline(admin, repository.id);
     expect(await list()).toMatchObject([{ id: "long", mayRedeliver: true }]);
     expect((await redeliver("long")).body.builds).toHaveLength(1);
   });
 
   it("are of one connection, and of those that are known", async () => {
-    await push(pushOf(SHA("a")), "one");
+    await push(newPush(SHA("a")), "one");
     expectProblem((await redeliver("two")) as never, 404, "not-found");
     const other = await newConnection(orgId, "github");
     const elsewhere = `/connection/${other.connectionId}/delivery`;
@@ -103,7 +103,7 @@ describe("the deliveries of a connection", () => {
   });
 
   it("are listed while the connection is switched off, and cannot be taken", async () => {
-    await push(pushOf(SHA("a")), "one");
+    await push(newPush(SHA("a")), "one");
     await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(hook.connectionId).run();
     expect(await list()).toHaveLength(1);
     expectProblem((await redeliver("one")) as never, 409, "conflict");

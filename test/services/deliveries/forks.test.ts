@@ -4,7 +4,7 @@ import type { Build } from "../../../src/protocol/build.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import {
   call,
-  created,
+  create,
   expectProblem,
   newAgent,
   newOrganization,
@@ -12,11 +12,11 @@ import {
   newRepository,
   newToken,
 } from "../../support/api.ts";
-import { buildOf, trigger } from "../../support/build-setup.ts";
+import { readBuild, triggerBuild } from "../../support/build-setup.ts";
 import { openCache } from "../../support/cache.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../../support/hooks.ts";
-import { groupOf, hostTime, pullOf, pushOf, SHA } from "../../support/host-events.ts";
-import { held, pollForJobs } from "../../support/jobs.ts";
+import { hostTime, newMergeGroup, newPull, newPush, SHA } from "../../support/host-events.ts";
+import { callWithLease, pollForJobs } from "../../support/jobs.ts";
 
 type Registered = Agent & { token: string };
 
@@ -43,9 +43,9 @@ const group = (body: object) => deliver(hook, eventHeaders("github", "merge_grou
 const FORK = { forkOf: 99, author: "mallory", sender: "mallory" };
 /** The build of a fork's head. */
 const forked = async (sha = SHA("1"), facts: object = {}): Promise<Build> => {
-  const { body } = await pull(pullOf("opened", sha, { ...FORK, ...facts }));
+  const { body } = await pull(newPull("opened", sha, { ...FORK, ...facts }));
   expect(body.builds, body.ignored ?? "").toHaveLength(1);
-  return buildOf(admin, body.builds[0]!);
+  return readBuild(admin, body.builds[0]!);
 };
 const approve = (id: string, token = admin, body?: object) => call(token, "POST", `/build/${id}/approve`, body);
 const poll = (agent: Registered, features = FEATURES) => pollForJobs(agent, features);
@@ -54,7 +54,7 @@ const untrustedAgent = (): Promise<Registered> => newAgent(admin, { labels: ["un
 describe("a fork's pull request", () => {
   it("makes nothing where forks are off, as for a new repository", async () => {
     expect(repository).toMatchObject({ forks: "off", untrustedAuthors: [] });
-    expect((await pull(pullOf("opened", SHA("1"), FORK))).body).toMatchObject({ builds: [], ignored: "fork, off" });
+    expect((await pull(newPull("opened", SHA("1"), FORK))).body).toMatchObject({ builds: [], ignored: "fork, off" });
   });
 
   it("makes a build that waits, which nobody gets before a member has approved its commit", async () => {
@@ -87,7 +87,7 @@ describe("a fork's pull request", () => {
     expectProblem(await approve(build.id, (await newOrganization()).admin), 404, "not-found");
     expectProblem(await approve(build.id, admin, { commitSha: SHA("2") }), 409, "conflict");
     expectProblem(await approve(build.id, admin, { commitSha: "main" }), 422, "invalid");
-    expect((await buildOf(admin, build.id)).waitsFor).toHaveLength(1);
+    expect((await readBuild(admin, build.id)).waitsFor).toHaveLength(1);
   });
 
   it("waits again after each push, and the build before ends", async () => {
@@ -96,14 +96,14 @@ describe("a fork's pull request", () => {
     const first = await forked();
     await approve(first.id);
     const moved = { ...FORK, before: SHA("1"), updatedAt: hostTime(60) };
-    const second = (await pull(pullOf("synchronize", SHA("2"), moved))).body.builds[0]!;
-    expect(await buildOf(admin, first.id)).toMatchObject({ status: "canceled", reason: "superseded" });
+    const second = (await pull(newPull("synchronize", SHA("2"), moved))).body.builds[0]!;
+    expect(await readBuild(admin, first.id)).toMatchObject({ status: "canceled", reason: "superseded" });
     expectProblem(await approve(first.id), 409, "conflict");
-    expect((await buildOf(admin, second)).waitsFor).toHaveLength(1);
+    expect((await readBuild(admin, second)).waitsFor).toHaveLength(1);
     expect((await poll(agent)).status).toBe(204);
     const closed = { ...FORK, updatedAt: hostTime(120) };
-    await pull(pullOf("closed", SHA("2"), closed));
-    expect((await buildOf(admin, second)).status).toBe("canceled");
+    await pull(newPull("closed", SHA("2"), closed));
+    expect((await readBuild(admin, second)).status).toBe("canceled");
   });
 
   it("makes nothing twice, however often and by what its head is told", async () => {
@@ -111,7 +111,7 @@ describe("a fork's pull request", () => {
     const build = await forked();
     await approve(build.id);
     for (const action of ["opened", "synchronize", "labeled", "edited"]) {
-      const again = await pull(pullOf(action, SHA("1"), FORK), `again-${action}`);
+      const again = await pull(newPull(action, SHA("1"), FORK), `again-${action}`);
       expect(again.body.builds.filter((id) => id !== build.id)).toEqual([]);
     }
     expect((await call(admin, "GET", "/build")).body).toHaveLength(1);
@@ -140,17 +140,17 @@ describe("a fork's pull request", () => {
 
   it("cannot pass for a branch of the repository by its name", async () => {
     await set({ forks: "approval" });
-    const main = (await push(pushOf(SHA("a")))).body.builds[0]!;
+    const main = (await push(newPush(SHA("a")))).body.builds[0]!;
     const build = await forked(SHA("1"), { branch: "main" });
     expect(build).toMatchObject({ ref: "refs/pull/7/head", trust: "untrusted" });
-    expect(await buildOf(admin, main)).toMatchObject({ status: "queued", trust: "trusted" });
+    expect(await readBuild(admin, main)).toMatchObject({ status: "queued", trust: "trusted" });
   });
 });
 
 describe("an untrusted build", () => {
   const secrets = async () => {
     const key = (key: string, more: object) =>
-      created(admin, "/secrets/variables", {
+      create(admin, "/secrets/variables", {
         key,
         isSecret: true,
         scope: "repository",
@@ -173,7 +173,7 @@ describe("an untrusted build", () => {
     expect(job.body).toMatchObject({ env: { PLAIN: "for everybody" }, secretKeys: [], build: { id: build.id } });
     expect(job.body.repository.credential ?? null).toBe(null);
     for (const text of ["TOKEN", "CERTIFICATE", "the secret", "the clone secret"]) expect(job.text).not.toContain(text);
-    const main = (await push(pushOf(SHA("a")))).body.builds[0];
+    const main = (await push(newPush(SHA("a")))).body.builds[0];
     const trusted = await poll(await newAgent(admin));
     expect(trusted.body).toMatchObject({ build: { id: main }, env: { TOKEN: "the secret of the repository" } });
     expect(trusted.body.repository.credential).toMatchObject({ value: "the clone secret" });
@@ -190,7 +190,7 @@ describe("an untrusted build", () => {
     expect((await poll(labelled)).body.build.id).toBe(build.id);
     const { id: pipelineId } = (await call(admin, "GET", "/pipeline")).body[0];
     const other = await untrustedAgent();
-    const trusted = await trigger(admin, pipelineId);
+    const trusted = await triggerBuild(admin, pipelineId);
     expect((await poll(other)).status).toBe(204);
     expect((await poll(plain)).body.build.id).toBe(trusted.id);
   });
@@ -213,10 +213,10 @@ describe("an untrusted build", () => {
   it("keeps no trusted build of the same branch from a key of the cache; another untrusted one it does", async () => {
     await set({ untrustedAuthors: ["mallory"] });
     const open = async (agent: Registered, sha: string, sender: string, trust: string) => {
-      await push(pushOf(sha, { sender }));
+      await push(newPush(sha, { sender }));
       const { body: job } = await poll(agent);
       expect(job.build).toMatchObject({ trust, branch: "main" });
-      await held(agent, job, "POST", "start");
+      await callWithLease(agent, job, "POST", "start");
       return openCache(agent, job, "v1/npm", new Uint8Array(1));
     };
     expect((await open(await untrustedAgent(), SHA("a"), "mallory", "untrusted")).status).toBe(201);
@@ -229,12 +229,12 @@ describe("an untrusted build", () => {
     await call(admin, "PUT", `/pipeline/${(await call(admin, "GET", "/pipeline")).body[0].id}`, { definition: null });
     await set({ untrustedAuthors: ["Renovate[bot]"] });
     const agent = await untrustedAgent();
-    await push(pushOf(SHA("a"), { sender: "renovate[bot]", files: [".millrace.yml"] }));
+    await push(newPush(SHA("a"), { sender: "renovate[bot]", files: [".millrace.yml"] }));
     const { body: job } = await poll(agent);
     expect(job).toMatchObject({ build: { trust: "untrusted", branch: "main" } });
     expect(job.file).toBe(undefined);
-    await held(agent, job, "POST", "start");
-    const sent = await held(agent, job, "PUT", "file", "on: { tag: true }\nsteps: [{ run: make }]\n");
+    await callWithLease(agent, job, "POST", "start");
+    const sent = await callWithLease(agent, job, "PUT", "file", "on: { tag: true }\nsteps: [{ run: make }]\n");
     expect(sent.status).toBeGreaterThanOrEqual(400);
   });
 });
@@ -246,7 +246,7 @@ describe("the preview of an environment", () => {
       ["TOKEN", true],
       ["PLAIN", false],
     ])
-      await created(admin, "/secrets/variables", { key, isSecret, value: "v", scope: "pipeline", pipelineId: id });
+      await create(admin, "/secrets/variables", { key, isSecret, value: "v", scope: "pipeline", pipelineId: id });
     const keysOf = async (query: string) =>
       (await call<{ key: string }[]>(admin, "GET", `/pipeline/${id}/environment${query}`)).body.map(({ key }) => key);
     expect(await keysOf("")).toEqual(["PLAIN", "TOKEN"]);
@@ -256,25 +256,25 @@ describe("the preview of an environment", () => {
 
 describe("a listed author", () => {
   it.each([
-    ["pushes", () => push(pushOf(SHA("a"), { sender: "renovate[bot]" }))],
+    ["pushes", () => push(newPush(SHA("a"), { sender: "renovate[bot]" }))],
     [
       "opens a pull request",
-      () => pull(pullOf("opened", SHA("a"), { author: "Renovate[bot]", sender: "renovate[bot]" })),
+      () => pull(newPull("opened", SHA("a"), { author: "Renovate[bot]", sender: "renovate[bot]" })),
     ],
     [
       "had opened the pull request that another pushes to",
-      () => pull(pullOf("synchronize", SHA("a"), { author: "renovate[bot]" })),
+      () => pull(newPull("synchronize", SHA("a"), { author: "renovate[bot]" })),
     ],
   ])("%s: the build is untrusted, and nobody has to approve it", async (_, send) => {
     await set({ untrustedAuthors: ["renovate[bot]"] });
     const { body } = await send();
-    expect(await buildOf(admin, body.builds[0]!)).toMatchObject({ trust: "untrusted", waitsFor: [] });
+    expect(await readBuild(admin, body.builds[0]!)).toMatchObject({ trust: "untrusted", waitsFor: [] });
   });
 
   it("is nobody whom the list does not name", async () => {
     await set({ untrustedAuthors: ["renovate[bot]"] });
-    const { body } = await push(pushOf(SHA("a"), { sender: "renovate" }));
-    expect((await buildOf(admin, body.builds[0]!)).trust).toBe("trusted");
+    const { body } = await push(newPush(SHA("a"), { sender: "renovate" }));
+    expect((await readBuild(admin, body.builds[0]!)).trust).toBe("trusted");
   });
 });
 
@@ -285,27 +285,27 @@ describe("a merge group", () => {
   });
 
   it("is built where a pipeline wants it, whatever its commit says, and trusted", async () => {
-    const { body } = await group(groupOf("checks_requested", SHA("a")));
-    expect(await buildOf(admin, body.builds[0]!)).toMatchObject({
+    const { body } = await group(newMergeGroup("checks_requested", SHA("a")));
+    expect(await readBuild(admin, body.builds[0]!)).toMatchObject({
       ...{ event: "merge-group", trust: "trusted", commitSha: SHA("a") },
       ref: "refs/heads/gh-readonly-queue/main/pr-7-abc",
     });
-    const pushed = await push(pushOf(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/pr-7-abc" }));
+    const pushed = await push(newPush(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/pr-7-abc" }));
     expect(pushed.body.builds).toEqual([]);
-    expect((await group(groupOf("checks_requested", SHA("a")))).body.builds).toEqual(body.builds);
+    expect((await group(newMergeGroup("checks_requested", SHA("a")))).body.builds).toEqual(body.builds);
   });
 
   it("ends its builds when the queue gives it up", async () => {
-    const { body } = await group(groupOf("checks_requested", SHA("a")));
-    await group(groupOf("destroyed", SHA("a")));
-    expect(await buildOf(admin, body.builds[0]!)).toMatchObject({
+    const { body } = await group(newMergeGroup("checks_requested", SHA("a")));
+    await group(newMergeGroup("destroyed", SHA("a")));
+    expect(await readBuild(admin, body.builds[0]!)).toMatchObject({
       status: "canceled",
       message: expect.stringContaining("merge queue"),
     });
   });
 
   it("is none without a branch of a queue", async () => {
-    expect((await group(groupOf("checks_requested", SHA("a"), "refs/heads/main"))).body.builds).toEqual([]);
-    expect((await group(groupOf("renamed", SHA("a")))).body.builds).toEqual([]);
+    expect((await group(newMergeGroup("checks_requested", SHA("a"), "refs/heads/main"))).body.builds).toEqual([]);
+    expect((await group(newMergeGroup("renamed", SHA("a")))).body.builds).toEqual([]);
   });
 });

@@ -1,15 +1,15 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { call } from "../../support/api.ts";
 import { APP_ID, newAppConnection } from "../../support/app-connection.ts";
-import { type BuildSetup, buildOf, newBuildSetup } from "../../support/build-setup.ts";
+import { type BuildSetup, newBuildSetup, readBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { attachRepository, deliver, eventHeaders, type StoredConnection } from "../../support/hooks.ts";
-import { pullOf, pushOf, SHA } from "../../support/host-events.ts";
-import { COMMIT, planNext, runNext, statusesOf } from "../../support/jobs.ts";
+import { newPull, newPush, SHA } from "../../support/host-events.ts";
+import { COMMIT, finishNextJob, jobStatuses, planNextBuild } from "../../support/jobs.ts";
 
 const PEOPLE = { ann: "write", max: "maintain", root: "admin", ted: "triage", eve: "read" };
 const GATED = `jobs:
@@ -48,7 +48,7 @@ const pressed = (externalId: string, identifier: string, login = "max") => ({
 
 /** What the object of the host knows of the commit, once the pool has told it. */
 const seeTold = async (buildId: string, state?: string) => {
-  const object = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(
+  const object = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(
     gitHostName(setup.orgId, hook.connectionId),
   );
   await vi.waitFor(
@@ -61,14 +61,14 @@ const seeTold = async (buildId: string, state?: string) => {
 };
 
 const newBuild = async (): Promise<string> => {
-  const { body, text } = await send("push", pushOf(COMMIT));
+  const { body, text } = await send("push", newPush(COMMIT));
   expect(body.builds, text).toHaveLength(1);
   return body.builds[0]!;
 };
 
 const failedBuild = async (): Promise<string> => {
   const id = await newBuild();
-  await runNext(setup.agent, { status: "failed", exitCode: 1 });
+  await finishNextJob(setup.agent, { status: "failed", exitCode: 1 });
   await seeTold(id, "failure");
   return id;
 };
@@ -85,7 +85,7 @@ describe("a re-run at GitHub", () => {
     const id = await failedBuild();
     const { status, body } = await send("check_run", rerun(id), "delivery-1");
     expect({ status, ignored: body.ignored }).toEqual({ status: 202, ignored: null });
-    const again = await buildOf(setup.admin, body.builds[0]!);
+    const again = await readBuild(setup.admin, body.builds[0]!);
     expect(again).toMatchObject({ retryOf: id, commitSha: COMMIT, event: "push", status: "queued" });
     expect(again.createdBy).toEqual({ kind: "connection", id: hook.connectionId, name: "our App" });
     expect((await send("check_run", rerun(id), "delivery-1")).status).toBe(202);
@@ -130,7 +130,7 @@ describe("a re-run at GitHub", () => {
   it("of all checks builds again what failed", async () => {
     const id = await failedBuild();
     const { body } = await send("check_suite", rerunAll(), "delivery-2");
-    expect((await buildOf(setup.admin, body.builds[0]!)).retryOf).toBe(id);
+    expect((await readBuild(setup.admin, body.builds[0]!)).retryOf).toBe(id);
     expect((await send("check_suite", rerunAll(), "delivery-2")).status).toBe(202);
     expect(await builds()).toHaveLength(2);
   });
@@ -138,7 +138,7 @@ describe("a re-run at GitHub", () => {
   it("of the check of the whole commit builds again what failed", async () => {
     const id = await failedBuild();
     const { body } = await send("check_run", rerun("commit"));
-    expect((await buildOf(setup.admin, body.builds[0]!)).retryOf).toBe(id);
+    expect((await readBuild(setup.admin, body.builds[0]!)).retryOf).toBe(id);
   });
 
   it("is refused for a while where GitHub does not say who may, and works when it comes again", async () => {
@@ -152,7 +152,7 @@ describe("a re-run at GitHub", () => {
 describe("a button at GitHub", () => {
   const gated = async (): Promise<string> => {
     await newBuild();
-    const { buildId } = await planNext(setup.agent, GATED);
+    const { buildId } = await planNextBuild(setup.agent, GATED);
     await seeTold(buildId, "success");
     return buildId;
   };
@@ -165,9 +165,9 @@ describe("a button at GitHub", () => {
     const { body } = await send("check_run", pressed(id, "approve:0"), "delivery-5");
     expect(body).toEqual({ delivery: "delivery-5", builds: [id], ignored: null });
     expect((await send("check_run", pressed(id, "approve:0"), "delivery-5")).body).toEqual(body);
-    const build = await buildOf(setup.admin, id);
+    const build = await readBuild(setup.admin, id);
     expect(build.waitsFor).toEqual([]);
-    expect(statusesOf(build)).toMatchObject({ deploy: "queued" });
+    expect(jobStatuses(build)).toMatchObject({ deploy: "queued" });
     expect(await audited("job.approve")).toMatchObject([{ detail: { key: "deploy", sender: "max" } }]);
   });
 
@@ -177,13 +177,13 @@ describe("a button at GitHub", () => {
       const id = await gated();
       const { status, body } = await send("check_run", pressed(id, name));
       expect({ status, builds: body.builds }).toEqual({ status: 202, builds: [] });
-      expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+      expect((await readBuild(setup.admin, id)).waitsFor).toHaveLength(1);
     },
   );
 
   it("approves the commit of a fork, for whom GitHub lets write, and that commit alone", async () => {
     await call(setup.admin, "PUT", `/repository/${setup.repository.id}`, { forks: "approval" });
-    const told = pullOf("opened", COMMIT, { forkOf: 9, author: "mallory", sender: "mallory" });
+    const told = newPull("opened", COMMIT, { forkOf: 9, author: "mallory", sender: "mallory" });
     const { body } = await send("pull_request", told);
     const id: string = body.builds[0]!;
     await seeTold(id, "pending");
@@ -195,9 +195,9 @@ describe("a button at GitHub", () => {
     const elsewhere = pressed(id, button, "ann");
     const other = { ...elsewhere, check_run: { ...elsewhere.check_run, head_sha: SHA("d") } };
     expect((await send("check_run", other)).body).toMatchObject({ builds: [], ignored: expect.any(String) });
-    expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+    expect((await readBuild(setup.admin, id)).waitsFor).toHaveLength(1);
     expect((await send("check_run", pressed(id, button, "ann"), "delivery-7")).body.builds).toEqual([id]);
-    expect(await buildOf(setup.admin, id)).toMatchObject({
+    expect(await readBuild(setup.admin, id)).toMatchObject({
       ...{ status: "queued", trust: "untrusted", waitsFor: [] },
       approval: { decision: { approved: true, by: "ann" } },
     });
@@ -210,7 +210,7 @@ describe("a button at GitHub", () => {
     const path = `/connection/${hook.connectionId}/delivery/delivery-6/redeliver`;
     const { status, body } = await call(setup.admin, "POST", path);
     expect({ status, builds: body.builds }).toEqual({ status: 200, builds: [] });
-    expect((await buildOf(setup.admin, id)).waitsFor).toHaveLength(1);
+    expect((await readBuild(setup.admin, id)).waitsFor).toHaveLength(1);
   });
 });
 

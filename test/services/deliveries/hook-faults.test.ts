@@ -12,10 +12,10 @@ import {
   deliver,
   eventHeaders,
   newConnection,
-  notesOf,
+  readDeliveryNotes,
   type StoredConnection,
 } from "../../support/hooks.ts";
-import { hostTime, pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { hostTime, newPull, newPush, SHA } from "../../support/host-events.ts";
 import { counting } from "../../support/platform/platform.ts";
 
 let admin: string;
@@ -68,32 +68,32 @@ describe("what a delivery asks of the other parts", () => {
 
   it("is one batch and one call for a push that builds, and for a ref that is gone", async () => {
     const one = { rounds: 1, calls: ["AGENT_POOL arrive"] };
-    expect(await costOf("push", pushOf(SHA("a")))).toEqual(one);
-    await send("pull_request", pullOf("opened", SHA("b")));
-    expect(await costOf("push", pushOf(null, { ref: "refs/heads/topic", before: SHA("b") }))).toEqual(one);
+    expect(await costOf("push", newPush(SHA("a")))).toEqual(one);
+    await send("pull_request", newPull("opened", SHA("b")));
+    expect(await costOf("push", newPush(null, { ref: "refs/heads/topic", before: SHA("b") }))).toEqual(one);
   });
 
   it("is one batch and no call where nothing is built or ended", async () => {
     const none = { rounds: 1, calls: [] };
-    expect(await costOf("push", pushOf(SHA("a"), { ref: "refs/heads/topic" }))).toEqual(none);
-    expect(await costOf("push", pushOf(SHA("a"), { id: 99 }))).toEqual(none);
-    expect(await costOf("push", pushOf(SHA("a"), { ref: "refs/tags/v1" }))).toEqual(none);
+    expect(await costOf("push", newPush(SHA("a"), { ref: "refs/heads/topic" }))).toEqual(none);
+    expect(await costOf("push", newPush(SHA("a"), { id: 99 }))).toEqual(none);
+    expect(await costOf("push", newPush(SHA("a"), { ref: "refs/tags/v1" }))).toEqual(none);
     expect(await costOf("star", {})).toEqual(none);
   });
 
   it("is one batch more for a pull request's row, a rename or a skip marker", async () => {
     const two = { rounds: 2, calls: ["AGENT_POOL arrive"] };
-    expect(await costOf("pull_request", pullOf("opened", SHA("a")))).toEqual(two);
-    expect(await costOf("push", pushOf(SHA("b"), { fullName: "acme/renamed" }))).toEqual(two);
+    expect(await costOf("pull_request", newPull("opened", SHA("a")))).toEqual(two);
+    expect(await costOf("push", newPush(SHA("b"), { fullName: "acme/renamed" }))).toEqual(two);
     const skipped = { before: SHA("b"), message: "[skip ci] x", fullName: "acme/renamed" };
-    expect(await costOf("push", pushOf(SHA("c"), skipped))).toEqual({ rounds: 2, calls: [] });
+    expect(await costOf("push", newPush(SHA("c"), skipped))).toEqual({ rounds: 2, calls: [] });
   });
 });
 
 describe("a delivery that comes again", () => {
   it("makes one build, however often and at once it comes", async () => {
     const answers = await Promise.all(
-      Array.from({ length: 8 }, () => send("push", pushOf(SHA("a"), { before: SHA("b") }), {}, "the-same")),
+      Array.from({ length: 8 }, () => send("push", newPush(SHA("a"), { before: SHA("b") }), {}, "the-same")),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
     const ids = new Set(answers.flatMap(({ body }) => body.builds));
@@ -102,7 +102,7 @@ describe("a delivery that comes again", () => {
   });
 
   it("makes one build of a push under two names of the delivery", async () => {
-    const [one, two] = [await send("push", pushOf(SHA("a"))), await send("push", pushOf(SHA("a")))];
+    const [one, two] = [await send("push", newPush(SHA("a"))), await send("push", newPush(SHA("a")))];
     expect(two.body.builds).toEqual(one.body.builds);
     expect(await activeBuilds()).toHaveLength(1);
   });
@@ -112,11 +112,11 @@ describe("while a part of the service is away", () => {
   it.each(["DB", "AGENT_POOL"] as const)(
     "%s, a delivery waits, and makes one build once its host or the service tries again",
     async (part) => {
-      const body = pullOf("opened", SHA("a"));
+      const body = newPull("opened", SHA("a"));
       const { status, body: answer } = await send("pull_request", body, without(part), "d");
       expect({ status, answer }).toEqual({ status: 202, answer: { delivery: "d", builds: [], ignored: WAITS } });
       expect([await activeBuilds(), await openPulls()]).toEqual([[], []]);
-      expect(await notesOf(hook)).toMatchObject([{ id: "d", ignored: WAITS }]);
+      expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "d", ignored: WAITS }]);
       expect((await send("pull_request", body, {}, "d")).body.builds).toHaveLength(1);
       await takeWaiting();
       expect(await activeBuilds()).toHaveLength(1);
@@ -125,16 +125,16 @@ describe("while a part of the service is away", () => {
   );
 
   it("all that could take or keep it, a delivery is refused for a while", async () => {
-    const refused = await send("push", pushOf(SHA("a")), { ...without("DB"), ...without("GIT_HOST") });
+    const refused = await send("push", newPush(SHA("a")), { ...without("DB"), ...without("GIT_HOST") });
     expectProblem(refused, 503, "unavailable");
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
-    expect([await activeBuilds(), await notesOf(hook)]).toEqual([[], []]);
+    expect([await activeBuilds(), await readDeliveryNotes(hook)]).toEqual([[], []]);
   });
 
   it("GIT_HOST, deliveries are taken, and are missing in the list alone", async () => {
-    const { status, body } = await send("push", pushOf(SHA("a")), without("GIT_HOST"));
+    const { status, body } = await send("push", newPush(SHA("a")), without("GIT_HOST"));
     expect({ status, count: body.builds.length }).toEqual({ status: 202, count: 1 });
-    expect(await notesOf(hook)).toEqual([]);
+    expect(await readDeliveryNotes(hook)).toEqual([]);
   });
 
   it("no build is lost or made twice by a crash between the pool and the database", async () => {
@@ -142,14 +142,14 @@ describe("while a part of the service is away", () => {
     const DB = databaseWithHook(async () => {
       if (++batches === 2) throw new Error("D1_ERROR: away");
     });
-    const body = pullOf("opened", SHA("a"));
+    const body = newPull("opened", SHA("a"));
     expect((await send("pull_request", body, { DB }, "d")).body.ignored).toBe(WAITS);
     expect(batches).toBe(2);
     const [build] = await activeBuilds();
     expect(build).toMatchObject({ commitSha: SHA("a") });
     expect(await openPulls()).toEqual([]);
     await takeWaiting();
-    expect(await notesOf(hook)).toMatchObject([{ id: "d", builds: [build!.id], ignored: null }]);
+    expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "d", builds: [build!.id], ignored: null }]);
     expect(await openPulls()).toHaveLength(1);
     expect(await activeBuilds()).toHaveLength(1);
   });
@@ -157,22 +157,22 @@ describe("while a part of the service is away", () => {
 
 describe("a newer head", () => {
   it("ends the build of an older one of its pull request, and a deleted branch the last", async () => {
-    await send("pull_request", pullOf("opened", SHA("1")));
+    await send("pull_request", newPull("opened", SHA("1")));
     const moved = { before: SHA("1"), updatedAt: hostTime(1) };
     const [older] = await activeBuilds();
-    const { body } = await send("pull_request", pullOf("synchronize", SHA("2"), moved));
+    const { body } = await send("pull_request", newPull("synchronize", SHA("2"), moved));
     expect(await activeBuilds()).toMatchObject([{ id: body.builds[0], commitSha: SHA("2") }]);
     expect((await call(admin, "GET", `/build/${older!.id}`)).body).toMatchObject({
       ...{ status: "canceled", reason: "superseded", supersededBy: body.builds[0] },
     });
-    const closed = pullOf("closed", SHA("2"), { updatedAt: hostTime(2) });
+    const closed = newPull("closed", SHA("2"), { updatedAt: hostTime(2) });
     expect((await send("pull_request", closed)).body.ignored).toBe("the pull request was closed");
     expect(await activeBuilds()).toEqual([]);
   });
 
   it("that came first is the one that counts", async () => {
-    await send("push", pushOf(SHA("2"), { before: SHA("1") }));
-    const late = await send("push", pushOf(SHA("1"), { before: SHA("0") }));
+    await send("push", newPush(SHA("2"), { before: SHA("1") }));
+    const late = await send("push", newPush(SHA("1"), { before: SHA("0") }));
     expect(late.body).toMatchObject({ builds: [], ignored: "a newer head of the ref came first" });
     expect((await activeBuilds()).map(({ commitSha }) => commitSha)).toEqual([SHA("2")]);
   });
@@ -187,7 +187,7 @@ describe("changed bytes, signed again", () => {
     const foreign = await newRepository(stranger, 1);
     await newPipeline(stranger, foreign.id);
     await attachRepository(foreign.id, await newConnection(strangers, "github"));
-    const bodies = [pushOf(SHA("a")), pullOf("opened", SHA("b"))].map((body) =>
+    const bodies = [newPush(SHA("a")), newPull("opened", SHA("b"))].map((body) =>
       new TextEncoder().encode(JSON.stringify(body)),
     );
     const changes = fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 6 });

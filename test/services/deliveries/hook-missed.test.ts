@@ -2,14 +2,14 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, expect, it } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import type { Build } from "../../../src/protocol/build.ts";
 import { passTime, setClockRight } from "../../objects/host/support.ts";
 import { call } from "../../support/api.ts";
 import { newAppConnection } from "../../support/app-connection.ts";
 import { newBuildSetup } from "../../support/build-setup.ts";
 import { attachRepository, deliver, eventHeaders } from "../../support/hooks.ts";
-import { pushOf } from "../../support/host-events.ts";
+import { newPush } from "../../support/host-events.ts";
 import type { HostedAttempt } from "../../support/recording-host/host-state.ts";
 
 afterEach(setClockRight);
@@ -23,7 +23,7 @@ const shaOf = (n: number): string => n.toString(16).padStart(2, "0").repeat(20);
 /** The pushes of an hour to three branches, one after the other, each of which found the service away. */
 const pushes = Array.from({ length: PUSHES }, (_, n) => {
   const before = n < BRANCHES ? "0".repeat(40) : shaOf(n + 1 - BRANCHES);
-  return { guid: `guid-${n}`, body: pushOf(shaOf(n + 1), { ref: `refs/heads/b${n % BRANCHES}`, before }) };
+  return { guid: `guid-${n}`, body: newPush(shaOf(n + 1), { ref: `refs/heads/b${n % BRANCHES}`, before }) };
 });
 
 const attemptOf = (n: number): HostedAttempt => ({
@@ -38,7 +38,9 @@ it("after an hour without the service each newest head is built, and once", asyn
   await call(admin, "PUT", `/pipeline/${setup.pipeline.id}`, { on: { push: { branches: ["**"] } } });
   const { hook, host } = await newAppConnection(orgId);
   await attachRepository(setup.repository.id, hook);
-  const object = (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(gitHostName(orgId, hook.connectionId));
+  const object = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(
+    gitHostName(orgId, hook.connectionId),
+  );
   await deliver(hook, eventHeaders("github", "ping"), { zen: "Keep it logically awesome." });
   await object.connectionChanged();
   await host.change({ attempts: pushes.map((_, n) => attemptOf(n)).toReversed() });

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "c
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
-import type { GitHost } from "../../../src/objects/host/git-host.ts";
+import type { GitHostObject } from "../../../src/objects/host/git-host.ts";
 import type { HostKind } from "../../../src/protocol/connection.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { passTime, setClockRight } from "../../objects/host/support.ts";
@@ -12,13 +12,13 @@ import {
   attachRepository,
   deliver,
   eventHeaders,
-  hookOfGeneration,
   newConnection,
-  notesOf,
+  newHook,
+  readDeliveryNotes,
   type StoredConnection,
   send,
 } from "../../support/hooks.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 import { counting } from "../../support/platform/platform.ts";
 import { D1 } from "../../support/platform/texts.ts";
 
@@ -50,12 +50,12 @@ const failing = (message = `D1_ERROR: ${D1.overloaded}`) => {
   return { asked, DB };
 };
 
-const push = (sha: string, facts: Parameters<typeof pushOf>[1], id: string, change: Partial<Env> = failing()) =>
-  deliver(hook, eventHeaders("github", "push", id), pushOf(sha, facts), { ...change });
+const push = (sha: string, facts: Parameters<typeof newPush>[1], id: string, change: Partial<Env> = failing()) =>
+  deliver(hook, eventHeaders("github", "push", id), newPush(sha, facts), { ...change });
 const shas = async () =>
   (await call(admin, "GET", "/build?limit=200")).body.map(({ commitSha }: { commitSha: string }) => commitSha);
 const objectOf = ({ connectionId }: StoredConnection) =>
-  (env.GIT_HOST as DurableObjectNamespace<GitHost>).getByName(gitHostName(orgId, connectionId));
+  (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(gitHostName(orgId, connectionId));
 const inside = <T>(look: (object: object, state: DurableObjectState) => T | Promise<T>): Promise<T> =>
   runInDurableObject(objectOf(hook) as unknown as DurableObjectStub, (object, state) => look(object, state));
 const deployed = (change: Partial<Env>) =>
@@ -65,7 +65,8 @@ const comesBack = async (of = hook) => {
   passTime(10 * MINUTE);
   await runDurableObjectAlarm(objectOf(of));
 };
-const kept = async (of = hook) => (await notesOf(of)).filter(({ ignored }) => ignored === WAITS).map(({ id }) => id);
+const kept = async (of = hook) =>
+  (await readDeliveryNotes(of)).filter(({ ignored }) => ignored === WAITS).map(({ id }) => id);
 /** How many more deliveries the object has, each of so many characters, than the test sent. */
 const fill = (count: number, characters: number, generation = 1) =>
   inside((_, { storage }) => {
@@ -78,8 +79,8 @@ const fill = (count: number, characters: number, generation = 1) =>
 
 describe("while the database is away", () => {
   const KINDS: [kind: HostKind, event: string, body: object][] = [
-    ["github", "push", pushOf(SHA("a"))],
-    ["gitea", "push", pushOf(SHA("a"))],
+    ["github", "push", newPush(SHA("a"))],
+    ["gitea", "push", newPush(SHA("a"))],
     [
       "gitlab",
       "Push Hook",
@@ -97,11 +98,13 @@ describe("while the database is away", () => {
       await attachRepository(repoId, hook);
       const { status, body: answer } = await deliver(hook, eventHeaders(kind, event, "d"), body, failing());
       expect({ status, answer }).toEqual({ status: 202, answer: { delivery: "d", builds: [], ignored: WAITS } });
-      expect(await notesOf(hook)).toMatchObject([{ id: "d", ref: "refs/heads/main", builds: [], ignored: WAITS }]);
+      expect(await readDeliveryNotes(hook)).toMatchObject([
+        { id: "d", ref: "refs/heads/main", builds: [], ignored: WAITS },
+      ]);
       expect(await shas()).toEqual([]);
       await comesBack();
       expect(await shas()).toEqual([SHA("a")]);
-      expect(await notesOf(hook)).toMatchObject([{ id: "d", builds: [expect.any(String)], ignored: null }]);
+      expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "d", builds: [expect.any(String)], ignored: null }]);
     },
   );
 
@@ -127,7 +130,7 @@ describe("while the database is away", () => {
     expect(await alarmAt()).toBeGreaterThan(Date.now());
     await push(SHA("2"), { before: SHA("1"), ref: "refs/heads/b" }, "unwanted", {});
     await expect.poll(shas).toEqual([SHA("1")]);
-    expect((await notesOf(hook)).map(({ id }) => id)).toEqual(["older", "unwanted"]);
+    expect((await readDeliveryNotes(hook)).map(({ id }) => id)).toEqual(["older", "unwanted"]);
   });
 
   it("a run asks it three times at most, whatever waits, and loses nothing", async () => {
@@ -143,7 +146,7 @@ describe("while the database is away", () => {
   it("a delivery without end is kept in what its build needs", async () => {
     const files = Array.from({ length: 40_000 }, (_, n) => `folder/of/a/long/name/file-${n}.ts`);
     expect((await push(SHA("a"), { files, before: SHA("9") }, "large")).status).toBe(202);
-    const [note] = await notesOf(hook);
+    const [note] = await readDeliveryNotes(hook);
     expect(JSON.stringify(note).length).toBeLessThan(2_000);
     await comesBack();
     expect(await shas()).toEqual([SHA("a")]);
@@ -153,7 +156,9 @@ describe("while the database is away", () => {
     await push(SHA("a"), {}, "d");
     passTime(4 * DAY);
     await comesBack();
-    expect(await notesOf(hook)).toMatchObject([{ id: "d", ignored: "it waited for four days: take it again" }]);
+    expect(await readDeliveryNotes(hook)).toMatchObject([
+      { id: "d", ignored: "it waited for four days: take it again" },
+    ]);
     expect(await shas()).toEqual([]);
     const path = `/connection/${hook.connectionId}/delivery/d/redeliver`;
     setClockRight();
@@ -162,16 +167,16 @@ describe("while the database is away", () => {
 
   it("a defect of the service is told as before, and what a person pressed is not kept", async () => {
     expectProblem(await push(SHA("a"), {}, "d", failing("x is not a function")), 500, "internal");
-    const rerun = { ...pushOf(SHA("a")), action: "rerequested", check_suite: { head_sha: SHA("a"), app: { id: 5 } } };
+    const rerun = { ...newPush(SHA("a")), action: "rerequested", check_suite: { head_sha: SHA("a"), app: { id: 5 } } };
     const pressed = await deliver(hook, eventHeaders("github", "check_suite", "p"), rerun, failing());
     expectProblem(pressed, 503, "unavailable");
-    expect(await notesOf(hook)).toEqual([]);
+    expect(await readDeliveryNotes(hook)).toEqual([]);
   });
 });
 
 describe("a stranger, while the database is away", () => {
   it("has nothing kept without the secret", async () => {
-    const body = JSON.stringify(pushOf(SHA("a")));
+    const body = JSON.stringify(newPush(SHA("a")));
     const wrong = { "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` };
     for (const proof of [{}, wrong]) {
       const headers = { ...eventHeaders("github", "push"), ...proof };
@@ -179,7 +184,7 @@ describe("a stranger, while the database is away", () => {
         send(`/hook/${hook.token}`, { method: "POST", headers, body }, failing()),
       );
       expectProblem(refused, 401, "unauthenticated");
-      expect([asked.calls, await notesOf(hook)]).toEqual([[], []]);
+      expect([asked.calls, await readDeliveryNotes(hook)]).toEqual([[], []]);
     }
     const { asked } = await counting(() => push(SHA("a"), {}, "control"));
     expect([asked.calls, await kept()]).toEqual([["GIT_HOST keepDelivery"], ["control"]]);
@@ -202,14 +207,14 @@ describe("a stranger, while the database is away", () => {
     await push(SHA("1"), {}, "old");
     await fill(LIMITS.keptDeliveries - 1, 1);
     const old = hook;
-    hook = await hookOfGeneration(hook, 2);
+    hook = await newHook(hook, 2);
     expect((await push(SHA("2"), {}, "new")).status).toBe(202);
     await env.DB.prepare("UPDATE connection SET hook_generation = 2 WHERE id = ?").bind(hook.connectionId).run();
-    const refused = await deliver(old, eventHeaders("github", "push", "old"), pushOf(SHA("1")), failing());
+    const refused = await deliver(old, eventHeaders("github", "push", "old"), newPush(SHA("1")), failing());
     expectProblem(refused, 503, "unavailable");
     await comesBack();
     expect(await shas()).toEqual([SHA("2")]);
-    expect((await notesOf(hook)).map(({ id }) => id)).toEqual(["new"]);
+    expect((await readDeliveryNotes(hook)).map(({ id }) => id)).toEqual(["new"]);
   });
 
   it("who has the secret of a connection that is gone leaves nothing", async () => {

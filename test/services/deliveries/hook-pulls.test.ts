@@ -5,7 +5,7 @@ import { firstIdAt } from "../../../src/domain/id-range.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../../support/hooks.ts";
-import { hostTime, pullOf, pushOf, repositoryEvent, SHA } from "../../support/host-events.ts";
+import { hostTime, newPull, newPush, repositoryEvent, SHA } from "../../support/host-events.ts";
 import { counting } from "../../support/platform/platform.ts";
 
 let admin: string;
@@ -34,7 +34,7 @@ describe("the open pull requests of a repository", () => {
   /** The life of a pull request, at whose end it is open, or closed. */
   const life = (...actions: string[]): object[] =>
     actions.map((action, n) =>
-      pullOf(action, SHA(String(n + 1)), { updatedAt: hostTime(n), base: n % 2 ? "next" : "main" }),
+      newPull(action, SHA(String(n + 1)), { updatedAt: hostTime(n), base: n % 2 ? "next" : "main" }),
     );
 
   it.each([
@@ -67,14 +67,14 @@ describe("the open pull requests of a repository", () => {
     await env.DB.prepare(row)
       .bind(repository.id, SHA("9"), JSON.stringify(numbers), new Date(hostTime(1800)).toISOString())
       .run();
-    const late = await pull(pullOf("synchronize", SHA("1"), { number: 500 }));
+    const late = await pull(newPull("synchronize", SHA("1"), { number: 500 }));
     expect(late.body.ignored).toBe("a later change of the pull request came first");
-    expect((await push(pushOf(SHA("2"), { ref: "refs/heads/topic" }))).body.builds).toHaveLength(1);
+    expect((await push(newPush(SHA("2"), { ref: "refs/heads/topic" }))).body.builds).toHaveLength(1);
   });
 
   it("have the close of two changes of one second, in any order", async () => {
-    const edited = pullOf("edited", SHA("1"));
-    const closed = pullOf("closed", SHA("1"));
+    const edited = newPull("edited", SHA("1"));
+    const closed = newPull("closed", SHA("1"));
     for (const order of [
       [edited, closed],
       [closed, edited],
@@ -82,21 +82,21 @@ describe("the open pull requests of a repository", () => {
       for (const one of order) await pull(one);
       expect(await openPulls()).toEqual([]);
     }
-    await pull(pullOf("reopened", SHA("1")));
+    await pull(newPull("reopened", SHA("1")));
     expect(await openPulls()).toHaveLength(1);
   });
 
   it("have none of a fork", async () => {
-    await pull(pullOf("opened", SHA("1"), { forkOf: 99 }));
-    await pull(pullOf("opened", SHA("1"), { forkOf: null, number: 8 }));
+    await pull(newPull("opened", SHA("1"), { forkOf: 99 }));
+    await pull(newPull("opened", SHA("1"), { forkOf: null, number: 8 }));
     expect(
       (await env.DB.prepare("SELECT * FROM open_pull WHERE repo_id = ?").bind(repository.id).all()).results,
     ).toEqual([]);
   });
 
   it("go with their repository", async () => {
-    await pull(pullOf("closed", SHA("1")));
-    await pull(pullOf("opened", SHA("1"), { number: 8, draft: true }));
+    await pull(newPull("closed", SHA("1")));
+    await pull(newPull("opened", SHA("1"), { number: 8, draft: true }));
     await env.DB.prepare("UPDATE pipeline SET on_json = ? WHERE repo_id = ?").bind("{}", repository.id).run();
     for (const { id } of (await call(admin, "GET", "/build")).body) await call(admin, "POST", `/build/${id}/cancel`);
     expect((await call(admin, "DELETE", `/repository/${repository.id}`)).status).toBe(204);
@@ -107,8 +107,8 @@ describe("the open pull requests of a repository", () => {
   });
 
   it("forget a closed one after the days in which a host may deliver again", async () => {
-    await pull(pullOf("closed", SHA("1"), { number: 1, updatedAt: "2020-01-01T00:00:00Z" }));
-    await pull(pullOf("closed", SHA("1"), { number: 2, updatedAt: new Date().toISOString() }));
+    await pull(newPull("closed", SHA("1"), { number: 1, updatedAt: "2020-01-01T00:00:00Z" }));
+    await pull(newPull("closed", SHA("1"), { number: 2, updatedAt: new Date().toISOString() }));
     const rows = await env.DB.prepare("SELECT number FROM open_pull WHERE repo_id = ?").bind(repository.id).all();
     expect(rows.results).toEqual([{ number: 2 }]);
   });
@@ -135,11 +135,11 @@ describe("a pull request of a monorepo", () => {
 
   it("builds all 500 pipelines, and tells the host's object of what it leaves out before", async () => {
     await copyPipeline(499);
-    const all = await calls(pullOf("opened", SHA("a")));
+    const all = await calls(newPull("opened", SHA("a")));
     expect(all).toMatchObject({ ignored: null, calls: ["AGENT_POOL arrive"] });
     expect(new Set(all.builds).size).toBe(500);
     await newPipeline(admin, repository.id, { name: "one more" });
-    const most = await calls(pullOf("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) }));
+    const most = await calls(newPull("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) }));
     expect(most.calls).toEqual(["GIT_HOST leaveOut", "AGENT_POOL arrive"]);
     expect(most.builds).toHaveLength(500);
     expect(most.ignored).toBe("1 more builds: one delivery makes at most 500");
@@ -148,21 +148,22 @@ describe("a pull request of a monorepo", () => {
   it("tells the host's object of what the queue refuses", async () => {
     await call(admin, "PUT", `/repository/${repository.id}`, { forks: "approval" });
     await copyPipeline(120);
-    const { builds, calls: made } = await calls(pullOf("opened", SHA("a"), { forkOf: 99 }));
+    const { builds, calls: made } = await calls(newPull("opened", SHA("a"), { forkOf: 99 }));
     expect(builds).toHaveLength(100);
     expect(made).toEqual(["AGENT_POOL arrive", "GIT_HOST leaveOut"]);
   });
 });
 
 describe("a pull request that is closed", () => {
-  const labeled = (facts: object) => pullOf("labeled", SHA("1"), { updatedAt: hostTime(9), state: "closed", ...facts });
+  const labeled = (facts: object) =>
+    newPull("labeled", SHA("1"), { updatedAt: hostTime(9), state: "closed", ...facts });
 
   it.each([
     ["was built and closed", ["opened", "closed"]],
     ["was closed unseen", ["opened"]],
     ["was never heard of", []],
   ])("is built by no label where it %s, and is not open again", async (_, life) => {
-    for (const [n, action] of life.entries()) await pull(pullOf(action, SHA("1"), { updatedAt: hostTime(n) }));
+    for (const [n, action] of life.entries()) await pull(newPull(action, SHA("1"), { updatedAt: hostTime(n) }));
     const known = await openPulls();
     const isClosed = { builds: [], ignored: "The pull request is closed." };
     expect((await pull(labeled({}))).body).toMatchObject(isClosed);
@@ -184,17 +185,17 @@ describe("a pull request that is closed", () => {
 describe("a skip marker", () => {
   it("of a pushed commit holds for its pull request too, which does not tell it", async () => {
     const skipped = { ref: "refs/heads/topic", message: "Mend it [skip ci]" };
-    expect((await push(pushOf(SHA("a"), skipped))).body).toMatchObject({ builds: [], ignored: "skip marker" });
-    expect((await pull(pullOf("opened", SHA("a")))).body).toMatchObject({ builds: [], ignored: "skip marker" });
-    const next = pullOf("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) });
+    expect((await push(newPush(SHA("a"), skipped))).body).toMatchObject({ builds: [], ignored: "skip marker" });
+    expect((await pull(newPull("opened", SHA("a")))).body).toMatchObject({ builds: [], ignored: "skip marker" });
+    const next = newPull("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) });
     expect((await pull(next)).body.builds).toHaveLength(1);
   });
 
   it("is remembered of the last commits, each once", async () => {
     for (let n = 0; n < 60; n++) {
       const sha = n.toString(16).padStart(40, "0");
-      if (n > 0) await push(pushOf(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
-      if (n % 7 === 0 && n > 0) await push(pushOf(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
+      if (n > 0) await push(newPush(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
+      if (n % 7 === 0 && n > 0) await push(newPush(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
     }
     const stored = await env.DB.prepare("SELECT skipped_heads_json FROM repository WHERE id = ?").bind(repository.id);
     const heads: string[] = JSON.parse((await stored.first<string>("skipped_heads_json")) ?? "");
@@ -212,7 +213,7 @@ describe("a repository with another name", () => {
   const renamed = { fullName: "acme/new-name" };
 
   it("is called by it from the next delivery on, with a row of the audit", async () => {
-    const body = { action: "renamed", ...pushOf(SHA("a"), renamed) };
+    const body = { action: "renamed", ...newPush(SHA("a"), renamed) };
     const answer = await deliver(hook, eventHeaders("github", "repository"), body);
     expect(answer.body).toMatchObject({ builds: [], ignored: "the repository was renamed" });
     expect((await call(admin, "GET", `/repository/${repository.id}`)).body).toMatchObject({
@@ -230,7 +231,7 @@ describe("a repository with another name", () => {
       await env.DB.prepare("UPDATE repository SET clone_url = ?, full_name = 'acme/app-1' WHERE id = ?")
         .bind(cloneUrl, repository.id)
         .run();
-      await push(pushOf(SHA("a"), { ...renamed, ref: "refs/heads/unwanted" }));
+      await push(newPush(SHA("a"), { ...renamed, ref: "refs/heads/unwanted" }));
       return (await rowOf(repository.id))?.clone_url;
     };
     expect(await moved("https://github.com/acme/app-1.git")).toBe("https://github.com/acme/new-name.git");
@@ -254,7 +255,7 @@ describe("a repository with another name", () => {
       deliver(hook, eventHeaders("github", "repository"), repositoryEvent(action, changes, facts));
     const rename = (from: string, to: string) =>
       event("renamed", { repository: { name: { from } } }, { fullName: `acme/${to}` });
-    const pushAs = (name: string) => push(pushOf(SHA("a"), { fullName: `acme/${name}`, ref: "refs/heads/unwanted" }));
+    const pushAs = (name: string) => push(newPush(SHA("a"), { fullName: `acme/${name}`, ref: "refs/heads/unwanted" }));
     const nameNow = async () => (await rowOf(repository.id))?.full_name;
 
     it("is not brought back by a delivery that comes late, and is by a change back to it", async () => {
@@ -310,7 +311,7 @@ describe("a repository with another default branch at its host", () => {
       repositoryEvent("edited", { default_branch: { from } }, { defaultBranch: to }),
     );
   const branchNow = async () => (await call(admin, "GET", `/repository/${repository.id}`)).body.defaultBranch;
-  const pushTrunk = () => push(pushOf(SHA("a"), { ref: "refs/heads/trunk", defaultBranch: "trunk" }));
+  const pushTrunk = () => push(newPush(SHA("a"), { ref: "refs/heads/trunk", defaultBranch: "trunk" }));
 
   it("has it here too, with a row of the audit, and builds its pushes", async () => {
     expect((await changed("main", "trunk")).body).toMatchObject({
@@ -339,7 +340,7 @@ describe("a repository with another default branch at its host", () => {
       .poll(async () => (await check()).differences)
       .toEqual([{ repositoryId: repository.id, fullName: "acme/app-1", detail }]);
     const other = { ref: "refs/heads/topic", defaultBranch: "trunk" };
-    expect((await push(pushOf(SHA("b"), other))).body.ignored).toBe("no pipeline wants this branch");
+    expect((await push(newPush(SHA("b"), other))).body.ignored).toBe("no pipeline wants this branch");
   });
 });
 
@@ -351,10 +352,10 @@ describe("the name of a pipeline's states", () => {
     const { id } = await newPipeline(admin, repository.id, { name: "lint" });
     expect(await contextOf(id)).toBe("millrace/lint");
     await env.DB.prepare("UPDATE pipeline SET host_context = NULL WHERE id = ?").bind(id).run();
-    await push(pushOf(SHA("a")));
+    await push(newPush(SHA("a")));
     expect(await contextOf(id)).toBe("millrace/lint");
     await call(admin, "PUT", `/pipeline/${id}`, { name: "other" });
-    await push(pushOf(SHA("b"), { before: SHA("a") }));
+    await push(newPush(SHA("b"), { before: SHA("a") }));
     expect(await contextOf(id)).toBe("millrace/lint");
   });
 });

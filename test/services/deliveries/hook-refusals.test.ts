@@ -8,14 +8,14 @@ import {
   attachRepository,
   deliver,
   eventHeaders,
-  hookOfGeneration,
   newConnection,
-  notesOf,
-  proofOf,
+  newHook,
+  readDeliveryNotes,
   type StoredConnection,
   send,
+  signDelivery,
 } from "../../support/hooks.ts";
-import { pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { newPull, newPush, SHA } from "../../support/host-events.ts";
 import { counting } from "../../support/platform/platform.ts";
 
 let admin: string;
@@ -88,8 +88,8 @@ describe("an address of no hook", () => {
 
 describe("a delivery of nobody", () => {
   it("is refused where its signature is missing, wrong, of another kind's header, or over other bytes", async () => {
-    const body = encoded(text(pushOf(SHA("a"))));
-    const right = await proofOf(hook, body);
+    const body = encoded(text(newPush(SHA("a"))));
+    const right = await signDelivery(hook, body);
     const mac = right["X-Hub-Signature-256"]!;
     const forged: Record<string, string>[] = [
       {},
@@ -100,9 +100,9 @@ describe("a delivery of nobody", () => {
       { "X-Gitlab-Token": hook.secret },
       { "X-Gitea-Signature": mac.replace("sha256=", "") },
       { Authorization: `Bearer ${admin}` },
-      await proofOf(hook, encoded(`${text(pushOf(SHA("a")))} `)),
-      await proofOf({ kind: "github", secret: hook.token }, body),
-      await proofOf(await hookOfGeneration(hook, 2), body),
+      await signDelivery(hook, encoded(`${text(newPush(SHA("a")))} `)),
+      await signDelivery({ kind: "github", secret: hook.token }, body),
+      await signDelivery(await newHook(hook, 2), body),
     ];
     const before = await builds();
     for (const headers of forged) {
@@ -116,7 +116,7 @@ describe("a delivery of nobody", () => {
   });
 
   it("costs nothing, 500 times", async () => {
-    const body = text(pushOf(SHA("a")));
+    const body = text(newPush(SHA("a")));
     const statuses = new Set<number>();
     const { asked } = await counting(async () => {
       for (let n = 0; n < 500; n++) {
@@ -126,7 +126,7 @@ describe("a delivery of nobody", () => {
     });
     expect([...statuses]).toEqual([401]);
     expect(asked).toEqual(NOTHING);
-    const control = await counting(() => deliver(hook, PUSH, pushOf(SHA("a"), { ref: "refs/heads/unwanted" })));
+    const control = await counting(() => deliver(hook, PUSH, newPush(SHA("a"), { ref: "refs/heads/unwanted" })));
     expect(control.asked.rounds).toBeGreaterThan(0);
   });
 
@@ -159,14 +159,14 @@ describe("a delivery of nobody", () => {
 describe("a body that no host sends", () => {
   const signed = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
     const bytes = typeof body === "string" ? encoded(body) : body;
-    const proof = await proofOf(hook, bytes);
+    const proof = await signDelivery(hook, bytes);
     return counted(`/hook/${hook.token}`, { method: "POST", headers: { ...PUSH, ...proof, ...headers }, body: bytes });
   };
 
   it.each(["application/x-www-form-urlencoded", "application/xml", "text/plain", "application/jsonx", ""])(
     "is refused as %s",
     async (type) => {
-      const { answer, asked } = await signed(text(pushOf(SHA("a"))), { "Content-Type": type });
+      const { answer, asked } = await signed(text(newPush(SHA("a"))), { "Content-Type": type });
       expectProblem(answer, 415, "unsupported-media-type");
       expect(asked).toEqual(NOTHING);
     },
@@ -192,9 +192,9 @@ describe("a body that no host sends", () => {
 
   it.each([
     ["no JSON", "ref=refs/heads/main"],
-    ["cut", text(pushOf(SHA("a"))).slice(0, -1)],
+    ["cut", text(newPush(SHA("a"))).slice(0, -1)],
     ["not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
-    ["an array", text([pushOf(SHA("a"))])],
+    ["an array", text([newPush(SHA("a"))])],
     ["empty", ""],
     ["of a name that JavaScript knows", '{"__proto__":{"ref":"refs/heads/main"}}'],
     ["of a hidden name", '{"\\u005f_proto__":1}'],
@@ -207,8 +207,8 @@ describe("a body that no host sends", () => {
 });
 
 describe("a delivery that is genuine and of no use", () => {
-  const changed = (change: (body: ReturnType<typeof pushOf>) => void) => {
-    const body = pushOf(SHA("a"));
+  const changed = (change: (body: ReturnType<typeof newPush>) => void) => {
+    const body = newPush(SHA("a"));
     change(body);
     return body;
   };
@@ -216,23 +216,23 @@ describe("a delivery that is genuine and of no use", () => {
 
   const rows: [name: string, event: string, body: object, ignored: RegExp][] = [
     ["lacks a field", "push", changed((body) => void delete (body as { ref?: string }).ref), /^The field ref is/],
-    ["has another type", "push", { ...pushOf(SHA("a")), after: 7 }, /^The field after is/],
-    ["has no repository", "push", { ...pushOf(SHA("a")), repository: null }, /^The field repository is/],
-    ["has an unknown id", "push", pushOf(SHA("a"), { id: 424242 }), /no active repository/],
-    ["has a negative id", "push", pushOf(SHA("a"), { id: -1 }), /^The field repository.id is/],
-    ["has an id above 2^53", "push", pushOf(SHA("a"), { id: HUGE }), /^The field repository.id is/],
-    ["has a part of a number as id", "push", pushOf(SHA("a"), { id: 1.5 }), /^The field repository.id is/],
-    ["has a ref that git would not take", "push", pushOf(SHA("a"), { ref: "refs/heads/a..b" }), /name of the branch/],
-    ["has a long ref", "push", pushOf(SHA("a"), { ref: `refs/heads/${"x".repeat(300)}` }), /name of the branch/],
-    ["has notes", "push", pushOf(SHA("a"), { ref: "refs/notes/x" }), /neither a branch nor a tag/],
-    ["has a short commit", "push", { ...pushOf("abc1234"), after: "abc1234" }, /^The field after is/],
-    ["has zeros for a commit", "push", pushOf(null, { ref: "refs/heads/gone" }), /deleted/],
-    ["is of a merge queue", "push", pushOf(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/x" }), /merge queue/],
-    ["is of a fork", "pull_request", pullOf("opened", SHA("a"), { forkOf: 4 }), /fork, off/],
-    ["is of a deleted fork", "pull_request", pullOf("opened", SHA("a"), { forkOf: null }), /fork, off/],
-    ["has an unknown action", "pull_request", pullOf("enqueued", SHA("a")), /makes no build/],
+    ["has another type", "push", { ...newPush(SHA("a")), after: 7 }, /^The field after is/],
+    ["has no repository", "push", { ...newPush(SHA("a")), repository: null }, /^The field repository is/],
+    ["has an unknown id", "push", newPush(SHA("a"), { id: 424242 }), /no active repository/],
+    ["has a negative id", "push", newPush(SHA("a"), { id: -1 }), /^The field repository.id is/],
+    ["has an id above 2^53", "push", newPush(SHA("a"), { id: HUGE }), /^The field repository.id is/],
+    ["has a part of a number as id", "push", newPush(SHA("a"), { id: 1.5 }), /^The field repository.id is/],
+    ["has a ref that git would not take", "push", newPush(SHA("a"), { ref: "refs/heads/a..b" }), /name of the branch/],
+    ["has a long ref", "push", newPush(SHA("a"), { ref: `refs/heads/${"x".repeat(300)}` }), /name of the branch/],
+    ["has notes", "push", newPush(SHA("a"), { ref: "refs/notes/x" }), /neither a branch nor a tag/],
+    ["has a short commit", "push", { ...newPush("abc1234"), after: "abc1234" }, /^The field after is/],
+    ["has zeros for a commit", "push", newPush(null, { ref: "refs/heads/gone" }), /deleted/],
+    ["is of a merge queue", "push", newPush(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/x" }), /merge queue/],
+    ["is of a fork", "pull_request", newPull("opened", SHA("a"), { forkOf: 4 }), /fork, off/],
+    ["is of a deleted fork", "pull_request", newPull("opened", SHA("a"), { forkOf: null }), /fork, off/],
+    ["has an unknown action", "pull_request", newPull("enqueued", SHA("a")), /makes no build/],
     ["is an unknown event", "sponsorship", {}, /makes no build/],
-    ["has a number far away", "pull_request", pullOf("opened", SHA("a"), { number: HUGE }), /^The field number is/],
+    ["has a number far away", "pull_request", newPull("opened", SHA("a"), { number: HUGE }), /^The field number is/],
   ];
 
   it.each(rows)("is told where it %s", async (_, event, body, ignored) => {
@@ -246,7 +246,7 @@ describe("a delivery that is genuine and of no use", () => {
   it("has texts that stay texts", async () => {
     const title = 'x<script>alert(1)</script>${{ secrets.KEY }}\u0000\u001b[31m\ud800 end"';
     const pull = { ...{ number: 71, branch: "texts", title }, updatedAt: "999999-01-01T00:00:00Z" };
-    const { body } = await deliver(hook, eventHeaders("github", "pull_request"), pullOf("opened", SHA("7"), pull));
+    const { body } = await deliver(hook, eventHeaders("github", "pull_request"), newPull("opened", SHA("7"), pull));
     const { body: build } = await call(admin, "GET", `/build/${body.builds[0]}`);
     expect(build.pull.title).toBe('x<script>alert(1)</script>${{ secrets.KEY }}  [31m\ufffd end"');
   });
@@ -255,29 +255,29 @@ describe("a delivery that is genuine and of no use", () => {
 describe("a hook that is no more", () => {
   it("is gone for another generation, and for a connection that was removed, after one question", async () => {
     const rotated = await newConnection(orgId, "github");
-    const old = await hookOfGeneration(rotated, 1);
+    const old = await newHook(rotated, 1);
     await env.DB.prepare("UPDATE connection SET hook_generation = 2 WHERE id = ?").bind(rotated.connectionId).run();
     const removed = await newConnection(orgId, "gitlab");
     await env.DB.prepare("DELETE FROM connection WHERE id = ?").bind(removed.connectionId).run();
     for (const [gone, headers] of [
       [old, PUSH],
-      [await hookOfGeneration(rotated, 3), PUSH],
+      [await newHook(rotated, 3), PUSH],
       [removed, eventHeaders("gitlab", "Push Hook")],
     ] as const) {
       await deliver(hook, eventHeaders("github", "ping"), {});
-      const { value: answer, asked } = await counting(() => deliver(gone, headers, pushOf(SHA("a"))));
+      const { value: answer, asked } = await counting(() => deliver(gone, headers, newPush(SHA("a"))));
       expectProblem(answer, 410, "gone");
       expect(asked).toMatchObject({ rounds: 1, calls: [] });
     }
-    const current = await hookOfGeneration(rotated, 2);
-    expect((await deliver(current, PUSH, pushOf(SHA("a")))).status).toBe(202);
+    const current = await newHook(rotated, 2);
+    expect((await deliver(current, PUSH, newPush(SHA("a")))).status).toBe(202);
   });
 
   it("is gone while the connection is switched off, and its object hears nothing", async () => {
     const off = await newConnection(orgId, "github");
     await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(off.connectionId).run();
-    expectProblem(await deliver(off, PUSH, pushOf(SHA("a"))), 410, "gone");
-    expect(await notesOf(off)).toEqual([]);
+    expectProblem(await deliver(off, PUSH, newPush(SHA("a"))), 410, "gone");
+    expect(await readDeliveryNotes(off)).toEqual([]);
   });
 
   it("reaches no repository of another connection or organization", async () => {
@@ -288,12 +288,12 @@ describe("a hook that is no more", () => {
     await attachRepository(foreign.id, foreignHook);
     const second = await newConnection(orgId, "github");
     const before = [await builds(), (await call(theirs, "GET", "/build")).body.length];
-    expect((await deliver(second, PUSH, pushOf(SHA("e")))).body.ignored).toMatch(/no active repository/);
+    expect((await deliver(second, PUSH, newPush(SHA("e")))).body.ignored).toMatch(/no active repository/);
     await env.DB.prepare("UPDATE repository SET connection_id = ? WHERE id = ?")
       .bind(second.connectionId, foreign.id)
       .run();
-    expect((await deliver(second, PUSH, pushOf(SHA("e")))).body.ignored).toMatch(/no active repository/);
-    expect((await deliver(foreignHook, PUSH, pushOf(SHA("e")))).body.ignored).toMatch(/no active repository/);
+    expect((await deliver(second, PUSH, newPush(SHA("e")))).body.ignored).toMatch(/no active repository/);
+    expect((await deliver(foreignHook, PUSH, newPush(SHA("e")))).body.ignored).toMatch(/no active repository/);
     expect([await builds(), (await call(theirs, "GET", "/build")).body.length]).toEqual(before);
   });
 });

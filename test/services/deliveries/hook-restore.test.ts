@@ -7,11 +7,11 @@ import {
   attachRepository,
   deliver,
   eventHeaders,
-  hookOfGeneration,
   newConnection,
+  newHook,
   type StoredConnection,
 } from "../../support/hooks.ts";
-import { pushOf, SHA } from "../../support/host-events.ts";
+import { newPush, SHA } from "../../support/host-events.ts";
 
 let admin: string;
 let orgId: string;
@@ -26,7 +26,7 @@ beforeEach(async () => {
   await attachRepository(repository.id, hook);
 });
 
-const push = (to: StoredConnection, digit: string) => deliver(to, eventHeaders("github", "push"), pushOf(SHA(digit)));
+const push = (to: StoredConnection, digit: string) => deliver(to, eventHeaders("github", "push"), newPush(SHA(digit)));
 const generation = () =>
   env.DB.prepare("SELECT hook_generation FROM connection WHERE id = ?")
     .bind(hook.connectionId)
@@ -55,8 +55,8 @@ it("a hook that was replaced stays so in a database that was restored, which is 
   expect((await call(admin, "GET", "/build")).body).toHaveLength(1);
   expect(await poolStub(orgId).restored("database")).toMatchObject({ ok: true });
   expect(await generation()).toBe(3);
-  expectProblem(await push(await hookOfGeneration(hook, 2), "b"), 410, "gone");
-  expect((await push(await hookOfGeneration(hook, 3), "b")).body.builds).toHaveLength(1);
+  expectProblem(await push(await newHook(hook, 2), "b"), 410, "gone");
+  expect((await push(await newHook(hook, 3), "b")).body.builds).toHaveLength(1);
 });
 
 it("so does the hook of a connection that was deleted", async () => {

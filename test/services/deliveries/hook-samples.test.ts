@@ -5,13 +5,13 @@ import type { HostKind } from "../../../src/protocol/connection.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 import { DELIVERIES } from "../../support/deliveries/cases.ts";
 import { SIGNATURE_CASES } from "../../support/deliveries/signature-cases.ts";
-import { headersOf } from "../../support/deliveries/signed.ts";
+import { signedHeaders } from "../../support/deliveries/signed.ts";
 import {
   attachRepository,
   deliver,
   eventHeaders,
   newConnection,
-  notesOf,
+  readDeliveryNotes,
   type StoredConnection,
   send,
 } from "../../support/hooks.ts";
@@ -59,7 +59,7 @@ describe("a delivery", () => {
 
   it.each(DELIVERIES.map((one, index) => [one.title, one, index] as const))("of %s", async (_, one, index) => {
     const { kind, event, body, arrival, builds: isBuilt } = one;
-    const answer = await deliver(hooks[kind], headersOf(kind, event, `sample-${index}`), ofOwnCommits(body, index));
+    const answer = await deliver(hooks[kind], signedHeaders(kind, event, `sample-${index}`), ofOwnCommits(body, index));
     expect(answer.status, answer.text).toBe(202);
     const { builds, ignored } = answer.body;
     expect(ignored === null, `${ignored}`).toBe(builds.length > 0);
@@ -67,7 +67,7 @@ describe("a delivery", () => {
     const { action, pull } = arrival as { action?: string; pull?: { isFork?: boolean } };
     const isUnknown = action === "labeled" && !pull?.isFork;
     if (!isUnknown) expect(builds.length, `${ignored}`).toBe(isBuilt ? 1 : 0);
-    const [note] = await notesOf(hooks[kind]);
+    const [note] = await readDeliveryNotes(hooks[kind]);
     expect(note).toMatchObject({ id: answer.body.delivery, builds, ignored });
     for (const build of builds) {
       const { body: made } = await call(admin, "GET", `/build/${build}`);

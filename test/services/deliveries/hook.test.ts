@@ -4,17 +4,17 @@ import type { Build } from "../../../src/protocol/build.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { call, newAgent, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
-import { buildOf, completeJob, poll } from "../../support/build-setup.ts";
+import { completeJob, pollOnce, readBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import {
   attachRepository,
   deliver,
   eventHeaders,
   newConnection,
-  notesOf,
+  readDeliveryNotes,
   type StoredConnection,
 } from "../../support/hooks.ts";
-import { hostTime, pullOf, pushOf, SHA } from "../../support/host-events.ts";
+import { hostTime, newPull, newPush, SHA } from "../../support/host-events.ts";
 
 let admin: string;
 let orgId: string;
@@ -38,16 +38,16 @@ const openPulls = async () =>
 
 describe("POST /hook/{token}", () => {
   it("makes a build of a push, which says what made it", async () => {
-    const { status, body, text } = await push(pushOf(SHA("a"), { before: SHA("b") }), "delivery-1");
+    const { status, body, text } = await push(newPush(SHA("a"), { before: SHA("b") }), "delivery-1");
     expect(status, text).toBe(202);
     expect(body).toEqual({ delivery: "delivery-1", builds: [expect.any(String)], ignored: null });
-    const build = await buildOf(admin, body.builds[0]!);
+    const build = await readBuild(admin, body.builds[0]!);
     expect(build).toMatchObject({
       ...{ repoId: repository.id, pipelineId: pipeline.id, branch: "main", commitSha: SHA("a"), status: "queued" },
       ...{ event: "push", trigger: "api", subject: "Mend it", author: "Ann", pull: null, tag: null },
       createdBy: { kind: "connection", id: hook.connectionId, name: "our github" },
     });
-    const [note] = await notesOf(hook);
+    const [note] = await readDeliveryNotes(hook);
     expect(note).toMatchObject({
       ...{ id: "delivery-1", event: "push", ref: "refs/heads/main", sha: SHA("a"), builds: body.builds, ignored: null },
       repository: { hostRepoId: 1, fullName: "acme/app-1", defaultBranch: "main" },
@@ -57,16 +57,16 @@ describe("POST /hook/{token}", () => {
   it("makes no build for a pipeline that requires Windows, and says why", async () => {
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { requires: { platform: "windows" } });
     const ignored = "There is no agent for Windows: write macos or linux";
-    expect((await push(pushOf(SHA("a")))).body).toMatchObject({ builds: [], ignored });
+    expect((await push(newPush(SHA("a")))).body).toMatchObject({ builds: [], ignored });
   });
 
   it("makes builds whose retries say the same of what made them", async () => {
-    const { body } = await pull(pullOf("opened", SHA("a")));
+    const { body } = await pull(newPull("opened", SHA("a")));
     const id = body.builds[0]!;
     await call(admin, "POST", `/build/${id}/cancel`);
     const { status, body: retry } = await call(admin, "POST", `/build/${id}/retry`);
     expect(status).toBe(201);
-    const first = await buildOf(admin, id);
+    const first = await readBuild(admin, id);
     const { event, pull: told, branch, commitSha } = first;
     expect(event).toBe("pull");
     expect(retry).toMatchObject({ event, pull: told, branch, commitSha, trigger: "retry", retryOf: id });
@@ -74,16 +74,16 @@ describe("POST /hook/{token}", () => {
   });
 
   it("says why a push makes none", async () => {
-    const { status, body } = await push(pushOf(SHA("a"), { ref: "refs/heads/topic" }));
+    const { status, body } = await push(newPush(SHA("a"), { ref: "refs/heads/topic" }));
     expect(status).toBe(202);
     expect(body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
-    expect((await notesOf(hook))[0]).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+    expect((await readDeliveryNotes(hook))[0]).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
   });
 
   it("makes one build of a push and its own pull request, and remembers the pull request until it is closed", async () => {
-    const opened = await pull(pullOf("opened", SHA("a")));
+    const opened = await pull(newPull("opened", SHA("a")));
     expect(opened.body.builds).toHaveLength(1);
-    expect(await buildOf(admin, opened.body.builds[0]!)).toMatchObject({
+    expect(await readBuild(admin, opened.body.builds[0]!)).toMatchObject({
       ...{ event: "pull", branch: "topic", commitSha: SHA("a"), ref: "refs/heads/topic" },
       pull: { number: 7, base: "main", branch: "topic", title: "Add it", author: "ann" },
     });
@@ -96,10 +96,10 @@ describe("POST /hook/{token}", () => {
         updated_at: new Date(hostTime()).toISOString(),
       },
     ]);
-    const pushed = await push(pushOf(SHA("a"), { ref: "refs/heads/topic" }));
+    const pushed = await push(newPush(SHA("a"), { ref: "refs/heads/topic" }));
     expect(pushed.body.builds).toEqual(opened.body.builds);
-    await pull(pullOf("closed", SHA("a"), { updatedAt: hostTime(1800) }));
-    const later = await push(pushOf(SHA("b"), { ref: "refs/heads/topic", before: SHA("a") }));
+    await pull(newPull("closed", SHA("a"), { updatedAt: hostTime(1800) }));
+    const later = await push(newPush(SHA("b"), { ref: "refs/heads/topic", before: SHA("a") }));
     expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
   });
 
@@ -109,23 +109,23 @@ describe("POST /hook/{token}", () => {
     const agent = await newAgent(admin);
     const listed = async (query: string) =>
       (await call(admin, "GET", `/build?${query}`)).body.map(({ id }: Build) => id);
-    const pushed = async (head: string, ref: string) => (await push(pushOf(SHA(head), { ref }))).body.builds[0]!;
+    const pushed = async (head: string, ref: string) => (await push(newPush(SHA(head), { ref }))).body.builds[0]!;
     const stored = () =>
       env.DB.prepare("SELECT id, event, pull_number FROM build_summary WHERE org_id = ?").bind(orgId).all();
     const first = await pushed("a", "refs/heads/topic");
     await poolStub(orgId).flush();
-    expect((await pull(pullOf("opened", SHA("a")))).body.builds).toEqual([first]);
-    const job = (await poll(agent)).body;
+    expect((await pull(newPull("opened", SHA("a")))).body.builds).toEqual([first]);
+    const job = (await pollOnce(agent)).body;
     expect(job).toMatchObject({ build: { id: first, event: "pull", pull: { number: 7 } }, paths: ["src/**"] });
     await completeJob(agent, job);
     const second = await pushed("b", "refs/heads/next");
-    const running = (await poll(agent)).body;
+    const running = (await pollOnce(agent)).body;
     await poolStub(orgId).flush();
     expect((await stored()).results).toHaveLength(2);
     expect(running.build).toMatchObject({ id: second, event: "push", pull: null });
     await call(agent.token, "POST", `/build/${second}/start`, undefined, { "X-Lease": String(running.lease) });
-    await pull(pullOf("opened", SHA("b"), { number: 8, branch: "next" }));
-    expect(await buildOf(admin, second)).toMatchObject({ event: "push", pull: { number: 8, base: "main" } });
+    await pull(newPull("opened", SHA("b"), { number: 8, branch: "next" }));
+    expect(await readBuild(admin, second)).toMatchObject({ event: "push", pull: { number: 8, base: "main" } });
     expect(await listed("pull=8")).toEqual([second]);
     await completeJob(agent, running);
     await poolStub(orgId).flush();
@@ -144,14 +144,14 @@ describe("POST /hook/{token}", () => {
       status: 202,
       body: { delivery: "p", builds: [], ignored: "the host tries the hook" },
     });
-    expect(await notesOf(hook)).toMatchObject([{ id: "p", event: "ping", repository: null }]);
+    expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "p", event: "ping", repository: null }]);
   });
 
   it("builds nothing of a repository that it does not know, and names it", async () => {
-    const { status, body } = await push(pushOf(SHA("a"), { id: 99, fullName: "acme/other" }));
+    const { status, body } = await push(newPush(SHA("a"), { id: 99, fullName: "acme/other" }));
     expect(status).toBe(202);
     expect(body).toMatchObject({ builds: [], ignored: "no active repository of this connection has this id" });
-    expect(await notesOf(hook)).toMatchObject([{ repository: { hostRepoId: 99, fullName: "acme/other" } }]);
+    expect(await readDeliveryNotes(hook)).toMatchObject([{ repository: { hostRepoId: 99, fullName: "acme/other" } }]);
     expect((await call(admin, "GET", "/build")).body).toEqual([]);
   });
 });

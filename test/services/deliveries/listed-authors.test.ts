@@ -3,9 +3,9 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { HostKind } from "../../../src/protocol/connection.ts";
 import type { Repository } from "../../../src/protocol/repository.ts";
 import { call, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
-import { buildOf, trigger } from "../../support/build-setup.ts";
+import { readBuild, triggerBuild } from "../../support/build-setup.ts";
 import { attachRepository, deliver, eventHeaders, newConnection, type StoredConnection } from "../../support/hooks.ts";
-import { groupOf, SHA } from "../../support/host-events.ts";
+import { newMergeGroup, SHA } from "../../support/host-events.ts";
 import { HOSTS_OF_PEOPLE, type Told } from "../../support/host-people.ts";
 
 const MAIN = "refs/heads/main";
@@ -41,7 +41,7 @@ const trustAfter = async (told: Told[]): Promise<string | null> => {
     expect(answer.status, answer.text).toBe(202);
     ({ builds } = answer.body);
   }
-  return builds[0] ? (await buildOf(admin, builds[0])).trust : null;
+  return builds[0] ? (await readBuild(admin, builds[0])).trust : null;
 };
 
 let places = 0;
@@ -193,7 +193,7 @@ describe("what a listed author pushed", () => {
   it("is trusted where a person asks for a build of it", async () => {
     await trustAfter([push(BOT, ONE, null)]);
     const asked = { branch, commitSha: own(ONE) };
-    expect(await trigger(admin, pipelineId, asked)).toMatchObject({ trust: "trusted" });
+    expect(await triggerBuild(admin, pipelineId, asked)).toMatchObject({ trust: "trusted" });
   });
 
   it("is remembered of as many listed authors as there may be", async () => {
@@ -223,7 +223,9 @@ describe("a merge group", () => {
   ])("that %s asked for is %s", async (login, trust) => {
     await connect("github");
     await buildOn({ "merge-group": true });
-    expect(await trustAfter([["merge_group", { ...groupOf("checks_requested", ONE), sender: { login } }]])).toBe(trust);
+    expect(await trustAfter([["merge_group", { ...newMergeGroup("checks_requested", ONE), sender: { login } }]])).toBe(
+      trust,
+    );
   });
 });
 

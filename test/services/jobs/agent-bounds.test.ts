@@ -3,13 +3,13 @@ import type { AuditEntry } from "../../../src/protocol/audit.ts";
 import {
   type Answer,
   call,
-  created,
+  create,
   expectProblem,
   newOrganization,
   newPipeline,
   newRepository,
 } from "../../support/api.ts";
-import { poll, trigger } from "../../support/build-setup.ts";
+import { pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 
 const LINUX = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
@@ -35,8 +35,8 @@ describe("an agent's own token", () => {
   beforeAll(async () => {
     ({ admin, orgId } = await newOrganization());
     const wanted = { name: "linux machines", kind: "registration", labels: ["docker"] };
-    registration = await created(admin, "/token", wanted);
-    agent = await created(registration.token, "/buildagent/register", { name: "a", ...LINUX, labels: ["docker"] });
+    registration = await create(admin, "/token", wanted);
+    agent = await create(registration.token, "/buildagent/register", { name: "a", ...LINUX, labels: ["docker"] });
     expect((await put(admin, { isDraining: true })).status).toBe(200);
   });
 
@@ -55,14 +55,14 @@ describe("an agent's own token", () => {
     const { id: repoId } = await newRepository(admin);
     const { id: pipelineId } = await newPipeline(admin, repoId, { requires: { labels: ["release"] } });
     const key = { key: "SIGNING_KEY", value: "crown-jewels", isSecret: true, scope: "pipeline", pipelineId };
-    await created(admin, "/secrets/variables", key);
+    await create(admin, "/secrets/variables", key);
     expect((await put(admin, { isDraining: false })).status).toBe(200);
-    await trigger(admin, pipelineId);
+    await triggerBuild(admin, pipelineId);
     await put(agent.token, { labels: ["release"] });
-    const refused = await poll(agent);
+    const refused = await pollOnce(agent);
     expect([refused.status, refused.text]).toEqual([204, ""]);
     expect((await put(admin, { labels: ["docker", "release"] })).status).toBe(200);
-    expect((await poll(agent)).body.env.SIGNING_KEY).toBe("crown-jewels");
+    expect((await pollOnce(agent)).body.env.SIGNING_KEY).toBe("crown-jewels");
     expect((await put(admin, { labels: ["docker"] })).status).toBe(200);
   });
 
@@ -79,7 +79,7 @@ describe("an agent's own token", () => {
     const registeredBy = { tokenId: registration.id, kind: "registration", name: "linux machines" };
     expect((await call(admin, "GET", path())).body).toMatchObject({ registeredBy });
     const self = (await call(admin, "GET", "/token/self")).body;
-    const other = await created(admin, "/buildagent/register", { name: "c", ...LINUX });
+    const other = await create(admin, "/buildagent/register", { name: "c", ...LINUX });
     expect(other.registeredBy).toEqual({ tokenId: self.id, kind: "api", name: self.name });
     await call(admin, "DELETE", `/token/${registration.id}`);
     expect((await call(admin, "GET", path())).body).toMatchObject({ registeredBy });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Build, Step } from "../../../src/protocol/build.ts";
 import type { Variable } from "../../../src/protocol/variable.ts";
-import { call, created } from "../../support/api.ts";
-import { buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 
 const step = (over: Partial<Step>): Step => ({
@@ -15,14 +15,14 @@ const begun = async () => {
   const works = await newBuildSetup();
   const secret = `secret-${crypto.randomUUID()}`;
   const scope = { scope: "organization", orgId: works.orgId };
-  await created<Variable>(works.admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });
-  const { id } = await trigger(works.admin, works.pipeline.id);
-  const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
+  await create<Variable>(works.admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });
+  const { id } = await triggerBuild(works.admin, works.pipeline.id);
+  const headers = { "X-Lease": String((await pollOnce(works.agent)).body.lease) };
   await call(works.agent.token, "POST", `/build/${id}/start`, undefined, headers);
   const tell = (body: object) => call(works.agent.token, "POST", `/build/${id}/progress`, body, headers);
   const finish = (body: object) => call<Build>(works.agent.token, "POST", `/build/${id}/finish`, body, headers);
   const closeLog = () => poolStub(works.orgId).flush();
-  return { secret, tell, finish, closeLog, read: (): Promise<Build> => buildOf(works.admin, id) };
+  return { secret, tell, finish, closeLog, read: (): Promise<Build> => readBuild(works.admin, id) };
 };
 
 describe("what an agent tells of its steps", () => {
@@ -97,10 +97,10 @@ describe("a report that repeats the names of the one before", () => {
 
   it("is masked anew in the next attempt, which has other secrets", async () => {
     const works = await newBuildSetup();
-    const { id } = await trigger(works.admin, works.pipeline.id);
+    const { id } = await triggerBuild(works.admin, works.pipeline.id);
     const steps = [step({ name: "run next-value", finishedAt: now })];
     const attempt = async () => {
-      const headers = { "X-Lease": String((await poll(works.agent)).body.lease) };
+      const headers = { "X-Lease": String((await pollOnce(works.agent)).body.lease) };
       const tell = (verb: string, body?: object) =>
         call(works.agent.token, "POST", `/build/${id}/${verb}`, body, headers);
       await tell("start");
@@ -108,15 +108,15 @@ describe("a report that repeats the names of the one before", () => {
       return tell;
     };
     const first = await attempt();
-    expect(await names(() => buildOf(works.admin, id))).toEqual(["run next-value"]);
+    expect(await names(() => readBuild(works.admin, id))).toEqual(["run next-value"]);
     expect((await first("release", { reason: "stopped", interrupted: true })).status).toBe(200);
     const secret = { key: "KEY", value: "next-value", isSecret: true, scope: "organization", orgId: works.orgId };
-    await created<Variable>(works.admin, "/secrets/variables", secret);
+    await create<Variable>(works.admin, "/secrets/variables", secret);
     const second = await attempt();
-    expect(await names(() => buildOf(works.admin, id))).toEqual(["run ***"]);
+    expect(await names(() => readBuild(works.admin, id))).toEqual(["run ***"]);
     expect((await first("progress", { steps })).status).toBe(409);
     expect((await second("progress", { steps })).status).toBe(204);
-    expect(await names(() => buildOf(works.admin, id))).toEqual(["run ***"]);
+    expect(await names(() => readBuild(works.admin, id))).toEqual(["run ***"]);
   });
 });
 

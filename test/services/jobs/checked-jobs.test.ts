@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, created, newPipeline } from "../../support/api.ts";
+import { call, create, newPipeline } from "../../support/api.ts";
 import { newBuildSetup } from "../../support/build-setup.ts";
 
 const FILE = `jobs:
@@ -26,8 +26,8 @@ describe("the check of a file of several jobs", () => {
   it("with a pipeline says who has to approve a job, and what it does not get on the default branch", async () => {
     const { admin, repository, orgId } = await newBuildSetup();
     const plain = { key: "WHERE", value: "shop", isSecret: false, scope: "organization", orgId };
-    await created(admin, "/secrets/variables", plain);
-    const group = await created(admin, "/secrets/groups", { name: "release", protection: { approval: "admin" } });
+    await create(admin, "/secrets/variables", plain);
+    const group = await create(admin, "/secrets/groups", { name: "release", protection: { approval: "admin" } });
     const pipeline = await newPipeline(admin, repository.id, { name: "jobs", groupIds: [group.id] });
     const check = async () => {
       const { body } = await call(admin, "POST", "/pipeline/check", { definition: FILE, pipelineId: pipeline.id });
@@ -53,9 +53,9 @@ describe("the check of a file of several jobs", () => {
 describe("the preview of an environment", () => {
   it("has of protected groups what a job gets that names them, on that branch", async () => {
     const { admin, repository, orgId } = await newBuildSetup();
-    const group = await created(admin, "/secrets/groups", { name: "release", protection: { branches: ["main"] } });
+    const group = await create(admin, "/secrets/groups", { name: "release", protection: { branches: ["main"] } });
     const secret = { key: "KEY", value: "v", isSecret: true, scope: "group", groupId: group.id, orgId };
-    await created(admin, "/secrets/variables", secret);
+    await create(admin, "/secrets/variables", secret);
     const { id } = await newPipeline(admin, repository.id, { name: "jobs", groupIds: [group.id] });
     const keys = async (query: string) => {
       const { body } = await call(admin, "GET", `/pipeline/${id}/environment${query}`);

@@ -1,8 +1,8 @@
 import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { call, created, newAgent, newOrganization } from "../../support/api.ts";
+import { call, create, newAgent, newOrganization } from "../../support/api.ts";
 import { newAppKeys } from "../../support/app-keys.ts";
-import { completeJob, poll, trigger } from "../../support/build-setup.ts";
+import { completeJob, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 import type { HostedApp } from "../../support/recording-host/host-state.ts";
 
@@ -17,15 +17,15 @@ const furnished = async (app: Partial<HostedApp> = {}, proof: object = { app: { 
   const { admin, orgId } = await newOrganization();
   const host = await newHost({ kind: "github", app: { ...APP, ...app } });
   const body = { kind: "github", name: "ours", webUrl: host.webUrl, ...proof };
-  const connection = await created(admin, "/connection", body);
+  const connection = await create(admin, "/connection", body);
   const path = `/connection/${connection.id}`;
-  const repository = await created(admin, `${path}/repository`, { hostRepoId: 41, registersHook: false });
-  const pipeline = await created(admin, "/pipeline", { repoId: repository.id, name: "test" });
+  const repository = await create(admin, `${path}/repository`, { hostRepoId: 41, registersHook: false });
+  const pipeline = await create(admin, "/pipeline", { repoId: repository.id, name: "test" });
   const agent = await newAgent(admin);
   const cloneTokens = async () => (await host.seen()).minted.filter(({ body: asked }) => asked.repository_ids);
   const next = async () => {
-    await trigger(admin, pipeline.id);
-    return poll(agent);
+    await triggerBuild(admin, pipeline.id);
+    return pollOnce(agent);
   };
   return { admin, orgId, host, path, repository, pipeline, agent, cloneTokens, next };
 };
@@ -87,7 +87,7 @@ describe("a build of a repository of a GitHub App", () => {
     const [build] = (await call(admin, "GET", "/build")).body;
     expect(build).toMatchObject({ status: "queued", attempt: 0 });
     vi.setSystemTime(Date.now() + 10_000);
-    expect((await poll(agent)).status).toBe(200);
+    expect((await pollOnce(agent)).status).toBe(200);
   });
 
   it("is handed out without one where GitHub gives none: it may be public", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem } from "../../support/api.ts";
-import { type BuildSetup, buildOf, newBuildSetup, poll, takeNewJob } from "../../support/build-setup.ts";
+import { call, create, expectProblem } from "../../support/api.ts";
+import { type BuildSetup, finishNewJob, newBuildSetup, pollOnce, readBuild } from "../../support/build-setup.ts";
 
 const AWKWARD = ["constructor", "toString", "hasOwnProperty", "valueOf", "isPrototypeOf", "__defineGetter__"];
 
@@ -8,7 +8,7 @@ const AWKWARD = ["constructor", "toString", "hasOwnProperty", "valueOf", "isProt
 const scopes = async (works: BuildSetup) => {
   const { admin, orgId, repository, pipeline } = works;
   const groups = [];
-  for (const name of ["first", "second"]) groups.push((await created(admin, "/secrets/groups", { name })).id);
+  for (const name of ["first", "second"]) groups.push((await create(admin, "/secrets/groups", { name })).id);
   await call(admin, "PUT", `/pipeline/${pipeline.id}`, { groupIds: groups });
   return {
     organization: { scope: "organization", orgId },
@@ -20,7 +20,7 @@ const scopes = async (works: BuildSetup) => {
 };
 
 const set = ({ admin }: BuildSetup, owner: object, key: string, value: string, more: object = {}) =>
-  created(admin, "/secrets/variables", { key, value, isSecret: true, ...owner, ...more });
+  create(admin, "/secrets/variables", { key, value, isSecret: true, ...owner, ...more });
 
 describe("what a build is handed out", () => {
   it("is the nearest scope's value of each key, later groups before earlier ones, the run's before all", async () => {
@@ -31,7 +31,7 @@ describe("what a build is handed out", () => {
         await set(works, owner, `UP_TO_${name}`, `${name} ${JSON.stringify(owner)}`);
       }
     }
-    const { env, secretKeys, runKeys } = await takeNewJob(works, {
+    const { env, secretKeys, runKeys } = await finishNewJob(works, {
       envVariables: { UP_TO_pipeline: "of the run", N: 7 },
     });
     for (const [name, owner] of owners) {
@@ -45,7 +45,7 @@ describe("what a build is handed out", () => {
 
   it("has names that JavaScript knows at every level, and nothing under them but what was set", async () => {
     const works = await newBuildSetup();
-    const bare = await takeNewJob(works);
+    const bare = await finishNewJob(works);
     for (const key of AWKWARD) expect(Object.hasOwn(bare.env, key)).toBe(false);
     const owners = Object.values(await scopes(works));
     for (const [index, key] of AWKWARD.entries()) {
@@ -53,7 +53,7 @@ describe("what a build is handed out", () => {
       if (owner) await set(works, owner, key, `value of ${key}`);
     }
     const run = { __defineGetter__: "of the run", hasOwnProperty: "overridden" };
-    const job = await takeNewJob(works, { envVariables: run, secretKeys: ["__defineGetter__"] });
+    const job = await finishNewJob(works, { envVariables: run, secretKeys: ["__defineGetter__"] });
     const expected = Object.fromEntries(AWKWARD.map((key) => [key, `value of ${key}`]));
     expect(job.env).toEqual({ ...expected, ...run });
     expect(job.secretKeys.sort()).toEqual([...AWKWARD].sort());
@@ -72,7 +72,7 @@ describe("what a build is handed out", () => {
     await set(works, pipeline, "ONCE_SECRET", "looks plain", { isSecret: false });
     await set(works, repository, "PLAIN", "plain", { isSecret: false });
     const marked = { envVariables: { MARKED: "m", OPEN: "o" }, secretKeys: ["MARKED", "NOT_THERE"] };
-    const job = await takeNewJob(works, marked);
+    const job = await finishNewJob(works, marked);
     expect(job.env).toEqual({ ONCE_SECRET: "looks plain", PLAIN: "plain", MARKED: "m", OPEN: "o" });
     expect(job.secretKeys.sort()).toEqual(["MARKED", "ONCE_SECRET"]);
     const preview = await call(works.admin, "GET", `/pipeline/${works.pipeline.id}/environment`);
@@ -85,12 +85,12 @@ describe("what a build is handed out", () => {
     const kept = await set(works, organization, "KEPT", "kept value");
     const moved = await set(works, organization, "CHANGED", "before");
     const environmentOf = async (more: object = {}) => {
-      const { build } = await takeNewJob(works, more);
+      const { build } = await finishNewJob(works, more);
       const shown = await call(works.admin, "GET", `/build/${build.id}`);
       for (const value of ["kept value", "before", "after", "nearer", "of the run"]) {
         expect(shown.text).not.toContain(value);
       }
-      return (await buildOf(works.admin, build.id)).environment;
+      return (await readBuild(works.admin, build.id)).environment;
     };
     const first = await environmentOf();
     expect(first).toEqual([
@@ -124,9 +124,9 @@ describe("envVariables of a run", () => {
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: `/envVariables/${name}` })]);
     expect(answer.text).not.toContain("canary-value");
-    expect((await poll(works.agent)).status).toBe(204);
+    expect((await pollOnce(works.agent)).status).toBe(204);
     await set(works, { scope: "organization", orgId: works.orgId }, name, "set by a maintainer");
-    expect((await takeNewJob(works)).env).toEqual({ [name]: "set by a maintainer" });
+    expect((await finishNewJob(works)).env).toEqual({ [name]: "set by a maintainer" });
   });
 
   it("may not replace what a variable keeps for itself, unless that is not active", async () => {
@@ -139,12 +139,12 @@ describe("envVariables of a run", () => {
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors).toEqual([expect.objectContaining({ pointer: "/envVariables/KEPT" })]);
     await call(admin, "PUT", `/secrets/variables/${id}`, { isActive: false });
-    expect((await takeNewJob(works, wanted)).env.KEPT).toBe("mine");
+    expect((await finishNewJob(works, wanted)).env.KEPT).toBe("mine");
     await call(admin, "PUT", `/secrets/variables/${id}`, { isActive: true });
     const first = (await call(admin, "GET", "/build")).body[0].id;
     expectProblem(await call(admin, "POST", `/build/${first}/retry`), 422, "invalid");
     await call(admin, "PUT", `/secrets/variables/${id}`, { allowOverride: true });
     expect((await call(admin, "POST", `/build/${first}/retry`)).status).toBe(201);
-    expect((await poll(works.agent)).body.env.KEPT).toBe("mine");
+    expect((await pollOnce(works.agent)).body.env.KEPT).toBe("mine");
   });
 });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, expectProblem, newOrganization, newToken } from "../../support/api.ts";
-import { type BuildSetup, buildOf, newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { planNext, pollForJobs, runNext, statusesOf } from "../../support/jobs.ts";
+import { type BuildSetup, newBuildSetup, readBuild, triggerBuild } from "../../support/build-setup.ts";
+import { finishNextJob, jobStatuses, planNextBuild, pollForJobs } from "../../support/jobs.ts";
 
 const GATED = `jobs:
   deploy: { gate: { message: "Release?" }, steps: [{ run: make }] }
@@ -15,8 +15,8 @@ describe("a gate", () => {
   let jobId: string;
 
   const gated = async (text = GATED) => {
-    await trigger(setup.admin, setup.pipeline.id);
-    const planned = await planNext(setup.agent, text);
+    await triggerBuild(setup.admin, setup.pipeline.id);
+    const planned = await planNextBuild(setup.agent, text);
     buildId = planned.buildId;
     jobId = planned.ids.deploy!;
   };
@@ -33,8 +33,8 @@ describe("a gate", () => {
   });
 
   it("holds the job back, and says what it asks and who may answer", async () => {
-    const build = await buildOf(setup.admin, buildId);
-    expect(statusesOf(build)).toEqual({ deploy: "waiting", after: "waiting" });
+    const build = await readBuild(setup.admin, buildId);
+    expect(jobStatuses(build)).toEqual({ deploy: "waiting", after: "waiting" });
     expect(build).toMatchObject({
       waitsFor: [{ jobId, key: "deploy", gate: { message: "Release?", by: "maintainer" } }],
     });
@@ -50,7 +50,7 @@ describe("a gate", () => {
     }
     const long = { comment: "x".repeat(1001) };
     expectProblem(await call(tokens.maintainer, "POST", `/job/${jobId}/approve`, long), 422, "invalid");
-    expect((await buildOf(setup.admin, buildId)).waitsFor).toHaveLength(1);
+    expect((await readBuild(setup.admin, buildId)).waitsFor).toHaveLength(1);
   });
 
   it("opens once: the same word again is the same answer, another one is a conflict", async () => {
@@ -60,28 +60,28 @@ describe("a gate", () => {
     expectProblem(await call(setup.admin, "POST", `/job/${jobId}/reject`), 409, "conflict");
     const job = (await call(setup.admin, "GET", `/job/${jobId}`)).body;
     expect(job.gate.decision).toMatchObject({ approved: true, by: "maintainer", comment: "go" });
-    await runNext(setup.agent);
-    await runNext(setup.agent);
+    await finishNextJob(setup.agent);
+    await finishNextJob(setup.agent);
     expectProblem(await call(setup.admin, "POST", `/job/${jobId}/reject`), 409, "conflict");
-    expect(await buildOf(setup.admin, buildId)).toMatchObject({ status: "succeeded" });
+    expect(await readBuild(setup.admin, buildId)).toMatchObject({ status: "succeeded" });
   });
 
   it("that is rejected fails its job, and drops what needs it", async () => {
     await gated();
     const answer = await call(tokens.maintainer, "POST", `/build/${buildId}/reject`, { comment: "not today" });
     expect(answer.body).toMatchObject({ status: "failed", reason: "gate-closed" });
-    expect(statusesOf(answer.body)).toEqual({ deploy: "failed", after: "dropped" });
+    expect(jobStatuses(answer.body)).toEqual({ deploy: "failed", after: "dropped" });
     expectProblem(await call(setup.admin, "POST", `/build/${buildId}/approve`), 409, "conflict");
   });
 
   it("of a matrix asks once, for all combinations", async () => {
     await gated("jobs:\n  deploy: { gate: {}, matrix: { to: [eu, us] }, steps: [{ run: x }] }\n");
-    expect((await buildOf(setup.admin, buildId)).waitsFor).toMatchObject([{ key: "deploy" }]);
+    expect((await readBuild(setup.admin, buildId)).waitsFor).toMatchObject([{ key: "deploy" }]);
     const answer = await call(tokens.maintainer, "POST", `/build/${buildId}/approve`);
     expect(answer, answer.text).toMatchObject({ status: 200, body: { waitsFor: [] } });
-    expect(statusesOf(answer.body)).toEqual({ "deploy (eu)": "queued", "deploy (us)": "queued" });
-    await runNext(setup.agent);
-    await runNext(setup.agent);
+    expect(jobStatuses(answer.body)).toEqual({ "deploy (eu)": "queued", "deploy (us)": "queued" });
+    await finishNextJob(setup.agent);
+    await finishNextJob(setup.agent);
   });
 
   it("of a build or job that has ended, or that has no gate, is a conflict", async () => {
@@ -89,12 +89,12 @@ describe("a gate", () => {
       "jobs:\n  deploy: { steps: [{ run: x }] }\n  after: { gate: {}, needs: [deploy], steps: [{ run: x }] }\n",
     );
     expectProblem(await call(setup.admin, "POST", `/job/${jobId}/approve`), 409, "conflict");
-    const after = (await buildOf(setup.admin, buildId)).jobs?.[1]?.id;
+    const after = (await readBuild(setup.admin, buildId)).jobs?.[1]?.id;
     expectProblem(await call(setup.admin, "POST", `/job/${after}/approve`), 409, "conflict");
-    await runNext(setup.agent, { status: "failed", exitCode: 1 });
+    await finishNextJob(setup.agent, { status: "failed", exitCode: 1 });
     for (const path of [`/job/${jobId}`, `/job/${after}`, `/build/${buildId}`])
       expectProblem(await call(setup.admin, "POST", `${path}/approve`), 409, "conflict");
-    const { id } = await trigger(setup.admin, setup.pipeline.id);
+    const { id } = await triggerBuild(setup.admin, setup.pipeline.id);
     expectProblem(await call(setup.admin, "POST", `/build/${id}/approve`), 409, "conflict");
     expectProblem(await call(setup.admin, "POST", `/build/${crypto.randomUUID()}/approve`), 404, "not-found");
     await call(setup.admin, "POST", `/build/${id}/cancel`);
@@ -105,8 +105,8 @@ describe("a gate", () => {
     expectProblem(await call(setup.admin, "POST", `/build/${buildId}/approve`), 409, "conflict");
     expect((await call(setup.admin, "POST", `/job/${jobId}/approve`)).status).toBe(200);
     expect((await call(setup.admin, "POST", `/build/${buildId}/approve`)).status).toBe(200);
-    expect((await buildOf(setup.admin, buildId)).waitsFor).toEqual([]);
-    await runNext(setup.agent);
-    await runNext(setup.agent);
+    expect((await readBuild(setup.admin, buildId)).waitsFor).toEqual([]);
+    await finishNextJob(setup.agent);
+    await finishNextJob(setup.agent);
   });
 });

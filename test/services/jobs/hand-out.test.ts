@@ -3,8 +3,8 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Build } from "../../../src/protocol/build.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
-import { call, created, expectProblem, newAgent } from "../../support/api.ts";
-import { newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create, expectProblem, newAgent } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { logStub, poolStub } from "../../support/deployment.ts";
 import type { Crossing } from "../../support/platform/crossing.ts";
 import { fails } from "../../support/platform/effects.ts";
@@ -12,10 +12,10 @@ import { newPlatform } from "../../support/platform/platform.ts";
 import { D1 } from "../../support/platform/texts.ts";
 
 /** Polls while D1 fails, for batches of at least so many statements: a hand-out reads with several. */
-const failingPoll = async (agent: Parameters<typeof poll>[0], statements = 1) => {
+const failingPoll = async (agent: Parameters<typeof pollOnce>[0], statements = 1) => {
   const only = (crossing: Crossing) => crossing.statements.length >= statements;
   const away = newPlatform().trouble("DB", fails(D1.overloaded), { only });
-  const answer = await poll(agent);
+  const answer = await pollOnce(agent);
   away.end();
   expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
 };
@@ -24,17 +24,17 @@ describe("builds whose environment cannot be composed", () => {
   it("fail ten at a poll, which then keeps the agent away for a while; the next poll goes on", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
     const secret = { key: "S", value: "some secret text", isSecret: true, scope: "organization", orgId };
-    const { id } = await created(admin, "/secrets/variables", secret);
+    const { id } = await create(admin, "/secrets/variables", secret);
     await env.DB.prepare("UPDATE variable SET sealed = 'm1.s1.damaged' WHERE id = ?").bind(id).run();
     const builds: Build[] = [];
-    for (let n = 0; n < 11; n++) builds.push(await trigger(admin, pipeline.id));
+    for (let n = 0; n < 11; n++) builds.push(await triggerBuild(admin, pipeline.id));
     const statuses = () =>
       Promise.all(builds.map(async (build) => (await call(admin, "GET", `/build/${build.id}`)).body.status));
-    const answer = await poll(agent);
+    const answer = await pollOnce(agent);
     expectProblem(answer as never, 503, "unavailable");
     expect(answer.headers.get("Retry-After")).toBe("30");
     expect((await statuses()).join()).toBe(`${"failed,".repeat(10)}queued`);
-    expect((await poll(agent)).status).toBe(204);
+    expect((await pollOnce(agent)).status).toBe(204);
     expect(new Set(await statuses())).toEqual(new Set(["failed"]));
   });
 
@@ -47,8 +47,8 @@ describe("builds whose environment cannot be composed", () => {
     )
       .bind(orgId)
       .run();
-    const { id } = await trigger(admin, pipeline.id);
-    const { headers } = await poll(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const { headers } = await pollOnce(agent);
     const [, read] = /read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "failed", reason: "environment" });
     expect(Number(read)).toBeLessThan(2 * LIMITS.activeVariables);
@@ -60,7 +60,7 @@ describe("builds whose environment cannot be composed", () => {
 describe("a build that cannot be handed out while D1 is away", () => {
   it("waits again each time, and makes no log and no close", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     await failingPoll(agent);
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued", attempt: 0 });
     const tables = () =>
@@ -73,9 +73,9 @@ describe("a build that cannot be handed out while D1 is away", () => {
 
   it("makes the pool pause, and every build says so", async () => {
     const { admin, pipeline, agent } = await newBuildSetup();
-    const builds = [await trigger(admin, pipeline.id), await trigger(admin, pipeline.id)];
+    const builds = [await triggerBuild(admin, pipeline.id), await triggerBuild(admin, pipeline.id)];
     await failingPoll(agent);
-    expect((await poll(await newAgent(admin))).status).toBe(204);
+    expect((await pollOnce(await newAgent(admin))).status).toBe(204);
     for (const { id } of builds) {
       const { body } = await call(admin, "GET", `/build/${id}/explain`);
       expect(body).toMatchObject({
@@ -89,9 +89,9 @@ describe("a build that cannot be handed out while D1 is away", () => {
 describe("a build whose own rows make D1 fail", () => {
   it("holds up no other build, whatever the error says", async () => {
     const { admin, pipeline, agent } = await newBuildSetup();
-    const [hostile, other] = [await trigger(admin, pipeline.id), await trigger(admin, pipeline.id)];
+    const [hostile, other] = [await triggerBuild(admin, pipeline.id), await triggerBuild(admin, pipeline.id)];
     await failingPoll(agent, 2);
-    const answer = await poll(await newAgent(admin));
+    const answer = await pollOnce(await newAgent(admin));
     expect([answer.status, answer.body.build?.id]).toEqual([200, other.id]);
     const { body } = await call(admin, "GET", `/build/${hostile.id}/explain`);
     expect(body).toMatchObject({

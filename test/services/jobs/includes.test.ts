@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { hashedText } from "../../../src/pipeline/parse/included-files.ts";
 import { FEATURES_HEADER } from "../../../src/protocol/jobs.ts";
 import { call, expectProblem, newAgent, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
-import { buildOf, newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { sendPlan, statusesOf, takeAndStart } from "../../support/jobs.ts";
+import { newBuildSetup, readBuild, triggerBuild } from "../../support/build-setup.ts";
+import { jobStatuses, sendPlan, startNextJob } from "../../support/jobs.ts";
 
 const FILE = "jobs:\n  test:\n    steps:\n      - include: ./ci/a.yml\n        with: { v: 24 }\n";
 const A = { path: "ci/a.yml", text: "inputs: { v: { type: number } }\nsteps: [{ include: ./b.yml }]\n" };
@@ -17,8 +17,8 @@ const hashOf = (...files: { path: string; text: string }[]) =>
 /** An agent that holds a build whose file nobody has read, and is about to plan it. */
 const begun = async () => {
   const setup = await newBuildSetup();
-  const { id } = await trigger(setup.admin, setup.pipeline.id);
-  const root = await takeAndStart(setup.agent);
+  const { id } = await triggerBuild(setup.admin, setup.pipeline.id);
+  const root = await startNextJob(setup.agent);
   return { ...setup, id, plan: (text: string, more: object = {}) => sendPlan(setup.agent, root, text, more) };
 };
 
@@ -71,13 +71,13 @@ describe("a plan with files that it includes", () => {
     const answer = await plan(FILE, { includes });
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors).toMatchObject([errors[0]]);
-    expect(await buildOf(admin, id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
   });
 
   it("tells people the mistake at its own file", async () => {
     const { plan, admin, id } = await begun();
     await plan(FILE, { includes: [WRONG] });
-    expect((await buildOf(admin, id)).message).toContain(`ci/a.yml:2:26: ${MISTAKE}`);
+    expect((await readBuild(admin, id)).message).toContain(`ci/a.yml:2:26: ${MISTAKE}`);
   });
 
   it("is refused, and the build goes on, where a request has what no commit can have", async () => {
@@ -97,9 +97,9 @@ describe("a plan with files that it includes", () => {
       [[A, { ...B, text: `#${"x".repeat(256 * 1024)}` }], 413],
     ] as const)
       expect(await plan(FILE, { includes }), JSON.stringify(includes).slice(0, 100)).toMatchObject({ status });
-    expect(await buildOf(admin, id)).toMatchObject({ status: "running" });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "running" });
     expect(await plan(FILE, { includes: [A, B] })).toMatchObject({ status: 200 });
-    expect(statusesOf(await buildOf(admin, id))).toEqual({ test: "queued" });
+    expect(jobStatuses(await readBuild(admin, id))).toEqual({ test: "queued" });
   });
 
   it("of a definition in the pipeline's record takes none from an agent", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem } from "../../support/api.ts";
-import { newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { held, planNext, pollForJobs, runNext, takeAndStart } from "../../support/jobs.ts";
+import { call, create, expectProblem } from "../../support/api.ts";
+import { newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import { callWithLease, finishNextJob, planNextBuild, pollForJobs, startNextJob } from "../../support/jobs.ts";
 
 const FILE = `jobs:
   make: { outputs: { a: "x" }, steps: [{ run: make }] }
@@ -12,9 +12,9 @@ const planned = async () => {
   const setup = await newBuildSetup();
   const { admin, agent, pipeline, orgId } = setup;
   const secret = { key: "SECRET", value: "a very secret text", isSecret: true, scope: "organization", orgId };
-  await created(admin, "/secrets/variables", secret);
-  await trigger(admin, pipeline.id);
-  return { ...setup, ...(await planNext(agent, FILE)) };
+  await create(admin, "/secrets/variables", secret);
+  await triggerBuild(admin, pipeline.id);
+  return { ...setup, ...(await planNextBuild(agent, FILE)) };
 };
 
 const succeeded = (outputs: object) => ({ status: "succeeded", exitCode: 0, outputs });
@@ -27,8 +27,8 @@ describe("the outputs of a job", () => {
     ["of 64 KiB", { a: "x".repeat(64 * 1024 - 1) }],
   ])("%s reach the jobs that need it", async (_, outputs) => {
     const { agent } = await planned();
-    await runNext(agent, succeeded(outputs));
-    const { job } = await takeAndStart(agent);
+    await finishNextJob(agent, succeeded(outputs));
+    const { job } = await startNextJob(agent);
     const wellFormed = Object.fromEntries(Object.entries(outputs).map(([name, text]) => [name, text.toWellFormed()]));
     expect(job?.needs.make).toMatchObject({ result: "success", outputs: wellFormed });
   });
@@ -57,34 +57,40 @@ describe("the outputs of a job", () => {
     ["more than 64 KiB", { b: "1", a: "x".repeat(64 * 1024) }, "The outputs have more than 64 KiB, up to a."],
   ])("fail it with %s, and nothing of them is stored", async (_, outputs, message) => {
     const { admin, agent, ids } = await planned();
-    const job = await takeAndStart(agent);
-    const answer = await held(agent, job, "POST", "finish", succeeded(outputs));
+    const job = await startNextJob(agent);
+    const answer = await callWithLease(agent, job, "POST", "finish", succeeded(outputs));
     expect(answer, answer.text).toMatchObject({ status: 200 });
     const ended = await call(admin, "GET", `/job/${ids.make}`);
     expect(ended.body).toMatchObject({ status: "failed", reason: "output-refused", message, outputs: {} });
     expect(ended.text).not.toContain("very secret");
-    expect((await takeAndStart(agent)).job?.needs.make).toMatchObject({ result: "failure", outputs: {} });
+    expect((await startNextJob(agent)).job?.needs.make).toMatchObject({ result: "failure", outputs: {} });
   });
 
   it("of a job that failed are none", async () => {
     const { admin, agent, ids } = await planned();
-    await runNext(agent, { status: "failed", exitCode: 1, outputs: { a: "1" } });
+    await finishNextJob(agent, { status: "failed", exitCode: 1, outputs: { a: "1" } });
     expect((await call(admin, "GET", `/job/${ids.make}`)).body).toMatchObject({ status: "failed", outputs: {} });
   });
 
   it("under a lease that is over, or with a name that is none, change nothing", async () => {
     const { agent } = await planned();
-    const job = await takeAndStart(agent);
+    const job = await startNextJob(agent);
     expectProblem(
-      await held(agent, { ...job, lease: job.lease - 1 }, "POST", "finish", succeeded({ a: "1" })),
+      await callWithLease(agent, { ...job, lease: job.lease - 1 }, "POST", "finish", succeeded({ a: "1" })),
       409,
       "lease-lost",
     );
-    const named = await held(agent, job, "POST", "finish", '{"status":"succeeded","outputs":{"__proto__":"1"}}');
+    const named = await callWithLease(
+      agent,
+      job,
+      "POST",
+      "finish",
+      '{"status":"succeeded","outputs":{"__proto__":"1"}}',
+    );
     expectProblem(named, 422, "invalid");
-    await held(agent, job, "POST", "finish", succeeded({ a: "1" }));
-    expectProblem(await held(agent, job, "POST", "finish", { status: "failed" }), 409, "conflict");
-    expect((await held(agent, job, "POST", "finish", succeeded({ a: "2" }))).status).toBe(200);
+    await callWithLease(agent, job, "POST", "finish", succeeded({ a: "1" }));
+    expectProblem(await callWithLease(agent, job, "POST", "finish", { status: "failed" }), 409, "conflict");
+    expect((await callWithLease(agent, job, "POST", "finish", succeeded({ a: "2" }))).status).toBe(200);
     expect((await pollForJobs(agent)).body.job?.needs.make?.outputs).toEqual({ a: "1" });
   });
 });

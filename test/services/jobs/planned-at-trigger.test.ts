@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { call, created, newPipeline } from "../../support/api.ts";
-import { buildOf, newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { COMMIT, pollForJobs, runNext, sendPlan, statusesOf, takeAndStart } from "../../support/jobs.ts";
+import { call, create, newPipeline } from "../../support/api.ts";
+import { newBuildSetup, readBuild, triggerBuild } from "../../support/build-setup.ts";
+import { COMMIT, finishNextJob, jobStatuses, pollForJobs, sendPlan, startNextJob } from "../../support/jobs.ts";
 
 const DEFINITION = `jobs:
   test: { name: "Test \${{ build.branch }} \${{ vars.WHERE }}", steps: [{ run: make }] }
@@ -12,40 +12,43 @@ const withDefinition = async (definition: string) => {
   const setup = await newBuildSetup();
   const { admin, orgId, repository } = setup;
   const plain = { key: "WHERE", value: "here", isSecret: false, scope: "organization", orgId };
-  await created(admin, "/secrets/variables", plain);
+  await create(admin, "/secrets/variables", plain);
   return { ...setup, pipeline: await newPipeline(admin, repository.id, { name: "jobs", definition }) };
 };
 
 describe("a definition of several jobs in the pipeline's record", () => {
   it("is planned at the trigger where the commit is named: no agent has to read it", async () => {
     const { admin, agent, pipeline } = await withDefinition(DEFINITION);
-    const build = await trigger(admin, pipeline.id, { commitSha: COMMIT });
-    expect(statusesOf(build)).toEqual({ test: "queued", deploy: "waiting" });
+    const build = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
+    expect(jobStatuses(build)).toEqual({ test: "queued", deploy: "waiting" });
     expect(build.jobs?.[0]?.name).toBe("Test main here");
-    const { job, env, pipeline: of } = await runNext(agent);
+    const { job, env, pipeline: of } = await finishNextJob(agent);
     expect(job).toMatchObject({ key: "test", path: null });
     expect([env, of.definition]).toEqual([{ WHERE: "here" }, DEFINITION]);
-    await runNext(agent);
-    expect(await buildOf(admin, build.id)).toMatchObject({ status: "succeeded" });
+    await finishNextJob(agent);
+    expect(await readBuild(admin, build.id)).toMatchObject({ status: "succeeded" });
   });
 
   it("reads what the run itself sets", async () => {
     const { admin, pipeline, agent } = await withDefinition(DEFINITION);
-    const { id, jobs } = await trigger(admin, pipeline.id, { commitSha: COMMIT, envVariables: { WHERE: "there" } });
+    const { id, jobs } = await triggerBuild(admin, pipeline.id, {
+      commitSha: COMMIT,
+      envVariables: { WHERE: "there" },
+    });
     expect(jobs?.[0]?.name).toBe("Test main there");
-    await runNext(agent);
-    expect(statusesOf(await buildOf(admin, id))).toEqual({ test: "succeeded", deploy: "skipped" });
+    await finishNextJob(agent);
+    expect(jobStatuses(await readBuild(admin, id))).toEqual({ test: "succeeded", deploy: "skipped" });
   });
 
   it("is planned by an agent where no commit is named, from the record whatever the agent sends", async () => {
     const { admin, agent, pipeline } = await withDefinition(DEFINITION);
-    const build = await trigger(admin, pipeline.id);
+    const build = await triggerBuild(admin, pipeline.id);
     expect(build.jobs).toBe(null);
-    const root = await takeAndStart(agent);
+    const root = await startNextJob(agent);
     expect(root.pipeline.definition).toBe(DEFINITION);
     const answer = await sendPlan(agent, root, "jobs: { evil: { steps: [{ run: x }] } }");
     expect(answer.body.jobs.map(({ key }: { key: string }) => key)).toEqual(["test", "deploy"]);
-    const { job } = await takeAndStart(agent);
+    const { job } = await startNextJob(agent);
     expect(job).toMatchObject({ key: "test", path: null });
   });
 
@@ -56,8 +59,8 @@ describe("a definition of several jobs in the pipeline's record", () => {
   test: { needs: [build], if: needs.build.result == 'success', steps: [{ run: "echo \${{ build.number }}" }] }
 `,
     );
-    const build = await trigger(admin, pipeline.id, { commitSha: COMMIT });
-    expect(statusesOf(build)).toEqual({ build: "queued", test: "waiting" });
+    const build = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
+    expect(jobStatuses(build)).toEqual({ build: "queued", test: "waiting" });
   });
 
   it.each([
@@ -67,7 +70,7 @@ describe("a definition of several jobs in the pipeline's record", () => {
     "gate: { message: 'Release ${{ build.number }}?' }",
   ])("is left to an agent with %s", async (key) => {
     const { admin, pipeline } = await withDefinition(`jobs: { a: { steps: [{ run: x }], ${key} } }`);
-    const build = await trigger(admin, pipeline.id, { commitSha: COMMIT });
+    const build = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     expect(build.jobs).toBe(null);
   });
 
@@ -75,24 +78,24 @@ describe("a definition of several jobs in the pipeline's record", () => {
     const { admin, agent, pipeline } = await withDefinition(
       'jobs: { a: { name: "${{ build.number }}", steps: [{ run: x }] } }',
     );
-    const first = await trigger(admin, pipeline.id, { commitSha: COMMIT });
+    const first = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     expect(first.jobs).toBe(null);
-    const root = await takeAndStart(agent);
+    const root = await startNextJob(agent);
     expect((await sendPlan(agent, root, "")).status).toBe(200);
-    expect((await buildOf(admin, first.id)).jobs?.[0]?.name).toBe(String(first.number));
-    await runNext(agent);
+    expect((await readBuild(admin, first.id)).jobs?.[0]?.name).toBe(String(first.number));
+    await finishNextJob(agent);
 
     const asking = await withDefinition("jobs: { a: { groups: [none], steps: [{ run: x }] } }");
-    const second = await trigger(asking.admin, asking.pipeline.id, { commitSha: COMMIT });
+    const second = await triggerBuild(asking.admin, asking.pipeline.id, { commitSha: COMMIT });
     expect(second.jobs).toBe(null);
-    const job = await takeAndStart(asking.agent);
+    const job = await startNextJob(asking.agent);
     expect((await sendPlan(asking.agent, job, "")).status).toBe(422);
-    expect(await buildOf(asking.admin, second.id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(await readBuild(asking.admin, second.id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
   });
 
   it("goes to no agent that cannot run a job", async () => {
     const { admin, agent, pipeline } = await withDefinition(DEFINITION);
-    const build = await trigger(admin, pipeline.id, { commitSha: COMMIT });
+    const build = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     expect((await pollForJobs(agent, "environment")).status).toBe(204);
     const explained = await call(admin, "GET", `/job/${build.jobs?.[0]?.id}/explain`);
     expect(explained, explained.text).toMatchObject({ status: 200 });

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 
-import { call, created, expectProblem, newAgent } from "../../support/api.ts";
-import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { call, create, expectProblem, newAgent } from "../../support/api.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
 import {
   COMMIT,
-  held,
-  planNext,
+  callWithLease,
+  finishNextJob,
+  jobStatuses,
+  planNextBuild,
   pollForJobs,
-  runNext,
   sendPlan,
-  statusesOf,
-  takeAndStart,
+  startNextJob,
 } from "../../support/jobs.ts";
 
 const TWO = `jobs:
@@ -24,18 +24,18 @@ const TWO = `jobs:
 `;
 
 const newSecret = (setup: BuildSetup, key = "SECRET", value = "a very secret text") =>
-  created(setup.admin, "/secrets/variables", {
+  create(setup.admin, "/secrets/variables", {
     ...{ key, value, isSecret: true, scope: "organization", orgId: setup.orgId },
   });
 
 describe("a file that nobody has read", () => {
   it("runs as the job that the build begins with, which has its id", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     expect((await call(admin, "GET", `/job/${id}/explain`)).body).toMatchObject({ buildId: id, status: "queued" });
-    const job = await takeAndStart(agent);
-    await held(agent, job, "POST", "finish", { status: "failed", exitCode: 3 });
-    const build = await buildOf(admin, id);
+    const job = await startNextJob(agent);
+    await callWithLease(agent, job, "POST", "finish", { status: "failed", exitCode: 3 });
+    const build = await readBuild(admin, id);
     const { body } = await call(admin, "GET", `/job/${id}`);
     expect(body).toMatchObject({ id, buildId: id, key: "build", status: "failed", exitCode: 3, steps: build.steps });
     expect(build.jobs).toBe(null);
@@ -48,20 +48,20 @@ describe("a file that nobody has read", () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
-    const { id } = await trigger(admin, pipeline.id);
-    const job = await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const job = await startNextJob(agent);
     expect(job).toMatchObject({ needsEnvironment: true, env: {}, secretKeys: [], build: { id } });
-    expect((await buildOf(admin, id)).environment).toBe(null);
-    const answer = await held(agent, job, "POST", "environment", { commitSha: COMMIT });
+    expect((await readBuild(admin, id)).environment).toBe(null);
+    const answer = await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT });
     expect(answer, answer.text).toMatchObject({ status: 200, body: { env: { SECRET: "a very secret text" } } });
     expect(answer.headers.get("Cache-Control")).toBe("no-store");
-    const again = await held(agent, job, "POST", "environment", { commitSha: COMMIT });
+    const again = await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT });
     expect(again.body).toEqual(answer.body);
-    expect(await buildOf(admin, id)).toMatchObject({ commitSha: COMMIT, environment: [{ key: "SECRET" }] });
+    expect(await readBuild(admin, id)).toMatchObject({ commitSha: COMMIT, environment: [{ key: "SECRET" }] });
     const bytes = new TextEncoder().encode("it is a very secret text\n");
     const lease = { "X-Lease": String(job.lease) };
     await call(agent.token, "PUT", `/job/${id}/log?offset=0&final=true`, bytes, lease);
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     expect((await call(admin, "GET", `/build/${id}/log`)).text).toBe("it is ***\n");
     await poolStub(setup.orgId).flush();
     const audit = await call(admin, "GET", `/audit?subject=${id}&action=build.deliver`);
@@ -72,24 +72,26 @@ describe("a file that nobody has read", () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
-    const { id } = await trigger(admin, pipeline.id);
-    const job = await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const job = await startNextJob(agent);
     const rest = { exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
     const steps = [
       { id: "a", name: "say a very secret text", status: "running", ...rest },
       { id: null, name: "b", status: "pending", ...rest },
     ];
-    expect(await held(agent, job, "POST", "environment", { commitSha: COMMIT, steps })).toMatchObject({ status: 200 });
-    expect((await buildOf(admin, id)).steps).toEqual([{ ...steps[0], name: "say ***" }, steps[1]]);
-    const wrong = await held(agent, job, "POST", "environment", { commitSha: COMMIT, steps: [{ name: 1 }] });
+    expect(await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT, steps })).toMatchObject({
+      status: 200,
+    });
+    expect((await readBuild(admin, id)).steps).toEqual([{ ...steps[0], name: "say ***" }, steps[1]]);
+    const wrong = await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT, steps: [{ name: 1 }] });
     expectProblem(wrong, 422, "invalid");
   });
 
   it("comes with its environment to an agent that cannot ask", async () => {
     const setup = await newBuildSetup();
     await newSecret(setup);
-    await trigger(setup.admin, setup.pipeline.id);
-    const { body } = await poll(setup.agent);
+    await triggerBuild(setup.admin, setup.pipeline.id);
+    const { body } = await pollOnce(setup.agent);
     expect(body.env).toEqual({ SECRET: "a very secret text" });
     expect(body.needsEnvironment).toBe(undefined);
   });
@@ -97,42 +99,50 @@ describe("a file that nobody has read", () => {
   it("is refused its environment before the start, under another lease, and by another agent", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
-    await trigger(admin, pipeline.id);
+    await triggerBuild(admin, pipeline.id);
     const { body: job } = await pollForJobs(agent);
-    expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
-    await held(agent, job, "POST", "start");
+    expectProblem(await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
+    await callWithLease(agent, job, "POST", "start");
     const stale = { ...job, lease: job.lease - 1 };
-    expectProblem(await held(agent, stale, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
+    expectProblem(await callWithLease(agent, stale, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
     const other = await newAgent(admin, { name: "other" });
-    expectProblem(await held(other, job, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
+    expectProblem(await callWithLease(other, job, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
   });
 
   it("gets none once it is canceled, and its agent, which keeps the lease, ends it at once", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
-    const { id } = await trigger(admin, pipeline.id);
-    const job = await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const job = await startNextJob(agent);
     await call(admin, "POST", `/build/${id}/cancel`);
-    expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
-    expect(await buildOf(admin, id)).toMatchObject({ status: "canceling", environment: null });
-    const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: null, reason: "environment" });
+    expectProblem(await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
+    expect(await readBuild(admin, id)).toMatchObject({ status: "canceling", environment: null });
+    const ended = await callWithLease(agent, job, "POST", "finish", {
+      status: "failed",
+      exitCode: null,
+      reason: "environment",
+    });
     expect(ended.status).toBe(200);
-    expect(await buildOf(admin, id)).toMatchObject({ status: "canceled", reason: "canceled" });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
   it("gets none for a job that is canceled, whose agent ends it at once", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
-    await trigger(admin, pipeline.id);
-    const { buildId, ids } = await planNext(agent, TWO);
-    const job = await takeAndStart(agent);
+    await triggerBuild(admin, pipeline.id);
+    const { buildId, ids } = await planNextBuild(agent, TWO);
+    const job = await startNextJob(agent);
     await call(admin, "POST", `/job/${ids.test}/cancel`);
     const again = await call(admin, "POST", `/build/${ids.test}/cancel`);
     expect(again).toMatchObject({ status: 200, body: { id: buildId, status: "running" } });
-    expectProblem(await held(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
-    const ended = await held(agent, job, "POST", "finish", { status: "failed", exitCode: null, reason: "environment" });
+    expectProblem(await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT }), 409, "conflict");
+    const ended = await callWithLease(agent, job, "POST", "finish", {
+      status: "failed",
+      exitCode: null,
+      reason: "environment",
+    });
     expect(ended.status).toBe(200);
-    expect(statusesOf(await buildOf(admin, buildId))).toMatchObject({ test: "canceled" });
+    expect(jobStatuses(await readBuild(admin, buildId))).toMatchObject({ test: "canceled" });
   });
 });
 
@@ -141,27 +151,27 @@ describe("the plan of a build", () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
-    await trigger(admin, pipeline.id);
-    const { buildId, ids } = await planNext(agent, TWO);
+    await triggerBuild(admin, pipeline.id);
+    const { buildId, ids } = await planNextBuild(agent, TWO);
     expect(Object.keys(ids)).toEqual(["test", "deploy"]);
-    expect(statusesOf(await buildOf(admin, buildId))).toEqual({ test: "queued", deploy: "waiting" });
+    expect(jobStatuses(await readBuild(admin, buildId))).toEqual({ test: "queued", deploy: "waiting" });
     const outputs = { version: "1.2" };
-    const first = await runNext(agent, { status: "succeeded", exitCode: 0, outputs });
+    const first = await finishNextJob(agent, { status: "succeeded", exitCode: 0, outputs });
     expect(first.job).toMatchObject({ id: ids.test, key: "test", attempt: 1, needs: {}, path: ".millrace.yml" });
     expect(first.pipeline.definition).toBe(TWO);
     expect(first.env).toEqual({ SECRET: "a very secret text" });
     expect((await call(admin, "GET", `/job/${ids.test}`)).body).toMatchObject({ status: "succeeded", outputs });
-    const second = await runNext(agent);
+    const second = await finishNextJob(agent);
     expect(second.job?.needs.test).toMatchObject({ result: "success", outputs });
     expect(second.build.id).toBe(buildId);
-    expect(await buildOf(admin, buildId)).toMatchObject({ status: "succeeded", commitSha: COMMIT });
+    expect(await readBuild(admin, buildId)).toMatchObject({ status: "succeeded", commitSha: COMMIT });
     expect((await call(admin, "GET", `/job/${ids.deploy}/explain`)).body.code).toBe("ended");
   });
 
   it("is the same answer for the same text, and a conflict for another", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    await trigger(admin, pipeline.id);
-    const { root, ids } = await planNext(agent, TWO);
+    await triggerBuild(admin, pipeline.id);
+    const { root, ids } = await planNextBuild(agent, TWO);
     const again = await sendPlan(agent, root, TWO);
     expect(again.body.jobs.map(({ id }: { id: string }) => id)).toEqual(Object.values(ids));
     expectProblem(await sendPlan(agent, root, `${TWO}\n`), 409, "conflict");
@@ -173,20 +183,20 @@ describe("the plan of a build", () => {
     const { admin, agent, pipeline, repository } = await newBuildSetup();
     const credential = { kind: "token", value: "a very secret text" };
     await call(admin, "PUT", `/repository/${repository.id}/credential`, credential);
-    const { id } = await trigger(admin, pipeline.id);
-    const { root } = await planNext(agent, TWO);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const { root } = await planNextBuild(agent, TWO);
     const bytes = new TextEncoder().encode("read with a very secret text\n");
     const lease = { "X-Lease": String(root.lease) };
     const answer = await call(agent.token, "PUT", `/job/${id}/log?offset=0&final=true`, bytes, lease);
     expect(answer, answer.text).toMatchObject({ status: 200 });
-    expect(await buildOf(admin, id)).toMatchObject({ status: "queued", leak: true });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "queued", leak: true });
     expect((await call(admin, "GET", `/build/${id}/log`)).text).toBe("read with ***\n");
   });
 
   it("with mistakes ends the build with all of them", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
-    const root = await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const root = await startNextJob(agent);
     const answer = await sendPlan(
       agent,
       root,
@@ -194,7 +204,7 @@ describe("the plan of a build", () => {
     );
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors).toHaveLength(2);
-    const build = await buildOf(admin, id);
+    const build = await readBuild(admin, id);
     expect(build).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
     expect(build.message?.split("\n")).toHaveLength(2);
     expect(build.message).toContain(".millrace.yml:2:");
@@ -202,18 +212,18 @@ describe("the plan of a build", () => {
 
   it("is refused with a text that would not fit into one row", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
-    const root = await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const root = await startNextJob(agent);
     expectProblem(await sendPlan(agent, root, `${TWO}#${"\u0001".repeat(150_000)}\n`), 422, "invalid");
-    expect((await buildOf(admin, id)).message).toContain("not printed");
+    expect((await readBuild(admin, id)).message).toContain("not printed");
   });
 
   it("names a secret in a condition: a mistake with its place", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
-    await trigger(admin, pipeline.id);
-    const root = await takeAndStart(agent);
+    await triggerBuild(admin, pipeline.id);
+    const root = await startNextJob(agent);
     const answer = await sendPlan(agent, root, "jobs:\n  a: { if: vars.SECRET == 'x', steps: [{ run: x }] }\n");
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors).toEqual([
@@ -223,19 +233,19 @@ describe("the plan of a build", () => {
 
   it("is refused of another commit, of another file, too large, after a cancel, and before the start", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id, { commitSha: COMMIT });
+    const { id } = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     const { body: root } = await pollForJobs(agent);
     expectProblem(await sendPlan(agent, root, TWO), 409, "conflict");
-    await held(agent, root, "POST", "start");
+    await callWithLease(agent, root, "POST", "start");
     expectProblem(await sendPlan(agent, root, TWO, { commitSha: "d".repeat(40) }), 409, "conflict");
     expectProblem(await sendPlan(agent, root, "#".repeat(256 * 1024 + 1)), 413, "too-large");
     await call(admin, "POST", `/build/${id}/cancel`);
     expectProblem(await sendPlan(agent, root, TWO), 409, "conflict");
-    await held(agent, root, "POST", "finish", { status: "canceled" });
+    await callWithLease(agent, root, "POST", "finish", { status: "canceled" });
 
-    const other = await trigger(admin, pipeline.id);
-    const elsewhere = await takeAndStart(agent);
+    const other = await triggerBuild(admin, pipeline.id);
+    const elsewhere = await startNextJob(agent);
     expectProblem(await sendPlan(agent, elsewhere, TWO, { path: "other.yml" }), 422, "invalid");
-    expect(await buildOf(admin, other.id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(await readBuild(admin, other.id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
   });
 });

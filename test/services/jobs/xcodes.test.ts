@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { XCODES_HEADER } from "../../../src/protocol/xcodes.ts";
-import { call, created, newAgent, newPipeline } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";
+import { call, create, newAgent, newPipeline } from "../../support/api.ts";
+import { type BuildSetup, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
 
 let setup: BuildSetup;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const buildNeeding = async (xcode: string) => {
   const definition = `jobs: { app: { tools: { xcode: "${xcode}" }, steps: [{ run: xcodebuild }] } }`;
   const { admin, repository } = setup;
   const pipeline = await newPipeline(admin, repository.id, { name: crypto.randomUUID(), definition });
-  return trigger(admin, pipeline.id, { commitSha: "c".repeat(40) });
+  return triggerBuild(admin, pipeline.id, { commitSha: "c".repeat(40) });
 };
 
 describe("a job that needs an Xcode", () => {
@@ -63,6 +63,6 @@ describe("a job that needs an Xcode", () => {
       expect(answer.status, answer.text).toBe(422);
       expect(answer.body.errors[0].pointer).toBe("/definition");
     }
-    expect(await created(admin, "/pipeline", { repoId: repository.id, name: "one" })).toBeDefined();
+    expect(await create(admin, "/pipeline", { repoId: repository.id, name: "one" })).toBeDefined();
   });
 });

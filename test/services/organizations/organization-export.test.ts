@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { NOUNS } from "../../../src/protocol/organization.ts";
 import { VERSION } from "../../../src/protocol/version.ts";
-import { call, created, expectProblem, newOrganization, newRepository, newToken } from "../../support/api.ts";
+import { call, create, expectProblem, newOrganization, newRepository, newToken } from "../../support/api.ts";
 import { sendArtifact } from "../../support/artifacts.ts";
-import { type BuildSetup, newBuildSetup, takeNewJob, trigger } from "../../support/build-setup.ts";
+import { type BuildSetup, finishNewJob, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
 import { saveCache } from "../../support/cache.ts";
-import { databaseWithHook, deployedWith, poolStub } from "../../support/deployment.ts";
+import { callDeployedWith, databaseWithHook, poolStub } from "../../support/deployment.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
-import { COMMIT, held, takeAndStart } from "../../support/jobs.ts";
-import { planned } from "../../support/left.ts";
+import { COMMIT, callWithLease, startNextJob } from "../../support/jobs.ts";
+import { newPlannedBuild } from "../../support/new-builds.ts";
 import { reportedTest, testReport } from "../../support/tests.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
@@ -53,13 +53,13 @@ const furnish = async ({ orgId, admin, repository, pipeline }: BuildSetup) => {
     .bind(orgId, crypto.randomUUID().slice(-12))
     .run();
   const secret = { value: SECRET, isSecret: true, scope: "organization", orgId };
-  await created(admin, "/secrets/variables", { ...secret, key: "SECRET" });
-  await created(admin, "/secrets/variables", { ...secret, key: "PLAIN", value: "to see", isSecret: false });
-  await created(admin, "/connection", { kind: "gitea", name: "host", webUrl: "https://git.example" });
+  await create(admin, "/secrets/variables", { ...secret, key: "SECRET" });
+  await create(admin, "/secrets/variables", { ...secret, key: "PLAIN", value: "to see", isSecret: false });
+  await create(admin, "/connection", { kind: "gitea", name: "host", webUrl: "https://git.example" });
   const credential = { kind: "token", username: "builder", value: SECRET };
   await call(admin, "PUT", `/repository/${repository.id}/credential`, credential);
   const nightly = { pipelineId: pipeline.id, name: "nightly", cron: "0 3 * * *", envVariables: { KEY: SECRET } };
-  await created(admin, "/schedule", nightly);
+  await create(admin, "/schedule", nightly);
 };
 
 describe("GET /organization/{id}/export", () => {
@@ -67,15 +67,15 @@ describe("GET /organization/{id}/export", () => {
     const setup = await newBuildSetup();
     const { orgId, admin, agent } = setup;
     await furnish(setup);
-    await trigger(admin, setup.pipeline.id, { envVariables: { RUN: SECRET } });
-    const job = await takeAndStart(agent);
+    await triggerBuild(admin, setup.pipeline.id, { envVariables: { RUN: SECRET } });
+    const job = await startNextJob(agent);
     const { build } = job;
-    expect((await held(agent, job, "POST", "environment", { commitSha: COMMIT })).status).toBe(200);
+    expect((await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT })).status).toBe(200);
     await sendArtifact(agent, job, "report", { "a.txt": "text" });
     await saveCache(agent, job, "v1/npm", new Uint8Array(9));
-    const report = await held(agent, job, "PUT", "tests", testReport([reportedTest(1)]));
+    const report = await callWithLease(agent, job, "PUT", "tests", testReport([reportedTest(1)]));
     expect(report, report.text).toMatchObject({ status: 200 });
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     await poolStub(orgId).flush();
     for (const token of [admin, operator]) {
       const { head, lines, pages } = await follow(token, `/organization/${orgId}/export`);
@@ -128,14 +128,14 @@ describe("GET /organization/{id}/export", () => {
   });
 
   it("has one build of several jobs in memory at a time, and four reports of its tests", async () => {
-    const setup = await planned(
+    const setup = await newPlannedBuild(
       `jobs:\n${Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("")}`,
     );
     const { orgId, admin, agent, repository, pipeline, buildId } = setup;
     for (let n = 0; n < 12; n++) {
-      const job = await takeAndStart(agent);
-      await held(agent, job, "PUT", "tests", testReport([reportedTest(n)]));
-      await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+      const job = await startNextJob(agent);
+      await callWithLease(agent, job, "PUT", "tests", testReport([reportedTest(n)]));
+      await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     }
     await poolStub(orgId).flush();
     for (let n = 1; n < 4; n++) {
@@ -157,7 +157,7 @@ describe("GET /organization/{id}/export", () => {
         return found;
       },
     });
-    const read = deployedWith({ ARCHIVE }) as typeof call;
+    const read = callDeployedWith({ ARCHIVE }) as typeof call;
     const of = (noun: string) => follow(admin, `/organization/${orgId}/export?noun=${noun}`, read);
     expect((await of("build")).lines).toHaveLength(4);
     expect(most).toEqual(new Map([["record", 1]]));
@@ -173,7 +173,7 @@ describe("GET /organization/{id}/export", () => {
     const full = Array.from({ length: LIMITS.cacheEntries }, () => ({ key: "cache/x", customMetadata: { entry } }));
     const list = async () => ({ objects: full, truncated: false });
     const ARCHIVE = new Proxy(env.ARCHIVE, { get: () => list });
-    const read = deployedWith({ ARCHIVE }) as typeof call;
+    const read = callDeployedWith({ ARCHIVE }) as typeof call;
     const { lines, pages } = await follow(admin, `/organization/${orgId}/export?noun=cache`, read);
     expect(new Set(lines.map(({ record }) => record.repoId)).size).toBe(6);
     expect([lines.length, pages]).toEqual([6 * LIMITS.cacheEntries, 2]);
@@ -182,7 +182,7 @@ describe("GET /organization/{id}/export", () => {
   it("asks for no build of one job that had no tests", async () => {
     const setup = await newBuildSetup();
     for (let made = 0; made < 3; made++) {
-      const { build } = await takeNewJob(setup);
+      const { build } = await finishNewJob(setup);
       await call(setup.admin, "POST", `/build/${build.id}/cancel`);
     }
     const { headers } = await call(setup.admin, "GET", `/organization/${setup.orgId}/export?noun=tests`);
@@ -192,14 +192,14 @@ describe("GET /organization/{id}/export", () => {
   it("goes on where a build is deleted after it was listed", async () => {
     const setup = await newBuildSetup();
     const ids: string[] = [];
-    for (let made = 0; made < 6; made++) ids.push((await takeNewJob(setup)).build.id);
+    for (let made = 0; made < 6; made++) ids.push((await finishNewJob(setup)).build.id);
     for (const [batch, id] of ids.entries()) {
       let batches = 0;
       const DB = databaseWithHook(async () => {
         if (batches++ === batch) await call(setup.admin, "DELETE", `/build/${id}`);
       });
       const path = `/organization/${setup.orgId}/export?noun=build`;
-      const { status, text } = await (deployedWith({ DB }) as typeof call)(setup.admin, "GET", path);
+      const { status, text } = await (callDeployedWith({ DB }) as typeof call)(setup.admin, "GET", path);
       expect(status, text).toBe(200);
     }
   });

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import { ORGANIZATION_LIMITS } from "../../../src/protocol/organization.ts";
-import { call, created, expectProblem, newOrganization, newRepository } from "../../support/api.ts";
+import { call, create, expectProblem, newOrganization, newRepository } from "../../support/api.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
 const patch = (token: string, orgId: string, body: object) => call(token, "PATCH", `/organization/${orgId}`, body);
@@ -64,7 +64,7 @@ describe("PATCH /organization/{id}", () => {
   it("is the operator's alone: no token of the organization raises its limits", async () => {
     const { orgId, admin } = await newOrganization();
     const other = await newOrganization();
-    const agents = await created(admin, "/token", { name: "machines", kind: "registration" });
+    const agents = await create(admin, "/token", { name: "machines", kind: "registration" });
     for (const token of [admin, other.admin, agents.token]) {
       expectProblem(await patch(token, orgId, { limits: { tokens: 9 } }), 403, "forbidden");
     }
@@ -108,9 +108,9 @@ describe("limits of what a token can make", () => {
         /^[a-z]\d$/.test(name ?? fullName.slice(2)),
       );
       expect((await call(admin, "DELETE", `${path}/${made.id}`)).status).toBe(204);
-      await created(admin, path, body(8, ofBoth[orgId]!.id));
+      await create(admin, path, body(8, ofBoth[orgId]!.id));
       await patch(operator, orgId, { limits: { [what]: null } });
-      await created(admin, path, body(9, ofBoth[orgId]!.id));
+      await create(admin, path, body(9, ofBoth[orgId]!.id));
     },
   );
 

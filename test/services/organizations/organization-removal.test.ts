@@ -9,10 +9,10 @@ import * as schema from "../../../src/db/schema.ts";
 import { gitHostName } from "../../../src/domain/durable-objects.ts";
 import type { DeliveryNote } from "../../../src/githosts/core/delivery-note.ts";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
-import { call, created, expectProblem, newOrganization } from "../../support/api.ts";
+import { call, create, expectProblem, newOrganization } from "../../support/api.ts";
 import { newAppConnection } from "../../support/app-connection.ts";
-import { type BuildSetup, newBuildSetup, poll, takeNewJob, trigger } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith, logStub, poolStub } from "../../support/deployment.ts";
+import { type BuildSetup, finishNewJob, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, databaseWithHook, logStub, poolStub } from "../../support/deployment.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
@@ -51,25 +51,25 @@ const newLeaving = async (): Promise<Leaving> => {
   const { orgId, admin, pipeline, repository, agent } = setup;
   const canary = canaryOf(setup);
   const variable = { value: canary, isSecret: false, scope: "organization", orgId };
-  await created(admin, "/secrets/variables", { ...variable, key: "PLAIN" });
-  await created(admin, "/secrets/variables", { ...variable, key: "SECRET", isSecret: true });
-  await created(admin, "/secrets/groups", { name: canary });
+  await create(admin, "/secrets/variables", { ...variable, key: "PLAIN" });
+  await create(admin, "/secrets/variables", { ...variable, key: "SECRET", isSecret: true });
+  await create(admin, "/secrets/groups", { name: canary });
   await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", username: canary, value: "x" });
-  await created(admin, "/token", { name: canary, kind: "registration" });
+  await create(admin, "/token", { name: canary, kind: "registration" });
   const host = await newHost({ kind: "github" });
   const connected = { kind: "github", name: canary, webUrl: host.webUrl, token: HOST_TOKEN };
-  const { id: connectionId } = await created(admin, "/connection", connected);
-  await created(admin, `/connection/${connectionId}/repository`, { hostRepoId: 41 });
+  const { id: connectionId } = await create(admin, "/connection", connected);
+  await create(admin, `/connection/${connectionId}/repository`, { hostRepoId: 41 });
   await hostStub(orgId, connectionId).noteDelivery(noteOf(orgId));
-  const ended = await takeNewJob(setup);
-  await trigger(admin, pipeline.id);
-  const { body: running } = await poll(agent);
+  const ended = await finishNewJob(setup);
+  await triggerBuild(admin, pipeline.id);
+  const { body: running } = await pollOnce(agent);
   const lease = { "X-Lease": String(running.lease) };
   await call(agent.token, "POST", `/build/${running.build.id}/start`, undefined, lease);
   const log = `/build/${running.build.id}/log?offset=0`;
   const octets = { ...lease, "Content-Type": "application/octet-stream" };
   await call(agent.token, "PUT", log, new TextEncoder().encode(`${"x".repeat(5000)} ${canary}\n`), octets);
-  const waiting = await trigger(admin, pipeline.id, { envVariables: { RUN: canary } });
+  const waiting = await triggerBuild(admin, pipeline.id, { envVariables: { RUN: canary } });
   await poolStub(orgId).flush();
   for (const key of [
     recordKey("2026-01-02", orgId, "lost"),
@@ -148,7 +148,7 @@ describe("DELETE /organization/{id}", () => {
       401,
       "unauthenticated",
     );
-    expectProblem((await poll(agent)) as never, 401, "unauthenticated");
+    expectProblem((await pollOnce(agent)) as never, 401, "unauthenticated");
     expectProblem(await call(agent.token, "GET", `/buildagent/${agent.id}`), 401, "unauthenticated");
     expectProblem(await call(operator, "POST", `/organization/${orgId}/token`), 409, "conflict");
     expect(await poolStub(orgId).registerAgent({ orgId } as never)).toMatchObject({ ok: false });
@@ -162,7 +162,7 @@ describe("DELETE /organization/{id}", () => {
     expectProblem(await call(operator, "POST", "/organization", { id: orgId, name: "again" }), 409, "duplicate");
     expectProblem(await remove("never-there"), 404, "not-found");
     expect((await call(other.admin, "GET", "/repository")).body).toHaveLength(1);
-    expect((await poll(other.agent)).status).toBe(204);
+    expect((await pollOnce(other.agent)).status).toBe(204);
   });
 
   it("takes its App off the host", async () => {
@@ -183,14 +183,14 @@ describe("DELETE /organization/{id}", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     const away = () => Promise.reject(new Error("D1_ERROR: killed here"));
     const archive = { list: away } as unknown as R2Bucket;
-    expectProblem(await remove(orgId, deployedWith({ ARCHIVE: archive }) as typeof call), 503, "unavailable");
+    expectProblem(await remove(orgId, callDeployedWith({ ARCHIVE: archive }) as typeof call), 503, "unavailable");
     let deaths = 0;
     for (let status = 503; status === 503; deaths++) {
       let batches = 0;
       const DB = databaseWithHook(async () => {
         if (++batches > deaths + 1) await away();
       });
-      ({ status } = await remove(orgId, deployedWith({ DB }) as typeof call));
+      ({ status } = await remove(orgId, callDeployedWith({ DB }) as typeof call));
       expect([202, 204, 503]).toContain(status);
     }
     expect(deaths).toBeGreaterThan(10);

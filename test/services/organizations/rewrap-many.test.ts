@@ -1,10 +1,10 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, expect, it } from "vitest";
 import type { Rewrapped, SealedCounts } from "../../../src/protocol/operator.ts";
-import { created } from "../../support/api.ts";
-import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith, poolStub, redeploy } from "../../support/deployment.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { create } from "../../support/api.ts";
+import { type BuildSetup, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, databaseWithHook, poolStub, redeploy } from "../../support/deployment.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { counting } from "../../support/platform/platform.ts";
 
 const OLD = env.SECRETS_KEYS ?? "";
@@ -25,7 +25,7 @@ const poolsOf = (): Env["AGENT_POOL"] =>
         emptyCalls += 1;
         return nothing;
       };
-      const others = objectsThat<Env["AGENT_POOL"]>(() => ({
+      const others = fakeObjects<Env["AGENT_POOL"]>(() => ({
         sealedInputs: () => empty({}),
         handedOutBuilds: () => empty([]),
         rewrapInputs: () => empty({ rewrapped: 0, unopenable: [] }),
@@ -34,7 +34,7 @@ const poolsOf = (): Env["AGENT_POOL"] =>
     },
   });
 
-const moved = deployedWith({
+const moved = callDeployedWith({
   SECRETS_KEYS: BOTH,
   AGENT_POOL: new Proxy({} as Env["AGENT_POOL"], { get: (_, name) => Reflect.get(poolsOf(), name) }),
 });
@@ -43,7 +43,8 @@ const oldInputs = async (): Promise<number[]> =>
   Promise.all(real.map(async ({ orgId }) => (await poolStub(orgId).sealedInputs()).s1 ?? 0));
 
 /** A run whose values the key of old seals, as a copy of the service from before the rotation does. */
-const sealOld = async ({ admin, pipeline }: BuildSetup) => trigger(admin, pipeline.id, { envVariables: { A: "1" } });
+const sealOld = async ({ admin, pipeline }: BuildSetup) =>
+  triggerBuild(admin, pipeline.id, { envVariables: { A: "1" } });
 
 beforeEach(async () => {
   await env.DB.exec("DELETE FROM organization");
@@ -112,7 +113,7 @@ it("what the key of old seals behind the back of a round is found before a call 
     await sealOld(first);
     await redeploy(poolStub(first.orgId), { SECRETS_KEYS: BOTH });
     const variable = { key: "K", value: "v", isSecret: true, scope: "organization", orgId: first.orgId };
-    await created(first.admin, "/secrets/variables", variable);
+    await create(first.admin, "/secrets/variables", variable);
     const added = await newBuildSetup();
     await sealOld(added);
     await redeploy(poolStub(added.orgId), { SECRETS_KEYS: BOTH });
@@ -126,7 +127,7 @@ it("what the key of old seals behind the back of a round is found before a call 
 
 it("a call that dies before it has written how far it came is made again", async () => {
   let deaths = 0;
-  const dying = deployedWith({
+  const dying = callDeployedWith({
     SECRETS_KEYS: BOTH,
     AGENT_POOL: poolsOf(),
     DB: databaseWithHook(async () => {
@@ -151,7 +152,7 @@ it("two operators at once skip no organization", async () => {
 
 it("a round that another key began is not gone on with", async () => {
   await one("POST", {});
-  const back = deployedWith({ SECRETS_KEYS: `${OLD},${BOTH.split(",")[0]}`, AGENT_POOL: poolsOf() });
+  const back = callDeployedWith({ SECRETS_KEYS: `${OLD},${BOTH.split(",")[0]}`, AGENT_POOL: poolsOf() });
   for (const { orgId } of real) await redeploy(poolStub(orgId), { SECRETS_KEYS: `${OLD},${BOTH.split(",")[0]}` });
   let body: Rewrapped;
   do ({ body } = await back<Rewrapped>(operator, "POST", "/operator/rewrap", {}));

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { busy, value } from "../../objects/pool/support.ts";
 import { newOrganization } from "../../support/api.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
 
 /** More together than one call of an object may carry: each character is two bytes. */
 const [BUILDS, SUMMARY] = [300, "€".repeat(LIMITS.summaryCharacters)];
@@ -21,7 +21,7 @@ it("what is sealed is counted where 300 builds run that have long summaries", as
       }),
     );
   }
-  const { status, text } = await deployedWith({})(env.OPERATOR_TOKEN ?? "", "GET", "/operator/rewrap");
+  const { status, text } = await callDeployedWith({})(env.OPERATOR_TOKEN ?? "", "GET", "/operator/rewrap");
   expect(status, text).toBe(200);
   expect(new Set(await pool.handedOutBuilds())).toEqual(running);
 });

@@ -3,19 +3,19 @@ import { describe, expect, it } from "vitest";
 import { Keyring, keyIdOf } from "../../../src/crypto/keyring.ts";
 import { parseKeys } from "../../../src/crypto/keys.ts";
 import { variableContext } from "../../../src/domain/seal-context.ts";
-import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
-import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith, logStub, poolStub, redeploy } from "../../support/deployment.ts";
+import { call, create, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
+import { type BuildSetup, completeJob, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, databaseWithHook, logStub, poolStub, redeploy } from "../../support/deployment.ts";
 import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
-import { planNext, runNext, takeAndStart } from "../../support/jobs.ts";
+import { finishNextJob, planNextBuild, startNextJob } from "../../support/jobs.ts";
 
 const OLD = env.SECRETS_KEYS ?? "";
 const FRESH = `s2:${btoa("the second key of tests, 32 byte")}`;
 const BOTH = `${FRESH},${OLD}`;
 const operator = env.OPERATOR_TOKEN ?? "";
-const appended = deployedWith({ SECRETS_KEYS: `${OLD},${FRESH}` });
-const moved = deployedWith({ SECRETS_KEYS: BOTH });
-const removed = deployedWith({ SECRETS_KEYS: FRESH });
+const appended = callDeployedWith({ SECRETS_KEYS: `${OLD},${FRESH}` });
+const moved = callDeployedWith({ SECRETS_KEYS: BOTH });
+const removed = callDeployedWith({ SECRETS_KEYS: FRESH });
 const ring = new Keyring(parseKeys(BOTH));
 
 interface Kept {
@@ -99,7 +99,7 @@ describe("POST /operator/rewrap", () => {
     const [changed, deleted, plain] = [kept[3]!, kept[60]!, kept[119]!];
     const paths = [changed, deleted, plain].map(({ id }) => `/secrets/variables/${id}`);
     let batches = 0;
-    const racing = deployedWith({
+    const racing = callDeployedWith({
       SECRETS_KEYS: BOTH,
       DB: databaseWithHook(async (statements) => {
         // A page of rows and its audit row: what comes now was read before.
@@ -121,11 +121,11 @@ describe("POST /operator/rewrap", () => {
     expect((await call(admin, "GET", paths[2]!)).body.value).toBe("in the clear");
     const repository = await newRepository(admin);
     const pipeline = await newPipeline(admin, repository.id);
-    const { token, id } = await created(admin, "/buildagent/register", {
+    const { token, id } = await create(admin, "/buildagent/register", {
       ...{ name: "a", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true },
     });
     await redeploy(poolStub(orgId), { SECRETS_KEYS: BOTH });
-    await trigger(admin, pipeline.id);
+    await triggerBuild(admin, pipeline.id);
     const { body: job } = await removed(token, "GET", `/buildagent/${id}/poll`);
     expect(job.env[changed.key]).toBe("newer");
     for (const { key, value } of kept.slice(4, 50)) expect(job.env[key]).toBe(value);
@@ -159,11 +159,11 @@ describe("POST /operator/rewrap", () => {
     const path = `/repository/${repository.id}/credential`;
     const { webUrl } = await newHost({ kind: "gitlab" });
     const host = { kind: "gitlab", name: "host", webUrl, token: HOST_TOKEN };
-    const connection = await created(admin, "/connection", host);
+    const connection = await create(admin, "/connection", host);
     expect((await call(admin, "PUT", path, { kind: "token", value: "clone-token" })).status).toBe(200);
-    await trigger(admin, pipeline.id, { envVariables: { A: "of the run" }, secretKeys: ["A"] });
-    const { body: job } = await poll(agent);
-    await trigger(admin, pipeline.id, { envVariables: { A: "of the second" } });
+    await triggerBuild(admin, pipeline.id, { envVariables: { A: "of the run" }, secretKeys: ["A"] });
+    const { body: job } = await pollOnce(agent);
+    await triggerBuild(admin, pipeline.id, { envVariables: { A: "of the second" } });
     const keys = { SECRETS_KEYS: BOTH };
     await redeploy(poolStub(orgId), keys);
     await redeploy(logStub(orgId, job.build.id), keys);
@@ -200,14 +200,14 @@ describe("POST /operator/rewrap", () => {
 it("reaches the logs of jobs under way, and that of the agent that read the file", async () => {
   const { orgId, admin, repository, pipeline, agent } = await newBuildSetup();
   await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "clone-token" });
-  const { id } = await trigger(admin, pipeline.id);
+  const { id } = await triggerBuild(admin, pipeline.id);
   const steps = "steps: [{ run: make }]";
-  const { ids } = await planNext(
+  const { ids } = await planNextBuild(
     agent,
     `jobs: { a: { ${steps} }, b: { needs: [a], ${steps} }, c: { needs: [b], ${steps} } }`,
   );
-  await runNext(agent);
-  await takeAndStart(agent);
+  await finishNextJob(agent);
+  await startNextJob(agent);
   expect((await poolStub(orgId).handedOutBuilds()).sort()).toEqual([id, ids.b].sort());
   await redeploy(poolStub(orgId), { SECRETS_KEYS: BOTH });
   for (const log of [id, ids.b!]) await redeploy(logStub(orgId, log), { SECRETS_KEYS: BOTH });
@@ -239,7 +239,7 @@ describe("a keyring that is not right", () => {
       );
     };
     const before = await dump();
-    const wrong = deployedWith({ SECRETS_KEYS: keys });
+    const wrong = callDeployedWith({ SECRETS_KEYS: keys });
     const wanted = { key: "K", value: "the value", isSecret: true, scope: "organization", orgId };
     const answer = await wrong(admin, "POST", "/secrets/variables", wanted);
     expectProblem(answer, 503, "keyring-unavailable");
@@ -256,9 +256,9 @@ describe("a keyring that is not right", () => {
     const works: BuildSetup = await newBuildSetup();
     const { admin, agent, pipeline } = works;
     const wanted = { key: "K", value: "the value", isSecret: true, scope: "pipeline", pipelineId: pipeline.id };
-    await created(admin, "/secrets/variables", wanted);
+    await create(admin, "/secrets/variables", wanted);
     await removed(operator, "GET", "/operator/rewrap");
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     const answer = await removed(agent.token, "GET", `/buildagent/${agent.id}/poll`);
     expectProblem(answer, 503, "keyring-unavailable");
     expect(answer.body.detail).toContain("s2");
@@ -266,8 +266,8 @@ describe("a keyring that is not right", () => {
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued", attempt: 0 });
     const rename = await removed(admin, "PUT", `/secrets/variables/${await idOf(admin)}`, { key: "L" });
     expectProblem(rename, 503, "keyring-unavailable");
-    await trigger(admin, pipeline.id);
-    expect((await poll(agent)).body.env).toMatchObject({ K: "the value" });
+    await triggerBuild(admin, pipeline.id);
+    expect((await pollOnce(agent)).body.env).toMatchObject({ K: "the value" });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
+import { call, create, expectProblem, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 
 const check = async (token: string, body: object) => (await call(token, "POST", "/pipeline/check", body)).body;
 
@@ -27,8 +27,8 @@ describe("POST /pipeline/check", () => {
     const repository = await newRepository(admin);
     const pipeline = await newPipeline(admin, repository.id);
     const owner = { scope: "organization", orgId };
-    await created(admin, "/secrets/variables", { key: "REGION", value: "eu", isSecret: false, ...owner });
-    await created(admin, "/secrets/variables", { key: "TOKEN", value: "hidden", isSecret: true, ...owner });
+    await create(admin, "/secrets/variables", { key: "REGION", value: "eu", isSecret: false, ...owner });
+    await create(admin, "/secrets/variables", { key: "TOKEN", value: "hidden", isSecret: true, ...owner });
     const definition = (expression: string) => `steps:\n  - env: { X: "\${{ ${expression} }}" }\n    run: echo hi\n`;
     const ask = (expression: string) => check(admin, { definition: definition(expression), pipelineId: pipeline.id });
     for (const right of ["vars.REGION", "secrets.TOKEN", "REGION", "TOKEN"]) {

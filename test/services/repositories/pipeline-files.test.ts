@@ -6,7 +6,7 @@ import type { BuildOrigin } from "../../../src/githosts/core/build-origin.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
 import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { call, expectProblem, newAgent, newPipeline } from "../../support/api.ts";
-import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
 import { DEFAULT_BUILD } from "../../support/default-build.ts";
 import { poolStub } from "../../support/deployment.ts";
 import { sendPlan } from "../../support/jobs.ts";
@@ -26,8 +26,8 @@ beforeEach(async () => {
 
 /** The job of a build, started. */
 const begun = async (more: object = {}, start = true): Promise<Job> => {
-  await trigger(setup.admin, setup.pipeline.id, more);
-  const { body: job } = await poll(setup.agent);
+  await triggerBuild(setup.admin, setup.pipeline.id, more);
+  const { body: job } = await pollOnce(setup.agent);
   if (start) await report(job, "start");
   return job;
 };
@@ -50,7 +50,7 @@ const arrived = async (origin: Partial<BuildOrigin>, more: object = {}): Promise
   const ids = { id: uuid(), orgId, repoId: repository.id, pipelineId: pipeline.id };
   const made = await poolStub(orgId).enqueue({ ...DEFAULT_BUILD, ...ids, branch: "main", origin: whole, ...more });
   expect(made).toMatchObject({ ok: true });
-  return (await poll(setup.agent)).body;
+  return (await pollOnce(setup.agent)).body;
 };
 
 describe("the file of the default branch", () => {
@@ -150,8 +150,8 @@ describe("the file of the default branch", () => {
 
   it("sent again, or by an older build, changes nothing and leaves no row", async () => {
     const other = await newAgent(setup.admin, { name: "slow" });
-    await trigger(setup.admin, setup.pipeline.id);
-    const { body: slow } = await poll(other);
+    await triggerBuild(setup.admin, setup.pipeline.id);
+    const { body: slow } = await pollOnce(other);
     await call(other.token, "POST", `/build/${slow.build.id}/start`, undefined, { "X-Lease": String(slow.lease) });
     const fast = await begun();
     for (const again of [1, 2]) expect((await send(fast, FILE)).status, `${again}`).toBe(204);
@@ -189,7 +189,7 @@ describe("a file that nobody may say", () => {
     const job = await begun();
     await report(job, "finish", { status: "failed", exitCode: 1 });
     await call(setup.admin, "POST", `/build/${job.build.id}/retry`);
-    await isRefused((await poll(setup.agent)).body);
+    await isRefused((await pollOnce(setup.agent)).body);
   });
 
   it("is that of a pipeline with a definition", async () => {
@@ -316,7 +316,7 @@ describe("a build of a git host", () => {
     await report(job, "start");
     const body = { status: "canceled", reason: "skipped", message: "Skipped: nothing changed" };
     for (const again of [1, 2]) expect((await report(job, "finish", body)).status, `${again}`).toBe(200);
-    expect(await buildOf(setup.admin, job.build.id)).toMatchObject({ status, reason, message: body.message });
+    expect(await readBuild(setup.admin, job.build.id)).toMatchObject({ status, reason, message: body.message });
   });
 
   it.each<[string, string, object | undefined, number]>([
@@ -336,7 +336,7 @@ describe("a build of a git host", () => {
     const job = await arrived({});
     await report(job, "start");
     await report(job, "progress", { base: SHA });
-    expect((await buildOf(setup.admin, job.build.id)).base).toBe(SHA);
+    expect((await readBuild(setup.admin, job.build.id)).base).toBe(SHA);
     expectProblem(await report(job, "progress", { base: "main" }), 422, "invalid");
   });
 });

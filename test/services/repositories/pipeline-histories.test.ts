@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { PipelineHistory } from "../../../src/protocol/pipeline-history.ts";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
-import { call, created, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
+import { call, create, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 import { writeEndedBuild } from "../../support/ended-builds.ts";
 
 const MINUTE_MS = 60_000;
@@ -107,7 +107,7 @@ describe("the histories of an organization's pipelines", () => {
 
   it("come page by page, the newest first, each page in one round and of few rows however many there are", async () => {
     for (let n = 0; n < PIPELINES; n++) {
-      const { id } = await created(admin, "/pipeline", { repoId, name: `p${n}` });
+      const { id } = await create(admin, "/pipeline", { repoId, name: `p${n}` });
       for (let day = 0; day < 2; day++) {
         await writeEndedBuild(env.DB, {
           orgId,

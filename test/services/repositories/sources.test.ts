@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem, newOrganization, newRepository } from "../../support/api.ts";
+import { call, create, expectProblem, newOrganization, newRepository } from "../../support/api.ts";
 
 describe("a clone address", () => {
   const wanted = (gitHostRepoId: number, cloneUrl: string) => ({ gitHostRepoId, fullName: "acme/app", cloneUrl });
 
   it("is kept as git hosts give it out, whoever pasted it", async () => {
     const { admin } = await newOrganization();
-    const pasted = await created(admin, "/repository", wanted(1, "https://somebody@github.com/acme/app/"));
+    const pasted = await create(admin, "/repository", wanted(1, "https://somebody@github.com/acme/app/"));
     expect(pasted.cloneUrl).toBe("https://github.com/acme/app.git");
     const path = `/repository/${pasted.id}`;
     const moved = await call(admin, "PUT", path, { cloneUrl: "https://acme@dev.azure.com/acme/project/_git/app" });
@@ -33,7 +33,7 @@ describe("the branch of a build", () => {
       ["/build", { repoId: repository.id }, "trunk"],
     ] as const;
     for (const [where, body, branch] of branches) {
-      expect((await created(admin, where, body)).branch).toBe(branch);
+      expect((await create(admin, where, body)).branch).toBe(branch);
     }
     for (const branch of ["refs/heads/", "refs/heads/-x", "refs/notes/x", "refs/heads/refs/heads/x"]) {
       expectProblem(await call(admin, "POST", path, { branch }), 422, "invalid");
@@ -54,7 +54,7 @@ describe("an SSH key for the clone", () => {
   it("is refused where ssh could not use it, and the one before stays", async () => {
     const { admin } = await newOrganization();
     const cloneUrl = "git@git.example:acme/app.git";
-    const { id } = await created(admin, "/repository", { gitHostRepoId: 1, fullName: "acme/app", cloneUrl });
+    const { id } = await create(admin, "/repository", { gitHostRepoId: 1, fullName: "acme/app", cloneUrl });
     const path = `/repository/${id}/credential`;
     const key = `-----BEGIN OPENSSH PRIVATE KEY-----\n${btoa("openssh-key-v1\0\0\0\0\x04none12")}\n-----END OPENSSH PRIVATE KEY-----\n`;
     expect((await call(admin, "PUT", path, { kind: "ssh-key", value: key })).status).toBe(200);

@@ -5,7 +5,7 @@ import type { NamedSchedule } from "../../../src/pipeline/triggers/triggers.ts";
 import type { Context } from "../../../src/services/core/context.ts";
 import { Keys } from "../../../src/services/core/keys.ts";
 import { syncFileSchedules } from "../../../src/services/schedules/schedules-of-file.ts";
-import { call, created, expectProblem, newPipeline, newToken } from "../../support/api.ts";
+import { call, create, expectProblem, newPipeline, newToken } from "../../support/api.ts";
 import { type BuildSetup, newBuildSetup } from "../../support/build-setup.ts";
 
 let setup: BuildSetup;
@@ -67,7 +67,7 @@ it.each([
 it("refuses too large values, a name twice, more than 20, and a pipeline of others", async () => {
   const { id: pipelineId } = await newPipeline(setup.admin, setup.repository.id, { name: "full" });
   expectProblem(await post({ pipelineId, envVariables: { A: "x".repeat(17_000) } }), 413, "too-large");
-  const first = await created(setup.admin, "/schedule", { pipelineId, name: "0", cron: "0 3 * * *" });
+  const first = await create(setup.admin, "/schedule", { pipelineId, name: "0", cron: "0 3 * * *" });
   const twice = await post({ pipelineId, name: "0" });
   expectProblem(twice, 409, "duplicate");
   expect(twice.body.existingId).toBe(first.id);
@@ -104,7 +104,7 @@ it("takes the file's schedules over, keeps what did not change, and lets them be
   const list = async () => (await call(setup.admin, "GET", `/schedule?pipelineId=${pipelineId}`)).body;
   const one = { name: "one", cron: "0 3 * * *", timeZone: "UTC", env: { A: "1" } };
   const two = { name: "two", cron: "0 4 * * *", timeZone: "UTC", env: {} };
-  await created(setup.admin, "/schedule", { pipelineId, name: "mine", cron: "0 5 * * *" });
+  await create(setup.admin, "/schedule", { pipelineId, name: "mine", cron: "0 5 * * *" });
   expect(await ofFile([one, two, { ...two, name: "mine" }], pipelineId)).toEqual({ statements: 2, shadowed: ["mine"] });
   expect((await list()).map(({ source }: { source: string }) => source).sort()).toEqual(["api", "file", "file"]);
   expect((await ofFile([one, two], pipelineId)).statements).toBe(0);

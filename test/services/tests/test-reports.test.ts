@@ -6,12 +6,12 @@ import { LIMITS } from "../../../src/protocol/limits.ts";
 import type { TestReport } from "../../../src/protocol/test-report.ts";
 import type { Variable } from "../../../src/protocol/variable.ts";
 import { signIn } from "../../dashboard/shell/page-requests.ts";
-import { type Answer, call, created, expectProblem, newAgent, newOrganization } from "../../support/api.ts";
+import { type Answer, call, create, expectProblem, newAgent, newOrganization } from "../../support/api.ts";
 import { sendArtifact } from "../../support/artifacts.ts";
-import { type BuildSetup, buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
-import { COMMIT, held, planNext, takeAndStart } from "../../support/jobs.ts";
-import { planned, running } from "../../support/left.ts";
+import { type BuildSetup, newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
+import { COMMIT, callWithLease, planNextBuild, startNextJob } from "../../support/jobs.ts";
+import { newPlannedBuild, newStartedBuild } from "../../support/new-builds.ts";
 import { reportedTest, testId, testReport } from "../../support/tests.ts";
 
 const FAILED = reportedTest(1);
@@ -20,16 +20,17 @@ const SLOW = reportedTest(3, { outcome: "passed", message: "", text: "", seconds
 const REPORT = testReport([FAILED, FLAKY, SLOW]);
 const SUMMARY = { ...REPORT.counts, warnings: 0 };
 
-const send = (agent: BuildSetup["agent"], job: Job, report: object) => held(agent, job, "PUT", "tests", report);
+const send = (agent: BuildSetup["agent"], job: Job, report: object) =>
+  callWithLease(agent, job, "PUT", "tests", report);
 const finish = async (agent: BuildSetup["agent"], job: Job, status = "failed") => {
-  const answer = await held(agent, job, "POST", "finish", { status, exitCode: 0 });
+  const answer = await callWithLease(agent, job, "POST", "finish", { status, exitCode: 0 });
   expect(answer, answer.text).toMatchObject({ status: 200 });
 };
 
 /** A build of the commit whose agent sends this report, and that ends so. @returns its id, and what was answered */
 const built = async (setup: BuildSetup, report: object, more: object = {}) => {
-  await trigger(setup.admin, setup.pipeline.id, { commitSha: COMMIT, ...more });
-  const job = await takeAndStart(setup.agent);
+  await triggerBuild(setup.admin, setup.pipeline.id, { commitSha: COMMIT, ...more });
+  const job = await startNextJob(setup.agent);
   const sent = await send(setup.agent, job, report);
   expect(sent, sent.text).toMatchObject({ status: 200 });
   return { job, id: job.build.id, failedBefore: sent.body.failedBefore as string[] };
@@ -50,11 +51,11 @@ const keysOf = async (orgId: string): Promise<string[]> => {
 
 describe("a report of tests", () => {
   it("is shown while the build runs, when it has ended, and in lists", async () => {
-    const { admin, agent, job, id, orgId } = await running();
-    expect((await buildOf(admin, id)).tests).toBeNull();
+    const { admin, agent, job, id, orgId } = await newStartedBuild();
+    expect((await readBuild(admin, id)).tests).toBeNull();
     const sent = await send(agent, job, REPORT);
     expect(sent, sent.text).toMatchObject({ status: 200, body: { failedBefore: [] } });
-    expect((await buildOf(admin, id)).tests).toEqual(SUMMARY);
+    expect((await readBuild(admin, id)).tests).toEqual(SUMMARY);
     await finish(agent, job);
     const [report] = (await call(admin, "GET", `/build/${id}/tests`)).body;
     expect(report).toEqual({
@@ -69,16 +70,16 @@ describe("a report of tests", () => {
 
   it("is that of each job, and the build has the sum", async () => {
     const jobs = "jobs:\n  a: { steps: [{ run: x }] }\n  b: { steps: [{ run: x }] }\n  c: { steps: [{ run: x }] }\n";
-    const { admin, agent, buildId, ids } = await planned(jobs);
+    const { admin, agent, buildId, ids } = await newPlannedBuild(jobs);
     for (const report of [REPORT, REPORT, null]) {
-      const job = await takeAndStart(agent);
+      const job = await startNextJob(agent);
       if (report) await send(agent, job, report);
       await finish(agent, job, "succeeded");
       if (job.job?.key !== "a") continue;
-      const { tests, jobs: running } = await buildOf(admin, buildId);
+      const { tests, jobs: running } = await readBuild(admin, buildId);
       expect([tests, running?.map(({ tests }) => tests)]).toEqual([SUMMARY, [SUMMARY, null, null]]);
     }
-    const build = await buildOf(admin, buildId);
+    const build = await readBuild(admin, buildId);
     expect(build.tests).toMatchObject({ total: 26, failed: 2, flaky: 2, seconds: 25 });
     expect(build.jobs?.map(({ tests }) => tests)).toEqual([SUMMARY, SUMMARY, null]);
     const reports = (await call(admin, "GET", `/build/${buildId}/tests`)).body;
@@ -89,14 +90,14 @@ describe("a report of tests", () => {
   });
 
   it("counts as it was sent last, and writes no row and no object for a build without one", async () => {
-    const { admin, agent, job, id, orgId } = await running();
+    const { admin, agent, job, id, orgId } = await newStartedBuild();
     await send(agent, job, REPORT);
     await send(agent, job, testReport([]));
-    expect((await buildOf(admin, id)).tests).toMatchObject({ total: 10, failed: 0 });
+    expect((await readBuild(admin, id)).tests).toMatchObject({ total: 10, failed: 0 });
     expect(await keysOf(orgId)).toHaveLength(1);
     await finish(agent, job, "succeeded");
-    await trigger(admin, job.build.pipelineId ?? "");
-    await finish(agent, await takeAndStart(agent), "succeeded");
+    await triggerBuild(admin, job.build.pipelineId ?? "");
+    await finish(agent, await startNextJob(agent), "succeeded");
     expect(await keysOf(orgId)).toHaveLength(1);
     const { results } = await env.DB.prepare("SELECT 1 FROM test_result WHERE org_id = ?").bind(orgId).all();
     expect(results).toEqual([]);
@@ -106,10 +107,10 @@ describe("a report of tests", () => {
 describe("the page of a build of 12 jobs with reports", () => {
   it("reads those of ten in their part, of three that failed beside the failure, and none elsewhere", async () => {
     const jobs = Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("");
-    const { admin, agent, buildId, ids } = await planned(`jobs:\n${jobs}`);
+    const { admin, agent, buildId, ids } = await newPlannedBuild(`jobs:\n${jobs}`);
     const fine = testReport([SLOW]);
     const run = async (report: object, status = "succeeded") => {
-      const job = await takeAndStart(agent);
+      const job = await startNextJob(agent);
       await send(agent, job, report);
       if (job.job?.key === "j0") await sendArtifact(agent, job, "report", { "a.txt": "text" });
       await finish(agent, job, status);
@@ -127,7 +128,7 @@ describe("the page of a build of 12 jobs with reports", () => {
     const opened = async (tab: string) => {
       read = 0;
       const path = `/app/builds/${buildId}?tab=${tab}`;
-      const { status, text, headers } = await deployedWith({ ARCHIVE })("", "GET", path, undefined, { Cookie });
+      const { status, text, headers } = await callDeployedWith({ ARCHIVE })("", "GET", path, undefined, { Cookie });
       expect(status).toBe(200);
       const rounds = Number(/rounds=(\d+)/.exec(headers.get("Server-Timing") ?? "")?.[1]);
       expect(rounds).toBeLessThanOrEqual(3);
@@ -144,7 +145,7 @@ describe("the page of a build of 12 jobs with reports", () => {
     const all = await call(admin, "GET", `/build/${buildId}/tests`);
     expect([all.body.length, all.headers.get("Link")]).toEqual([12, null]);
     read = 0;
-    const ofJob = await deployedWith({ ARCHIVE })("", "GET", `/app/jobs/${ids.j0}`, undefined, { Cookie });
+    const ofJob = await callDeployedWith({ ARCHIVE })("", "GET", `/app/jobs/${ids.j0}`, undefined, { Cookie });
     expect([ofJob.status, read]).toEqual([200, 0]);
   });
 });
@@ -152,11 +153,11 @@ describe("the page of a build of 12 jobs with reports", () => {
 describe("the tests of a build of six jobs with reports of almost a mebibyte", () => {
   it("come in pages that end after four, and no report is read twice", async () => {
     const jobs = Array.from({ length: 6 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("");
-    const { admin, agent, buildId } = await planned(`jobs:\n${jobs}`);
+    const { admin, agent, buildId } = await newPlannedBuild(`jobs:\n${jobs}`);
     const text = "x".repeat(LIMITS.testTextCharacters);
     const large = testReport(Array.from({ length: 63 }, (_, n) => reportedTest(n, { text })));
     for (let n = 0; n < 6; n++) {
-      const job = await takeAndStart(agent);
+      const job = await startNextJob(agent);
       expect((await send(agent, job, large)).status).toBe(200);
       await finish(agent, job, "succeeded");
     }
@@ -167,7 +168,7 @@ describe("the tests of a build of six jobs with reports of almost a mebibyte", (
         return archive.get(key);
       },
     });
-    const get = deployedWith({ ARCHIVE });
+    const get = callDeployedWith({ ARCHIVE });
     const pagesOf = async (query: string) => {
       const pages: { keys: string[]; read: number }[] = [];
       for (let next: string | undefined = `/build/${buildId}/tests${query}`; next; ) {
@@ -197,7 +198,7 @@ describe("the tests of a build of six jobs with reports of almost a mebibyte", (
 
 describe("who sends a report", () => {
   it("must hold the job's lease", async () => {
-    const { admin, agent, job, id, orgId } = await running();
+    const { admin, agent, job, id, orgId } = await newStartedBuild();
     const other = await newAgent(admin);
     expectProblem(await send(agent, { ...job, lease: job.lease + 1 }, REPORT), 409, "lease-lost");
     expectProblem(await send({ ...agent, token: other.token }, job, REPORT), 409, "lease-lost");
@@ -205,7 +206,7 @@ describe("who sends a report", () => {
     expectProblem(await send({ ...agent, token: stranger.token }, job, REPORT), 404, "not-found");
     await finish(agent, job, "succeeded");
     expectProblem(await send(agent, job, REPORT), 409, "lease-lost");
-    expect((await buildOf(admin, id)).tests).toBeNull();
+    expect((await readBuild(admin, id)).tests).toBeNull();
     expect(await keysOf(orgId)).toEqual([]);
   });
 
@@ -225,10 +226,10 @@ describe("who sends a report", () => {
     ["too many warnings", { warnings: Array(51).fill({ file: null, message: "x" }) }],
     ["a list in place of text", testReport([{ ...FAILED, text: ["x"] as unknown as string }])],
   ])("is refused with %s, and loses nothing", async (_, more) => {
-    const { admin, agent, job, id, orgId } = await running();
+    const { admin, agent, job, id, orgId } = await newStartedBuild();
     await send(agent, job, testReport([]));
     expectProblem(await send(agent, job, { ...REPORT, ...more }), 422, "invalid");
-    expect((await buildOf(admin, id)).tests).toMatchObject({ total: 10 });
+    expect((await readBuild(admin, id)).tests).toMatchObject({ total: 10 });
     expect(await keysOf(orgId)).toHaveLength(1);
   });
 
@@ -237,14 +238,14 @@ describe("who sends a report", () => {
     const { admin, agent, orgId } = setup;
     const secret = `secret-${crypto.randomUUID()}`;
     const scope = { scope: "organization", orgId };
-    await created<Variable>(admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });
+    await create<Variable>(admin, "/secrets/variables", { key: "KEY", value: secret, isSecret: true, ...scope });
     const dirty = `<b>\u001b[31m${secret}\u0000\u202e</b>`;
     const all = { suite: dirty, className: dirty, name: dirty, file: dirty, message: dirty, text: dirty };
     const warnings = [{ file: secret, message: secret }];
-    await trigger(admin, setup.pipeline.id);
-    const { body: job } = await poll(agent);
+    await triggerBuild(admin, setup.pipeline.id);
+    const { body: job } = await pollOnce(agent);
     const { id } = job.build;
-    await held(agent, job, "POST", "start");
+    await callWithLease(agent, job, "POST", "start");
     const sent = await send(agent, job, testReport([reportedTest(1, all)], 10, { warnings }));
     expect(sent, sent.text).toMatchObject({ status: 200 });
     await finish(agent, job);
@@ -293,9 +294,9 @@ describe("a test that fails in some builds of a commit", () => {
     await finish(agent, other.job, "succeeded");
     const lost = await built(setup, PASSED);
     await send(agent, lost.job, { ...PASSED, passed: [FAILED.id] });
-    await held(agent, lost.job, "POST", "release", { reason: "stopped", interrupted: true });
+    await callWithLease(agent, lost.job, "POST", "release", { reason: "stopped", interrupted: true });
     expect((await call(admin, "GET", `/repository/${repository.id}/flaky`)).body).toEqual([]);
-    expect((await buildOf(admin, lost.id)).tests).toBeNull();
+    expect((await readBuild(admin, lost.id)).tests).toBeNull();
     const stranger = await newBuildSetup();
     expect((await built(stranger, PASSED)).failedBefore).toEqual([]);
     expectProblem(await call(stranger.admin, "GET", `/repository/${repository.id}/flaky`), 404, "not-found");
@@ -332,11 +333,11 @@ describe("a test that fails in some builds of a commit", () => {
 
 describe("tests that failed in the jobs of one build", () => {
   it("are remembered up to 500 of them, however many jobs there are", async () => {
-    const { admin, agent, buildId, ids } = await planned(
+    const { admin, agent, buildId, ids } = await newPlannedBuild(
       "jobs:\n  a: { steps: [{ run: x }] }\n  b: { steps: [{ run: x }] }\n",
     );
     for (const first of [0, 300]) {
-      const job = await takeAndStart(agent);
+      const job = await startNextJob(agent);
       const tests = Array.from({ length: 299 }, (_, n) => reportedTest(first + n));
       const flaky = reportedTest(first + 299, { outcome: "passed", isFlaky: true, tries: 2 });
       await send(agent, job, testReport([...tests, flaky], 1000));
@@ -351,7 +352,7 @@ describe("tests that failed in the jobs of one build", () => {
         [ids.b, { rows: 200, flaky: 1 }],
       ]),
     );
-    expect((await buildOf(admin, buildId)).tests).toMatchObject({ failed: 598, flaky: 2 });
+    expect((await readBuild(admin, buildId)).tests).toMatchObject({ failed: 598, flaky: 2 });
   });
 });
 
@@ -361,9 +362,9 @@ describe("what is deleted with a build", () => {
     const { admin, agent, orgId } = setup;
     const { job, id } = await built(setup, testReport([FAILED]));
     await finish(agent, job);
-    await trigger(admin, setup.pipeline.id);
-    const several = await planNext(agent, "jobs: { a: { steps: [{ run: x }] } }");
-    const one = await takeAndStart(agent);
+    await triggerBuild(admin, setup.pipeline.id);
+    const several = await planNextBuild(agent, "jobs: { a: { steps: [{ run: x }] } }");
+    const one = await startNextJob(agent);
     await send(agent, one, testReport([FAILED]));
     await finish(agent, one);
     await poolStub(orgId).flush();

@@ -4,9 +4,9 @@ import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { ROUTES } from "../../../src/api/routes.ts";
 import type { AuditEntry } from "../../../src/protocol/audit.ts";
 import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
-import { type Answer, call, created, expectProblem, newOrganization, newToken } from "../../support/api.ts";
-import { newBuildSetup, poll, takeNewJob, trigger } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith, poolStub } from "../../support/deployment.ts";
+import { type Answer, call, create, expectProblem, newOrganization, newToken } from "../../support/api.ts";
+import { finishNewJob, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, databaseWithHook, poolStub } from "../../support/deployment.ts";
 import { storedRows } from "../../support/stored-rows.ts";
 
 const operator = env.OPERATOR_TOKEN ?? "";
@@ -227,18 +227,18 @@ describe("the audit", () => {
     const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const secret = { key: "SECRET", value: CANARY, isSecret: true, scope: "organization", orgId };
-    await created(admin, "/secrets/variables", secret);
+    await create(admin, "/secrets/variables", secret);
     await call(admin, "PUT", `/repository/${works.repository.id}/credential`, {
       kind: "token",
       value: `${CANARY}-clone`,
     });
-    const { id } = await trigger(admin, pipeline.id, { envVariables: { RUN: CANARY } });
-    const refused = await unaudited(orgId, () => poll(agent));
+    const { id } = await triggerBuild(admin, pipeline.id, { envVariables: { RUN: CANARY } });
+    const refused = await unaudited(orgId, () => pollOnce(agent));
     expectProblem(refused as unknown as Answer<never>, 503, "unavailable");
     expect(refused.text).not.toContain(CANARY);
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ environment: null, attempt: 0 });
     await call(admin, "POST", `/build/${id}/cancel`);
-    const job = await takeNewJob(works, { envVariables: { RUN: CANARY } });
+    const job = await finishNewJob(works, { envVariables: { RUN: CANARY } });
     expect(job.env).toMatchObject({ SECRET: CANARY, RUN: CANARY });
     await poolStub(orgId).flush();
     const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?subject=${job.build.id}&action=build.deliver`);
@@ -252,12 +252,12 @@ describe("the audit", () => {
 
   it("has every hand-out: a build that the pool could not write down there is handed to nobody", async () => {
     const { admin, agent, orgId, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
+    const { id } = await triggerBuild(admin, pipeline.id);
     await poolStub(orgId).flush();
-    expect((await unaudited(orgId, () => poll(agent))).status).toBe(503);
+    expect((await unaudited(orgId, () => pollOnce(agent))).status).toBe(503);
     // The agent is kept away for a while, which may pass.
     vi.setSystemTime(Date.now() + 10_000);
-    expect((await poll(agent)).body.build.id).toBe(id);
+    expect((await pollOnce(agent)).body.build.id).toBe(id);
     await poolStub(orgId).flush();
     const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?subject=${id}`);
     expect(body.map(({ action }) => action)).toEqual(["build.deliver", "build.create"]);
@@ -267,11 +267,11 @@ describe("the audit", () => {
 describe("a write that comes too late", () => {
   it("changes nothing and leaves no row", async () => {
     const { admin, orgId, repository, pipeline } = await newBuildSetup();
-    const group = await created(admin, "/secrets/groups", { name: "g" });
-    const one = await created(admin, "/secrets/variables", {
+    const group = await create(admin, "/secrets/groups", { name: "g" });
+    const one = await create(admin, "/secrets/variables", {
       ...{ key: "K", value: "v", isSecret: true, scope: "organization", orgId },
     });
-    const token = await created(admin, "/token", { name: "t", kind: "api" });
+    const token = await create(admin, "/token", { name: "t", kind: "api" });
     const credential = `/repository/${repository.id}/credential`;
     const set = (value: string) => ({ kind: "token", value });
     await call(admin, "PUT", credential, set("first"));
@@ -329,12 +329,12 @@ describe("a write that comes too late", () => {
         batches += 1;
         if (batches === 2) expect((await call(admin, ...early)).status, name).toBeLessThan(300);
       };
-      const answer = await deployedWith({ DB: databaseWithHook(before) })(admin, ...late);
+      const answer = await callDeployedWith({ DB: databaseWithHook(before) })(admin, ...late);
       expect(batches, name).toBeGreaterThanOrEqual(2);
       expect([404, 409], `${name}: ${answer.text}`).toContain(answer.status);
       expect(await auditOf(orgId, answer.headers.get("X-Request-Id")), name).toEqual([]);
     }
-    const lost = await deployedWith({
+    const lost = await callDeployedWith({
       DB: databaseWithHook(
         async () => void (await env.DB.prepare("DELETE FROM token WHERE org_id = ?").bind(orgId).run()),
       ),
@@ -349,8 +349,8 @@ describe("GET /audit", () => {
     const { admin, orgId } = await newOrganization();
     const maintainer = await newToken(admin, "maintainer");
     const { id: self } = (await call(maintainer, "GET", "/token/self")).body;
-    for (let n = 0; n < 5; n++) await created(maintainer, "/secrets/groups", { name: `g${n}` });
-    const { id } = await created(admin, "/secrets/groups", { name: "of the admin" });
+    for (let n = 0; n < 5; n++) await create(maintainer, "/secrets/groups", { name: `g${n}` });
+    const { id } = await create(admin, "/secrets/groups", { name: "of the admin" });
     const all: AuditEntry[] = (await call(admin, "GET", "/audit")).body;
     expect(all.map(({ action }) => action)).toEqual([
       ...Array(6).fill("group.create"),
@@ -388,7 +388,7 @@ describe("where a secret was used", () => {
     const { admin, orgId, repository } = works;
     const make = async (key: string, owner: object, name: string) => {
       const body = { key, value: "some secret", isSecret: true, ...owner };
-      ids[name] = (await created(admin, "/secrets/variables", body)).id;
+      ids[name] = (await create(admin, "/secrets/variables", body)).id;
     };
     await make("WON", { scope: "repository", repoId: repository.id }, "winner");
     await make("WON", { scope: "organization", orgId }, "loser");
@@ -402,7 +402,7 @@ describe("where a secret was used", () => {
     const unused = async (query = "") => (await get(`/secrets/unused${query}`)).map(({ id }: { id: string }) => id);
     expect(await unused()).toEqual([ids.winner, ids.loser, ids.idle]);
     expect(await get(`/secrets/variables/${ids.winner}`)).toMatchObject({ lastUsedAt: null, lastUsedBy: null });
-    const [first] = [await takeNewJob(works), await takeNewJob(works)];
+    const [first] = [await finishNewJob(works), await finishNewJob(works)];
     await poolStub(orgId).flush();
     const uses = await get(`/secrets/variables/${ids.winner}/uses`);
     expect(uses).toMatchObject([{ buildId: first.build.id, agentId: agent.id }]);

@@ -2,17 +2,17 @@ import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AuditEntry } from "../../../src/protocol/audit.ts";
 import type { Token } from "../../../src/protocol/token.ts";
-import { call, created, expectProblem, newAgent, newOrganization } from "../../support/api.ts";
-import { buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { deployedWith, poolStub } from "../../support/deployment.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { call, create, expectProblem, newAgent, newOrganization } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, poolStub } from "../../support/deployment.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 
 type Shown = Token & { token: string };
 
 const api = (admin: string, more: object = {}): Promise<Shown> =>
-  created(admin, "/token", { name: "t", kind: "api", role: "maintainer", ...more });
+  create(admin, "/token", { name: "t", kind: "api", role: "maintainer", ...more });
 const registration = (admin: string, labels: string[] = []): Promise<Shown> =>
-  created(admin, "/token", { name: "machines", kind: "registration", labels });
+  create(admin, "/token", { name: "machines", kind: "registration", labels });
 const later = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 describe("PUT /token/{id}", () => {
@@ -115,14 +115,14 @@ describe("DELETE /token/{id}?agents=true", () => {
   it("removes the agents that the token registered, whose builds are free at once, and no other", async () => {
     const { id, token: text } = await registration(admin);
     const mine = [await newAgent(text), await newAgent(text)];
-    const build = await trigger(admin, works.pipeline.id);
-    const { body: job } = await poll(mine[0]!);
+    const build = await triggerBuild(admin, works.pipeline.id);
+    const { body: job } = await pollOnce(mine[0]!);
     const lease = { "X-Lease": String(job.lease) };
     await call(mine[0]!.token, "POST", `/build/${build.id}/start`, undefined, lease);
     expect((await call(admin, "DELETE", `/token/${id}?agents=true`)).status).toBe(204);
     expect(await agentIds()).toEqual([works.agent.id]);
-    for (const agent of mine) expectProblem((await poll(agent as never)) as never, 401, "unauthenticated");
-    expect((await buildOf(admin, build.id)).status).toBe("queued");
+    for (const agent of mine) expectProblem((await pollOnce(agent as never)) as never, 401, "unauthenticated");
+    expect((await readBuild(admin, build.id)).status).toBe("queued");
     await call(admin, "POST", `/build/${build.id}/cancel`);
     await poolStub(works.orgId).flush();
     const audit = async (action: string): Promise<AuditEntry[]> =>
@@ -137,9 +137,9 @@ describe("DELETE /token/{id}?agents=true", () => {
     const { id, token: text } = await registration(admin);
     const agent = await newAgent(text);
     expect((await call(admin, "DELETE", `/token/${id}`)).status).toBe(204);
-    expect((await poll(agent)).status).toBe(204);
+    expect((await pollOnce(agent)).status).toBe(204);
     expect((await call(admin, "DELETE", `/token/${id}?agents=true`)).status).toBe(204);
-    expect((await poll(agent)).status).toBe(401);
+    expect((await pollOnce(agent)).status).toBe(401);
     for (const query of ["", "?agents=true"]) {
       expectProblem(await call(admin, "DELETE", `/token/${id}${query}`), 404, "not-found");
     }
@@ -151,7 +151,7 @@ describe("DELETE /token/{id}?agents=true", () => {
     async (query) => {
       const { id, token: text } = await registration(admin);
       const before = await agentIds();
-      const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => {
+      const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>((name) => {
         const pool = env.AGENT_POOL.getByName(name);
         const registerAgent = async (agent: Parameters<typeof pool.registerAgent>[0]) => {
           expect((await call(admin, "DELETE", `/token/${id}${query}`)).status).toBe(204);
@@ -160,7 +160,7 @@ describe("DELETE /token/{id}?agents=true", () => {
         return { registerAgent };
       });
       const wanted = { name: "late", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
-      const ask = deployedWith({ AGENT_POOL });
+      const ask = callDeployedWith({ AGENT_POOL });
       expect((await ask(text, "POST", "/buildagent/register", wanted)).status).toBe(401);
       expect(await agentIds()).toEqual(before);
     },

@@ -1,14 +1,14 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Token } from "../../../src/protocol/token.ts";
-import { call, created, expectProblem, newAgent, newOrganization } from "../../support/api.ts";
-import { type BuildSetup, completeJob, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { databaseWithHook, deployedWith, poolStub } from "../../support/deployment.ts";
+import { call, create, expectProblem, newAgent, newOrganization } from "../../support/api.ts";
+import { type BuildSetup, completeJob, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
+import { callDeployedWith, databaseWithHook, poolStub } from "../../support/deployment.ts";
 
 type Shown = Token & { token: string };
 
 const token = (admin: string, more: object = {}): Promise<Shown> =>
-  created(admin, "/token", { name: "t", kind: "api", role: "maintainer", ...more });
+  create(admin, "/token", { name: "t", kind: "api", role: "maintainer", ...more });
 
 /** Moves the time of one column of a token's row by so many milliseconds from now. */
 const set = (id: string, column: string, ms: number) =>
@@ -101,11 +101,11 @@ describe("a token", () => {
     const { admin, pipeline, repository } = works;
     const { id, token: text } = await token(admin, { role: "admin" });
     const registration = await token(admin, { kind: "registration", role: undefined });
-    const variable = await created(text, "/secrets/variables", {
+    const variable = await create(text, "/secrets/variables", {
       ...{ key: "K", value: "v", isSecret: true, scope: "pipeline", pipelineId: pipeline.id },
     });
     const agentWanted = { name: "a", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
-    await created(registration.token, "/buildagent/register", agentWanted);
+    await create(registration.token, "/buildagent/register", agentWanted);
     for (const gone of [id, registration.id]) expect((await call(admin, "DELETE", `/token/${gone}`)).status).toBe(204);
     const attempts: [string, string, string, unknown?][] = [
       [text, "PUT", `/secrets/variables/${variable.id}`, { value: "w" }],
@@ -127,8 +127,8 @@ describe("a token", () => {
 describe("an agent that is removed", () => {
   it("is given nothing and heard no more, in the middle of a build too", async () => {
     const { admin, agent, orgId, pipeline } = await newBuildSetup();
-    const { id } = await trigger(admin, pipeline.id);
-    const { body: job } = await poll(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const { body: job } = await pollOnce(agent);
     const lease = { "X-Lease": String(job.lease) };
     expect((await call(agent.token, "POST", `/build/${id}/start`, undefined, lease)).status).toBe(200);
     expect((await call(admin, "DELETE", `/buildagent/${agent.id}`)).status).toBe(204);
@@ -147,7 +147,7 @@ describe("an agent that is removed", () => {
     }
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({ status: "queued" });
     const other = await newAgent(admin);
-    const again = (await poll(other)).body;
+    const again = (await pollOnce(other)).body;
     expect(again.build.id).toBe(id);
     await completeJob(other, again);
     expect((await call(admin, "GET", `/build/${id}/log`)).text).not.toContain("late");
@@ -162,15 +162,15 @@ describe("a hand-out under way", () => {
     const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const value = `canary-${crypto.randomUUID()}`;
-    await created(admin, "/secrets/variables", { key: "K", value, isSecret: true, scope: "organization", orgId });
-    const { id } = await trigger(admin, pipeline.id);
+    await create(admin, "/secrets/variables", { key: "K", value, isSecret: true, scope: "organization", orgId });
+    const { id } = await triggerBuild(admin, pipeline.id);
     let batches = 0;
     const between = databaseWithHook(async () => {
       batches += 1;
       const [method, path] = doing(works, id);
       if (batches === 1) expect((await call(admin, method, path)).status).toBeLessThan(300);
     });
-    const answer = await deployedWith({ DB: between })(agent.token, "GET", `/buildagent/${agent.id}/poll`);
+    const answer = await callDeployedWith({ DB: between })(agent.token, "GET", `/buildagent/${agent.id}/poll`);
     expect(batches).toBeGreaterThan(0);
     expect([204, 401]).toContain(answer.status);
     expect(answer.text).not.toContain(value);
@@ -184,7 +184,7 @@ describe("a registration token", () => {
     const { admin } = await newOrganization();
     const { token: text } = await token(admin, { kind: "registration", role: undefined, labels: ["mac", "big"] });
     const wanted = { name: "a", platform: 1, canBuildIOS: true, canBuildAndroid: false, canBuildWeb: true };
-    expect((await created(text, "/buildagent/register", { ...wanted, labels: ["mac"] })).labels).toEqual(["mac"]);
+    expect((await create(text, "/buildagent/register", { ...wanted, labels: ["mac"] })).labels).toEqual(["mac"]);
     const refused = await call(text, "POST", "/buildagent/register", { ...wanted, labels: ["mac", "prod"] });
     expectProblem(refused, 422, "invalid");
     expect(refused.text).not.toContain("prod");

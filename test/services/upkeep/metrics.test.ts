@@ -9,9 +9,9 @@ import { countRows } from "../../../src/services/upkeep/row-counts.ts";
 import type { Upkeep } from "../../../src/services/upkeep/run.ts";
 import { endTurn } from "../../../src/services/upkeep/upkeep.ts";
 import { call } from "../../support/api.ts";
-import { newBuildSetup, poll, takeNewJob, trigger } from "../../support/build-setup.ts";
+import { finishNewJob, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 import { poolStub } from "../../support/deployment.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { fails, to } from "../../support/platform/effects.ts";
 import { newPlatform } from "../../support/platform/platform.ts";
 import { OBJECT } from "../../support/platform/texts.ts";
@@ -37,10 +37,10 @@ describe("GET /operator/metrics", () => {
   it("has what upkeep found in the pools of all organizations", async () => {
     const now = Date.now();
     const [one, other] = [await newBuildSetup(), await newBuildSetup()];
-    await takeNewJob(one);
-    await trigger(one.admin, one.pipeline.id);
-    await trigger(other.admin, other.pipeline.id);
-    expect((await poll(other.agent)).status).toBe(200);
+    await finishNewJob(one);
+    await triggerBuild(one.admin, one.pipeline.id);
+    await triggerBuild(other.admin, other.pipeline.id);
+    expect((await pollOnce(other.agent)).status).toBe(200);
     await Promise.all([one, other].map(({ orgId }) => poolStub(orgId).flush()));
     await upkeep({}, now);
     const first = await read();
@@ -185,7 +185,7 @@ describe("the sweep of many pools", () => {
       deadLetters: 0,
     };
     const events = { ended: [], leasesLost: NO_TOTALS.leasesLost, requeues: 0, handOuts: 0, offersIgnored: 0 };
-    const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => ({
+    const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>((name) => ({
       sweep: async () => {
         runs.at(-1)?.push(name);
         return { ...none, ...events, databaseBytes: 4096, active: name.includes("busy") ? 1 : 0 };

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { expect, it } from "vitest";
 import { poolName } from "../../../src/domain/durable-objects.ts";
 import { poolStub } from "../../support/deployment.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { writeSummary } from "../../support/summary-row.ts";
 import { upkeep } from "./support.ts";
 
@@ -30,7 +30,7 @@ it("asks the pools of all organizations, a hundred in each run, and the first on
   for (const orgId of orgs) await writeSummary(orgId, active);
   await env.DB.prepare("INSERT INTO pool SELECT value, 0, 0, 0, 0 FROM json_each(?)").bind(JSON.stringify(orgs)).run();
   const asked: string[] = [];
-  const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => ({
+  const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>((name) => ({
     sweep: async () => undefined,
     reconcile: async () => {
       asked.push(name);

@@ -9,10 +9,10 @@ import { nextRun, nextRuns } from "../../../src/domain/schedule.ts";
 import { inputsContext } from "../../../src/domain/seal-context.ts";
 import { Failures } from "../../../src/services/upkeep/run.ts";
 import { runSchedules } from "../../../src/services/upkeep/schedules.ts";
-import { call, created } from "../../support/api.ts";
+import { call, create } from "../../support/api.ts";
 import { type BuildSetup, newBuildSetup } from "../../support/build-setup.ts";
 import { databaseWithHook, poolStub } from "../../support/deployment.ts";
-import { objectsThat } from "../../support/objects-by-name.ts";
+import { fakeObjects } from "../../support/objects-by-name.ts";
 import { fails, to } from "../../support/platform/effects.ts";
 import { newPlatform } from "../../support/platform/platform.ts";
 import { OBJECT } from "../../support/platform/texts.ts";
@@ -36,7 +36,7 @@ const crashing = (crash: Crash): Env => {
     batches += 1;
     if (crash === "question" || (crash === "update" && batches > 1)) await lost();
   });
-  const AGENT_POOL = objectsThat<Env["AGENT_POOL"]>((name) => {
+  const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>((name) => {
     const real = env.AGENT_POOL.getByName(name) as unknown as { enqueueAll(builds: unknown[]): Promise<unknown> };
     const enqueueAll = async (builds: unknown[]) => {
       if (crash === "before the pool") return lost();
@@ -96,7 +96,7 @@ beforeEach(async () => {
 
 const newSchedule = async (more: object = {}, { pipeline, admin } = setup): Promise<string> => {
   const body = { pipelineId: pipeline.id, name: "nightly", cron: "0 3 * * *", ...more };
-  return (await created(admin, "/schedule", body)).id;
+  return (await create(admin, "/schedule", body)).id;
 };
 
 it("builds what is due: the branch, the values and the name of the schedule", async () => {

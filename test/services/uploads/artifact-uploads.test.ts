@@ -4,16 +4,16 @@ import { describe, expect, it, vi } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { call, expectProblem, newAgent, newToken } from "../../support/api.ts";
 import { crc32, packed, sha256 } from "../../support/artifact-files.ts";
-import { claimsOf, endArtifact, openArtifact, sendArtifact, sendPart } from "../../support/artifacts.ts";
-import { deployedWith } from "../../support/deployment.ts";
-import { held, runNext, takeAndStart } from "../../support/jobs.ts";
-import { contentPath, listOf, planned, running } from "../../support/left.ts";
+import { endArtifact, grantClaims, openArtifact, sendArtifact, sendPart } from "../../support/artifacts.ts";
+import { callDeployedWith } from "../../support/deployment.ts";
+import { callWithLease, finishNextJob, startNextJob } from "../../support/jobs.ts";
+import { contentPath, listArtifacts, newPlannedBuild, newStartedBuild } from "../../support/new-builds.ts";
 
 const FILES = { "a.txt": "one", "b/c.txt": "three" };
 const { list: LIST, bytes: BYTES } = packed(FILES);
 
 const opened = async () => {
-  const setup = await running();
+  const setup = await newStartedBuild();
   const answer = await openArtifact(setup.agent, setup.job, "app", FILES);
   expect(answer, answer.text).toMatchObject({ status: 201, body: { parts: 1, partBytes: 32 * 1024 * 1024 } });
   return { ...setup, artifact: answer.body };
@@ -23,8 +23,8 @@ const opened = async () => {
 const keysOf = async (orgId: string): Promise<string[]> =>
   (await env.ARCHIVE.list({ prefix: "artifact/" })).objects.map(({ key }) => key).filter((key) => key.includes(orgId));
 
-const finish = (setup: Awaited<ReturnType<typeof running>>) =>
-  held(setup.agent, setup.job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+const finish = (setup: Awaited<ReturnType<typeof newStartedBuild>>) =>
+  callWithLease(setup.agent, setup.job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
 describe("POST /job/{id}/artifact", () => {
   it("answers the same artifact again with a fresh grant, and another one for other sizes", async () => {
@@ -40,9 +40,9 @@ describe("POST /job/{id}/artifact", () => {
   it("grants what every supported release reads, with the upload of several parts", async () => {
     const { agent, job, artifact } = await opened();
     const claims = ["bytes", "day", "fence", "files", "id", "jobId", "orgId", "tokenHash", "until"];
-    expect(claimsOf(artifact.grant)).toEqual(claims);
+    expect(grantClaims(artifact.grant)).toEqual(claims);
     const large = await openArtifact(agent, job, "large", {}, { bytes: LIMITS.artifactPartBytes + 1, files: 1 });
-    expect(claimsOf(large.body.grant)).toEqual([...claims, "uploadId"]);
+    expect(grantClaims(large.body.grant)).toEqual([...claims, "uploadId"]);
   });
 
   it.each([
@@ -57,7 +57,7 @@ describe("POST /job/{id}/artifact", () => {
     ["an invisible character", "a\u200bb"],
     ["101 characters", "a".repeat(101)],
   ])("refuses a name with %s", async (_, name) => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const answer = await openArtifact(agent, job, name, FILES);
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors[0].pointer).toBe("/name");
@@ -73,14 +73,14 @@ describe("POST /job/{id}/artifact", () => {
     [{ as: "zip" }, "/as"],
     [{ as: "tar" }, "/files"],
   ])("refuses %o", async (more, pointer) => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const answer = await openArtifact(agent, job, "app", FILES, more);
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors[0].pointer).toBe(pointer);
   });
 
   it("takes 100 artifacts of a job and refuses the next", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     for (let index = 0; index < LIMITS.artifacts; index++)
       expect((await openArtifact(agent, job, `a${index}`, FILES)).status).toBe(201);
     expectProblem(await openArtifact(agent, job, "one more", FILES), 429, "limit-reached");
@@ -88,7 +88,7 @@ describe("POST /job/{id}/artifact", () => {
   });
 
   it("keeps one no longer than its build is kept", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const done = await openArtifact(agent, job, "app", FILES, { keepDays: 400 });
     await sendPart(agent, job, done.body, 1, BYTES);
     const { body } = await endArtifact(agent, job, done.body, { list: LIST, etags: [] });
@@ -97,7 +97,7 @@ describe("POST /job/{id}/artifact", () => {
   });
 
   it("is for the agent that holds the job alone", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { admin, agent, job, id } = setup;
     const body = { name: "app", as: "files", bytes: 8, files: 2 };
     for (const role of ["viewer", "member", "admin"] as const)
@@ -238,7 +238,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
   });
 
   it("refuses the list of one file with another SHA-256, and lets the agent send it again", async () => {
-    const { agent, job, orgId } = await running();
+    const { agent, job, orgId } = await newStartedBuild();
     const { list, bytes } = packed({ x: "text" });
     const first = (await openArtifact(agent, job, "app", { x: "text" })).body;
     await sendPart(agent, job, first, 1, bytes);
@@ -273,28 +273,28 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
   it("refuses under a lease that is over, and nobody sees what was sent", async () => {
     const setup = await sent();
     const { admin, agent, job, artifact, etags, id } = setup;
-    await held(agent, job, "POST", "release", { reason: "stopped", interrupted: true });
+    await callWithLease(agent, job, "POST", "release", { reason: "stopped", interrupted: true });
     expectProblem(await endArtifact(agent, job, artifact, { list: LIST, etags }), 409, "lease-lost");
-    const second = await takeAndStart(agent);
+    const second = await startNextJob(agent);
     expect(second.lease).not.toBe(job.lease);
     expectProblem(await endArtifact(agent, second, artifact, { list: LIST, etags }), 403, "forbidden");
-    await held(agent, second, "POST", "finish", { status: "succeeded", exitCode: 0 });
-    expect((await listOf(admin, id)).body).toEqual([]);
+    await callWithLease(agent, second, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    expect((await listArtifacts(admin, id)).body).toEqual([]);
   });
 
   it("of a lost attempt is not seen, and that of the next one is", async () => {
-    const { admin, agent, job, id } = await running();
+    const { admin, agent, job, id } = await newStartedBuild();
     await sendArtifact(agent, job, "app", { x: "first" });
-    await held(agent, job, "POST", "release", { reason: "stopped", interrupted: true });
-    const second = await takeAndStart(agent);
+    await callWithLease(agent, job, "POST", "release", { reason: "stopped", interrupted: true });
+    const second = await startNextJob(agent);
     await sendArtifact(agent, second, "app", { x: "second" });
-    await held(agent, second, "POST", "finish", { status: "failed", exitCode: 1 });
-    expect((await listOf(admin, id)).body).toMatchObject([{ name: "app", bytes: 6 }]);
+    await callWithLease(agent, second, "POST", "finish", { status: "failed", exitCode: 1 });
+    expect((await listArtifacts(admin, id)).body).toMatchObject([{ name: "app", bytes: 6 }]);
     expect((await call(admin, "GET", contentPath(id, "app", "x"))).text).toBe("second");
   });
 
   it("keeps an artifact without a byte", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { agent, job, id, admin } = setup;
     const empty = { "nothing.txt": "", "also/nothing": "" };
     expect((await sendArtifact(agent, job, "empty", empty)).parts).toBe(0);
@@ -316,7 +316,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
   };
 
   it("comes in parts that may be repeated, and is compared with what the agent sent", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { agent, job, admin, id } = setup;
     const size = { bytes: bytes.length, files: 1 };
     const begun = (await openArtifact(agent, job, "big", {}, size)).body;
@@ -349,7 +349,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
   });
 
   it("that arrived changed is refused, dropped, and may be sent again", async () => {
-    const { agent, job, orgId } = await running();
+    const { agent, job, orgId } = await newStartedBuild();
     const size = { bytes: bytes.length, files: 1 };
     const begun = (await openArtifact(agent, job, "big", {}, size)).body;
     const changed = parts[1].map((byte) => byte ^ 1);
@@ -388,10 +388,10 @@ describe("the price of an artifact", () => {
     for (const count of [1, 5000]) {
       const files = Object.fromEntries(Array.from({ length: count }, (_, index) => [`f/${index}.txt`, `${index}`]));
       const { list, bytes: content } = packed(files);
-      const setup = await running();
+      const setup = await newStartedBuild();
       const { agent, job, id } = setup;
       const { calls, deployed } = counted();
-      const send = deployedWith(deployed);
+      const send = callDeployedWith(deployed);
       const lease = { "X-Lease": String(job.lease) };
       const opening = { name: "app", as: "files", bytes: content.length, files: count };
       const { body } = await send(agent.token, "POST", `/job/${id}/artifact`, opening, lease);
@@ -420,15 +420,18 @@ describe("POST /job/{id}/download", () => {
   test: { needs: [make], matrix: { os: [a, b] }, steps: [{ run: make }] }
   ship: { needs: [test], steps: [{ run: make }] }
 `;
-  const ask = (setup: { agent: { id: string; token: string } }, job: Parameters<typeof held>[1], downloads: unknown) =>
-    held(setup.agent, job, "POST", "download", { downloads });
+  const ask = (
+    setup: { agent: { id: string; token: string } },
+    job: Parameters<typeof callWithLease>[1],
+    downloads: unknown,
+  ) => callWithLease(setup.agent, job, "POST", "download", { downloads });
 
   it("grants what a job needs, directly or through others, and nothing else", async () => {
-    const setup = await planned(FILE);
+    const setup = await newPlannedBuild(FILE);
     const { agent } = setup;
     const made = new Map<string, string>();
     for (let count = 0; count < 4; count++) {
-      const job = await takeAndStart(agent);
+      const job = await startNextJob(agent);
       const key = job.job!.key;
       if (job.job!.definition === "test") {
         const answer = await ask(setup, job, [{ from: "make", artifact: "app" }]);
@@ -442,9 +445,9 @@ describe("POST /job/{id}/download", () => {
         made.set(key, JSON.stringify(job.job!.matrix));
       }
       await sendArtifact(agent, job, "app", { "x.txt": key.slice(0, 4) });
-      await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+      await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     }
-    const ship = await takeAndStart(agent);
+    const ship = await startNextJob(agent);
     const all = await ask(setup, ship, [{ from: "test" }, { from: "make" }]);
     expect(all, all.text).toMatchObject({ status: 200 });
     expect(all.body.artifacts.map((one: { matrix: unknown }) => JSON.stringify(one.matrix)).sort()).toEqual(
@@ -462,25 +465,25 @@ describe("POST /job/{id}/download", () => {
       expectProblem(await call(setup.admin, "GET", `/artifact/${first.grant}/${end}`), 403, "forbidden");
       expectProblem(await call(agent.token, "GET", `/artifact/${first.grant}x/${end}`), 403, "forbidden");
     }
-    await held(agent, ship, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, ship, "POST", "finish", { status: "succeeded", exitCode: 0 });
     expectProblem(await ask(setup, ship, [{ from: "make" }]), 409, "lease-lost");
   });
 
   it("finds what an earlier build left, where a retry took over its result", async () => {
-    const setup = await planned(
+    const setup = await newPlannedBuild(
       "jobs:\n  make: { steps: [{ run: x }] }\n  use: { needs: [make], steps: [{ run: x }] }\n",
     );
     const { admin, agent, buildId, ids } = setup;
-    const make = await takeAndStart(agent);
+    const make = await startNextJob(agent);
     await sendArtifact(agent, make, "app", FILES);
-    await held(agent, make, "POST", "finish", { status: "succeeded", exitCode: 0 });
-    await runNext(agent, { status: "failed", exitCode: 1 });
+    await callWithLease(agent, make, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await finishNextJob(agent, { status: "failed", exitCode: 1 });
     const retried = await call(admin, "POST", `/build/${buildId}/retry`, { only: "failed" });
     expect(retried, retried.text).toMatchObject({ status: 201 });
-    const use = await takeAndStart(agent);
+    const use = await startNextJob(agent);
     const answer = await ask(setup, use, [{ from: "make", artifact: "app" }]);
     expect(answer.body.artifacts, answer.text).toMatchObject([{ jobId: ids.make, bytes: 8 }]);
-    await held(agent, use, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, use, "POST", "finish", { status: "succeeded", exitCode: 0 });
     const listed = await call(admin, "GET", `/build/${retried.body.id}/artifact`);
     expect(listed.body, listed.text).toMatchObject([{ name: "app" }]);
     const adopted = listed.body[0].jobId;
@@ -489,7 +492,7 @@ describe("POST /job/{id}/download", () => {
   });
 
   it("is refused to the root of a build, and to a build of one job", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     expectProblem(await ask(setup, setup.job, [{ from: "make" }]), 422, "invalid");
   });
 });

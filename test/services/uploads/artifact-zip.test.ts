@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type ArtifactOwner, artifactKey } from "../../../src/archive/artifacts.ts";
 import { putPart } from "../../../src/archive/bytes.ts";
-import { type PlacedFile, placed } from "../../../src/domain/artifact/file-list.ts";
+import { type PlacedFile, placeFiles } from "../../../src/domain/artifact/file-list.ts";
 import { zipLayout } from "../../../src/domain/artifact/zip.ts";
 import { makeZip } from "../../../src/services/uploads/artifact-zip.ts";
 import { sha256 } from "../../support/artifact-files.ts";
@@ -17,7 +17,7 @@ const newOwner = (): ArtifactOwner => ({
 
 /** Files of these sizes. Nothing here looks at the sums, which are those of the list. */
 const filesOf = (sizes: number[]): PlacedFile[] =>
-  placed(
+  placeFiles(
     sizes.map((size, index) => ({
       ...{ path: `${index}.bin`, size, mode: "644" as const, sha256: "0".repeat(64), crc32: `0000000${index % 10}` },
     })),

@@ -5,8 +5,14 @@ import worker from "../../../src/worker.ts";
 import { call, expectProblem, newOrganization, newToken } from "../../support/api.ts";
 import { type Files, packed } from "../../support/artifact-files.ts";
 import { sendArtifact } from "../../support/artifacts.ts";
-import { held, takeAndStart } from "../../support/jobs.ts";
-import { contentPath, left, listOf, planned, running } from "../../support/left.ts";
+import { callWithLease, startNextJob } from "../../support/jobs.ts";
+import {
+  contentPath,
+  listArtifacts,
+  newBuildWithArtifact,
+  newPlannedBuild,
+  newStartedBuild,
+} from "../../support/new-builds.ts";
 
 const FILES = { "report/index.html": "<h1>Fine</h1>", "report/data/a b#1%.json": "[1,2,3]", "empty.txt": "" };
 const HOUR_MS = 3_600_000;
@@ -24,14 +30,14 @@ const at = async <T>(later: number, act: () => Promise<T>): Promise<T> => {
 
 describe("an artifact", () => {
   it("is there once its job has ended, with its files", async () => {
-    const { admin, id, opened } = await left(FILES);
+    const { admin, id, opened } = await newBuildWithArtifact(FILES);
     const listed = await call(admin, "GET", `/build/${id}/artifact`);
     const record = {
       ...{ id: opened.artifactId, jobId: id, name: "report", as: "files", bytes, files: 3 },
       ...{ createdAt: expect.any(String), expiresAt: expect.stringMatching(/T00:00:00.000Z$/) },
     };
     expect(listed, listed.text).toMatchObject({ status: 200, body: [record] });
-    expect((await listOf(admin, id)).body).toEqual([record]);
+    expect((await listArtifacts(admin, id)).body).toEqual([record]);
     const whole = await call(admin, "GET", `/job/${id}/artifact/report`);
     expect(whole.body).toMatchObject({ ...record, list: Object.keys(FILES).map((path) => ({ path })) });
     const days = (Date.parse(whole.body.expiresAt) - Date.parse(whole.body.createdAt)) / (24 * HOUR_MS);
@@ -40,7 +46,7 @@ describe("an artifact", () => {
   });
 
   it.each(Object.entries(FILES))("gives back %s, to be saved and not to be shown", async (path, text) => {
-    const { admin, id } = await left(FILES);
+    const { admin, id } = await newBuildWithArtifact(FILES);
     const file = await call(admin, "GET", contentPath(id, "report", path));
     expect(file, file.text).toMatchObject({ status: 200, text });
     const headers = Object.fromEntries(file.headers);
@@ -66,7 +72,7 @@ describe("an artifact", () => {
     ["lines=0-1", 200, "<h1>Fine</h1>", null],
     ["bytes=a-b", 200, "<h1>Fine</h1>", null],
   ])("answers the range %s with %i", async (Range, status, text, contentRange) => {
-    const { admin, id } = await left(FILES);
+    const { admin, id } = await newBuildWithArtifact(FILES);
     const path = contentPath(id, "report", "report/index.html");
     for (const method of ["GET", "HEAD"]) {
       const answer = await call(admin, method, path, undefined, { Range });
@@ -80,7 +86,7 @@ describe("an artifact", () => {
   });
 
   it("is not sent again to who has it, and in part to who has the rest of the same", async () => {
-    const { admin, id } = await left(FILES);
+    const { admin, id } = await newBuildWithArtifact(FILES);
     const path = contentPath(id, "report", "report/index.html");
     const tag = (await call(admin, "HEAD", path)).headers.get("ETag") ?? "";
     expect(tag).toMatch(/^"[0-9a-f]{64}"$/);
@@ -110,10 +116,10 @@ describe("an artifact", () => {
   });
 
   it("is seen by nobody while its job runs, and where the job was canceled", async () => {
-    const { admin, agent, job, id } = await running();
+    const { admin, agent, job, id } = await newStartedBuild();
     await sendArtifact(agent, job, "report", FILES);
     const hidden = async () => {
-      expect((await listOf(admin, id)).body).toEqual([]);
+      expect((await listArtifacts(admin, id)).body).toEqual([]);
       expect((await call(admin, "GET", `/build/${id}/artifact`)).body).toEqual([]);
       for (const end of ["", "/content/empty.txt", "/zip"])
         expectProblem(await call(admin, "GET", `/job/${id}/artifact/report${end}`), 404, "not-found");
@@ -122,12 +128,12 @@ describe("an artifact", () => {
     };
     await hidden();
     await call(admin, "POST", `/build/${id}/cancel`);
-    await held(agent, job, "POST", "finish", { status: "canceled" });
+    await callWithLease(agent, job, "POST", "finish", { status: "canceled" });
     await hidden();
   });
 
   it("is none of another organization's, and none for agents", async () => {
-    const { admin, agent, id } = await left(FILES);
+    const { admin, agent, id } = await newBuildWithArtifact(FILES);
     const { admin: stranger } = await newOrganization();
     const paths = ["", "/report", "/report/content/empty.txt", "/report/zip"].map((end) => `/job/${id}/artifact${end}`);
     for (const path of [...paths, `/build/${id}/artifact`]) {
@@ -139,40 +145,40 @@ describe("an artifact", () => {
   });
 
   it("stays with the record of its build, when the pool has forgotten that", async () => {
-    const { admin, id, orgId } = await left(FILES);
+    const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     const pool = env.AGENT_POOL.getByName(orgId);
     await pool.flush();
     await expect.poll(async () => (await env.ARCHIVE.list({ prefix: "record/" })).objects.length).toBeGreaterThan(0);
     await at(25 * HOUR_MS, () => pool.sweep());
     expect((await pool.artifactsOf(id)).ok).toBe(false);
-    expect((await listOf(admin, id)).body).toMatchObject([{ name: "report" }]);
+    expect((await listArtifacts(admin, id)).body).toMatchObject([{ name: "report" }]);
     expect((await call(admin, "GET", contentPath(id, "report", "report/index.html"))).text).toBe("<h1>Fine</h1>");
     const deleted = await call(admin, "DELETE", `/job/${id}/artifact/report`);
     expect(deleted, deleted.text).toMatchObject({ status: 204 });
-    expect((await listOf(admin, id)).body).toEqual([]);
+    expect((await listArtifacts(admin, id)).body).toEqual([]);
   });
 
   it("of jobs of a build is listed in the order of the jobs", async () => {
-    const { admin, agent, buildId, ids } = await planned(
+    const { admin, agent, buildId, ids } = await newPlannedBuild(
       "jobs:\n  one: { steps: [{ run: x }] }\n  two: { needs: [one], steps: [{ run: x }] }\n",
     );
     for (const name of ["first", "second"]) {
-      const job = await takeAndStart(agent);
+      const job = await startNextJob(agent);
       await sendArtifact(agent, job, name, { x: name });
-      await held(agent, job, "POST", "finish", { status: name === "first" ? "succeeded" : "failed" });
-      expect((await listOf(admin, job.job!.id)).body).toMatchObject([{ name, jobId: job.job!.id }]);
+      await callWithLease(agent, job, "POST", "finish", { status: name === "first" ? "succeeded" : "failed" });
+      expect((await listArtifacts(admin, job.job!.id)).body).toMatchObject([{ name, jobId: job.job!.id }]);
     }
     expect((await call(admin, "GET", `/build/${buildId}/artifact`)).body).toMatchObject([
       { name: "first", jobId: ids.one },
       { name: "second", jobId: ids.two },
     ]);
-    expect((await listOf(admin, buildId)).body).toEqual([]);
+    expect((await listArtifacts(admin, buildId)).body).toEqual([]);
   });
 });
 
 describe("DELETE /job/{id}/artifact/{name}", () => {
   it("is for members, leaves no byte, and stands in the audit", async () => {
-    const { admin, id, orgId } = await left(FILES);
+    const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     const path = `/job/${id}/artifact/report`;
     expectProblem(await call(await newToken(admin, "viewer"), "DELETE", path), 403, "forbidden");
     expect((await call(await newToken(admin, "member"), "DELETE", path)).status).toBe(204);
@@ -187,7 +193,7 @@ describe("DELETE /job/{id}/artifact/{name}", () => {
   });
 
   it("goes with its build", async () => {
-    const { admin, id, orgId } = await left(FILES);
+    const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     await env.AGENT_POOL.getByName(orgId).flush();
     expect((await call(admin, "DELETE", `/build/${id}`)).status).toBe(204);
     const keys = (await env.ARCHIVE.list({ prefix: "artifact/" })).objects.map(({ key }) => key);
@@ -198,7 +204,7 @@ describe("DELETE /job/{id}/artifact/{name}", () => {
 
 describe("a shared artifact", () => {
   const shared = async (body: object = { hours: 1 }, files: Files = FILES) => {
-    const setup = await left(files);
+    const setup = await newBuildWithArtifact(files);
     const answer = await call(setup.admin, "POST", `/job/${setup.id}/artifact/report/share`, body);
     expect(answer, answer.text).toMatchObject({ status: 200 });
     return { ...setup, path: new URL(answer.body.url).pathname, answer };
@@ -231,7 +237,7 @@ describe("a shared artifact", () => {
   });
 
   it("is made by members alone, for a time and a path that are there", async () => {
-    const { admin, id, agent } = await left(FILES);
+    const { admin, id, agent } = await newBuildWithArtifact(FILES);
     const path = `/job/${id}/artifact/report/share`;
     expectProblem(await call(await newToken(admin, "viewer"), "POST", path, { hours: 1 }), 403, "forbidden");
     expectProblem(await call(agent.token, "POST", path, { hours: 1 }), 403, "forbidden");
@@ -261,7 +267,7 @@ describe("the host of ARTIFACT_ORIGIN", () => {
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
   const page = async () => {
-    const setup = await left(FILES);
+    const setup = await newBuildWithArtifact(FILES);
     const record = await env.AGENT_POOL.getByName(setup.orgId).artifactsOf(setup.id);
     const [found] = record.ok ? record.value.artifacts[setup.id]! : [];
     const facts = { ...found!, orgId: setup.orgId, jobId: setup.id, until: Date.now() + HOUR_MS };

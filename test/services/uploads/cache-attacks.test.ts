@@ -4,10 +4,18 @@ import { LIMITS } from "../../../src/protocol/limits.ts";
 import { call, expectProblem, newAgent, newPipeline, newToken } from "../../support/api.ts";
 import { packed, sha256 } from "../../support/artifact-files.ts";
 import { openArtifact } from "../../support/artifacts.ts";
-import { newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { endCache, findCache, foundOf, openCache, renewCache, saveCache, sendCachePart } from "../../support/cache.ts";
-import { held, takeAndStart } from "../../support/jobs.ts";
-import { running } from "../../support/left.ts";
+import { newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import {
+  endCache,
+  findCache,
+  findEntry,
+  openCache,
+  renewCache,
+  saveCache,
+  sendCachePart,
+} from "../../support/cache.ts";
+import { callWithLease, startNextJob } from "../../support/jobs.ts";
+import { newStartedBuild } from "../../support/new-builds.ts";
 
 const BYTES = new TextEncoder().encode("good bytes");
 const EVIL = new TextEncoder().encode("evil bytes");
@@ -19,13 +27,13 @@ type Setup = Awaited<ReturnType<typeof newBuildSetup>>;
 const inBuild = async <T>(
   { admin, agent, pipeline }: Setup,
   branch: string,
-  act: (job: Awaited<ReturnType<typeof takeAndStart>>) => Promise<T>,
+  act: (job: Awaited<ReturnType<typeof startNextJob>>) => Promise<T>,
   pipelineId = pipeline.id,
 ): Promise<T> => {
-  await trigger(admin, pipelineId, { branch });
-  const job = await takeAndStart(agent);
+  await triggerBuild(admin, pipelineId, { branch });
+  const job = await startNextJob(agent);
   const done = await act(job);
-  expect((await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 })).status).toBe(200);
+  expect((await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 })).status).toBe(200);
   return done;
 };
 
@@ -37,15 +45,15 @@ describe("an attacker of the cache", () => {
     const { agent } = setup;
     await inBuild(setup, "feature", (job) => saveCache(agent, job, KEY, EVIL));
     await inBuild(setup, "main", async (job) => {
-      expect(await foundOf(agent, job, KEY, ["v1/"])).toBeNull();
+      expect(await findEntry(agent, job, KEY, ["v1/"])).toBeNull();
       await saveCache(agent, job, KEY, BYTES);
     });
     // The other way round it is what a cache is for.
-    const other = await inBuild(setup, "other", (job) => foundOf(agent, job, KEY));
+    const other = await inBuild(setup, "other", (job) => findEntry(agent, job, KEY));
     expect(other).toMatchObject({ sha256: sha256(BYTES) });
-    const own = await inBuild(setup, "feature", (job) => foundOf(agent, job, KEY));
+    const own = await inBuild(setup, "feature", (job) => findEntry(agent, job, KEY));
     expect(own).toMatchObject({ sha256: sha256(EVIL) });
-    const tag = await inBuild(setup, "refs/tags/feature", (job) => foundOf(agent, job, KEY));
+    const tag = await inBuild(setup, "refs/tags/feature", (job) => findEntry(agent, job, KEY));
     expect(tag).toMatchObject({ sha256: sha256(BYTES) });
   });
 
@@ -54,8 +62,8 @@ describe("an attacker of the cache", () => {
     const { agent, admin, repository } = setup;
     const release = await newPipeline(admin, repository.id, { name: "release" });
     await inBuild(setup, "main", (job) => saveCache(agent, job, KEY, EVIL));
-    expect(await inBuild(setup, "main", (job) => foundOf(agent, job, KEY, ["v1/"]), release.id)).toBeNull();
-    expect(await inBuild(setup, "main", (job) => foundOf(agent, job, KEY))).not.toBeNull();
+    expect(await inBuild(setup, "main", (job) => findEntry(agent, job, KEY, ["v1/"]), release.id)).toBeNull();
+    expect(await inBuild(setup, "main", (job) => findEntry(agent, job, KEY))).not.toBeNull();
   });
 
   it("cannot keep a key from another branch or pipeline by beginning a save: from its own it can", async () => {
@@ -71,35 +79,35 @@ describe("an attacker of the cache", () => {
   });
 
   it("has no use of a grant after the lease", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { agent, job, orgId } = setup;
     const opened = await openCache(agent, job, KEY, EVIL);
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     const part = await sendCachePart(agent, job, opened.body, EVIL);
     expect(part.status).toBe(200);
     expectProblem(await endCache(agent, job, opened.body, [part.body.etag]), 409, "lease-lost");
-    await trigger(setup.admin, setup.pipeline.id);
-    const next = await takeAndStart(agent);
+    await triggerBuild(setup.admin, setup.pipeline.id);
+    const next = await startNextJob(agent);
     expectProblem(await endCache(agent, job, opened.body, [part.body.etag], next.lease), 403, "forbidden");
     expectProblem(await endCache(agent, next, opened.body, [part.body.etag]), 403, "forbidden");
-    expect(await foundOf(agent, next, KEY)).toBeNull();
+    expect(await findEntry(agent, next, KEY)).toBeNull();
     expect(await objectsOf(orgId)).toEqual([]);
     expectProblem(await openCache(agent, job, KEY, EVIL), 409, "lease-lost");
     expectProblem(await findCache(agent, job, [KEY]), 409, "lease-lost");
   });
 
   it("cannot change an entry: not by the same key, nor by a save that began earlier", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const early = await openCache(agent, job, KEY, EVIL);
     await saveCache(agent, job, KEY, BYTES);
     expectProblem(await openCache(agent, job, KEY, EVIL), 409, "conflict");
     const part = await sendCachePart(agent, job, early.body, EVIL);
     expectProblem(await endCache(agent, job, early.body, [part.body.etag]), 409, "conflict");
-    expect(await foundOf(agent, job, KEY)).toMatchObject({ sha256: sha256(BYTES) });
+    expect(await findEntry(agent, job, KEY)).toMatchObject({ sha256: sha256(BYTES) });
   });
 
   it("gets one of two saves at once, whole", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const both = await Promise.all([BYTES, EVIL].map((bytes) => openCache(agent, job, KEY, bytes)));
     const parts = await Promise.all(
       [BYTES, EVIL].map((bytes, index) => sendCachePart(agent, job, both[index]!.body, bytes)),
@@ -109,29 +117,29 @@ describe("an attacker of the cache", () => {
     );
     expect(ends.map(({ status }) => status).sort()).toEqual([204, 409]);
     const winner = ends[0]?.status === 204 ? BYTES : EVIL;
-    expect(await foundOf(agent, job, KEY)).toMatchObject({ sha256: sha256(winner) });
+    expect(await findEntry(agent, job, KEY)).toMatchObject({ sha256: sha256(winner) });
   });
 
   it("cannot reach another organization's entries", async () => {
-    const good = await running();
+    const good = await newStartedBuild();
     await saveCache(good.agent, good.job, KEY, BYTES);
-    const entry = await foundOf(good.agent, good.job, KEY);
+    const entry = await findEntry(good.agent, good.job, KEY);
     const late = await openCache(good.agent, good.job, "v1/late", BYTES);
-    const evil = await running();
-    expect(await foundOf(evil.agent, evil.job, KEY, ["v1/"])).toBeNull();
+    const evil = await newStartedBuild();
+    expect(await findEntry(evil.agent, evil.job, KEY, ["v1/"])).toBeNull();
     expectProblem(await call(evil.agent.token, "GET", `/cache/${entry?.grant}/content`), 403, "forbidden");
     expectProblem(await sendCachePart(evil.agent, good.job, late.body, BYTES), 403, "forbidden");
     expectProblem(await findCache(evil.agent, good.job, [KEY]), 404, "not-found");
     const path = `/repository/${good.job.build.repoId}/cache`;
     expectProblem(await call(evil.admin, "GET", path), 404, "not-found");
     expectProblem(await call(evil.admin, "DELETE", path), 404, "not-found");
-    expect(await foundOf(good.agent, good.job, KEY)).not.toBeNull();
+    expect(await findEntry(good.agent, good.job, KEY)).not.toBeNull();
   });
 
   it("is no other agent, no person and no other grant", async () => {
-    const { admin, agent, job, id } = await running();
+    const { admin, agent, job, id } = await newStartedBuild();
     await saveCache(agent, job, KEY, BYTES);
-    const entry = await foundOf(agent, job, KEY);
+    const entry = await findEntry(agent, job, KEY);
     const late = await openCache(agent, job, "v1/late", BYTES);
     const stranger = await newAgent(admin);
     expectProblem(await findCache(stranger, job, [KEY]), 409, "lease-lost");
@@ -156,10 +164,10 @@ describe("an attacker of the cache", () => {
   });
 
   it("continues no save but the caller's own, with the bytes that were announced, under the same lease", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { agent, job } = setup;
     const { grant } = (await openCache(agent, job, KEY, BYTES)).body;
-    const another = await running();
+    const another = await newStartedBuild();
     const foreign = (await openCache(another.agent, another.job, KEY, BYTES)).body.grant;
     const read = (await findCache(agent, job, [KEY])).body;
     expect(read.entries).toEqual([null]);
@@ -169,15 +177,15 @@ describe("an attacker of the cache", () => {
     expectProblem(await renewCache(agent, job, `${KEY}2`, BYTES, grant), 403, "forbidden");
     expectProblem(await renewCache(another.agent, another.job, KEY, BYTES, grant), 403, "forbidden");
     expectProblem(await renewCache(another.agent, job, KEY, BYTES, grant), 404, "not-found");
-    await held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     expectProblem(await renewCache(agent, job, KEY, BYTES, grant), 409, "lease-lost");
-    await trigger(setup.admin, setup.pipeline.id);
-    const next = await takeAndStart(agent);
+    await triggerBuild(setup.admin, setup.pipeline.id);
+    const next = await startNextJob(agent);
     expectProblem(await renewCache(agent, next, KEY, BYTES, grant), 403, "forbidden");
   });
 
   it("cannot lie about bytes, sum or scope", async () => {
-    const { agent, job, orgId } = await running();
+    const { agent, job, orgId } = await newStartedBuild();
     const shorter = await openCache(agent, job, KEY, BYTES, { bytes: BYTES.length + 1 });
     expectProblem(await sendCachePart(agent, job, shorter.body, BYTES), 400, "malformed-body");
     const wrong = await openCache(agent, job, KEY, BYTES, { sha256: sha256(EVIL) });
@@ -204,7 +212,7 @@ describe("an attacker of the cache", () => {
     [{ sha256: "x" }, "/sha256"],
     [{ codec: "xz" as "gzip" }, "/codec"],
   ])("is told what is wrong with %o", async (more, pointer) => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const answer = await openCache(agent, job, KEY, BYTES, more);
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors[0].pointer).toBe(pointer);

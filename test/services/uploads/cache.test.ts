@@ -4,33 +4,41 @@ import { putEntry, repositoryPath, type StoredEntry } from "../../../src/archive
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { call, expectProblem, newAgent, newToken } from "../../support/api.ts";
 import { sha256 } from "../../support/artifact-files.ts";
-import { claimsOf } from "../../support/artifacts.ts";
-import { type BuildSetup, newBuildSetup, trigger } from "../../support/build-setup.ts";
-import { endCache, findCache, foundOf, openCache, renewCache, saveCache, sendCachePart } from "../../support/cache.ts";
-import { held, planNext, takeAndStart } from "../../support/jobs.ts";
-import { running } from "../../support/left.ts";
+import { grantClaims } from "../../support/artifacts.ts";
+import { type BuildSetup, newBuildSetup, triggerBuild } from "../../support/build-setup.ts";
+import {
+  endCache,
+  findCache,
+  findEntry,
+  openCache,
+  renewCache,
+  saveCache,
+  sendCachePart,
+} from "../../support/cache.ts";
+import { callWithLease, planNextBuild, startNextJob } from "../../support/jobs.ts";
+import { newStartedBuild } from "../../support/new-builds.ts";
 
 const BYTES = new TextEncoder().encode("a tar that was compressed");
 const KEY = "v1/npm/linux-x64//lock";
 
-const finish = (agent: { id: string; token: string }, job: Parameters<typeof held>[1]) =>
-  held(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+const finish = (agent: { id: string; token: string }, job: Parameters<typeof callWithLease>[1]) =>
+  callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
 /** The next build of the same pipeline. */
 const nextBuild = async ({ admin, agent, pipeline }: BuildSetup, body: object = {}) => {
-  await trigger(admin, pipeline.id, body);
-  return takeAndStart(agent);
+  await triggerBuild(admin, pipeline.id, body);
+  return startNextJob(agent);
 };
 
 /** A build of so many jobs, each of which an agent of its own runs. */
 const runningTogether = async (count: number) => {
   const setup = await newBuildSetup();
-  await trigger(setup.admin, setup.pipeline.id);
+  await triggerBuild(setup.admin, setup.pipeline.id);
   const rows = Array.from({ length: count }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`);
-  await planNext(setup.agent, `jobs:\n${rows.join("")}`);
+  await planNextBuild(setup.agent, `jobs:\n${rows.join("")}`);
   const others = rows.slice(1).map(() => newAgent(setup.admin));
   const agents = [setup.agent, ...(await Promise.all(others))];
-  const pairs = agents.map(async (agent) => ({ agent, job: await takeAndStart(agent) }));
+  const pairs = agents.map(async (agent) => ({ agent, job: await startNextJob(agent) }));
   return { ...setup, pairs: await Promise.all(pairs) };
 };
 
@@ -43,13 +51,13 @@ const objectsOf = async (orgId: string, kind: string) =>
 
 describe("the cache of a repository", () => {
   it("gives the next build of a branch what the one before saved", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { agent, job } = setup;
-    expect(await foundOf(agent, job, KEY)).toBeNull();
+    expect(await findEntry(agent, job, KEY)).toBeNull();
     await saveCache(agent, job, KEY, BYTES);
     await finish(agent, job);
     const next = await nextBuild(setup);
-    const found = await foundOf(agent, next, KEY);
+    const found = await findEntry(agent, next, KEY);
     expect(found).toMatchObject({ key: KEY, bytes: BYTES.length, codec: "gzip" });
     const headers = { Authorization: `Bearer ${agent.token}` };
     const answer = await exports.default.fetch(
@@ -60,18 +68,18 @@ describe("the cache of a repository", () => {
   });
 
   it("is granted with what every supported release reads", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const { grant } = await saveCache(agent, job, KEY, BYTES);
     const large = await openCache(agent, job, "large", BYTES, { bytes: LIMITS.artifactPartBytes + 1 });
     const read = ["bytes", "id", "jobId", "orgId", "path", "tokenHash", "until"];
     const written = [...read, "codec", "fence", "key", "sha256"].sort();
-    expect(claimsOf((await foundOf(agent, job, KEY))!.grant)).toEqual(read);
-    expect(claimsOf(grant)).toEqual(written);
-    expect(claimsOf(large.body.grant)).toEqual([...written, "uploadId"]);
+    expect(grantClaims((await findEntry(agent, job, KEY))!.grant)).toEqual(read);
+    expect(grantClaims(grant)).toEqual(written);
+    expect(grantClaims(large.body.grant)).toEqual([...written, "uploadId"]);
   });
 
   it("is saved under several grants, when it takes longer than one lasts", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     const opened = await openCache(agent, job, KEY, BYTES);
     const beat = { "X-Lease": String(job.lease) };
     try {
@@ -82,7 +90,7 @@ describe("the cache of a repository", () => {
       expect(renewed, renewed.text).toMatchObject({ status: 201, body: { cacheId: opened.body.cacheId, parts: 1 } });
       const part = await sendCachePart(agent, job, renewed.body, BYTES);
       expect((await endCache(agent, job, renewed.body, [part.body.etag])).status).toBe(204);
-      expect(await foundOf(agent, job, KEY)).toMatchObject({ bytes: BYTES.length });
+      expect(await findEntry(agent, job, KEY)).toMatchObject({ bytes: BYTES.length });
     } finally {
       vi.useRealTimers();
     }
@@ -100,7 +108,7 @@ describe("the cache of a repository", () => {
     await Promise.all(saving);
     expect((await objectsOf(orgId, "cachebytes")).map(({ size }) => size)).toEqual([BYTES.length]);
     for (const { agent, job } of pairs.slice(0, 2))
-      expect(await foundOf(agent, job, KEY)).toMatchObject({ sha256: sha256(BYTES) });
+      expect(await findEntry(agent, job, KEY)).toMatchObject({ sha256: sha256(BYTES) });
     expect(await objectsOf(orgId, "cachereserved")).toEqual([]);
   });
 
@@ -122,25 +130,25 @@ describe("the cache of a repository", () => {
   });
 
   it("finds the newest entry of a fallback, and an exact key before it", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { agent, job } = setup;
     await saveCache(agent, job, "v1/npm/a-1", BYTES);
     await saveCache(agent, job, "v1/npm/b-1", BYTES);
-    expect(await foundOf(agent, job, "v1/npm/a-2", ["v1/npm/a-"])).toMatchObject({ key: "v1/npm/a-1" });
-    expect(await foundOf(agent, job, "v1/npm/a-2", ["v1/npm/none", "v1/npm/"])).toMatchObject({ key: "v1/npm/b-1" });
-    expect(await foundOf(agent, job, "v1/npm/a-1", ["v1/npm/b-"])).toMatchObject({ key: "v1/npm/a-1" });
-    expect(await foundOf(agent, job, "v1/npm/a-2")).toBeNull();
+    expect(await findEntry(agent, job, "v1/npm/a-2", ["v1/npm/a-"])).toMatchObject({ key: "v1/npm/a-1" });
+    expect(await findEntry(agent, job, "v1/npm/a-2", ["v1/npm/none", "v1/npm/"])).toMatchObject({ key: "v1/npm/b-1" });
+    expect(await findEntry(agent, job, "v1/npm/a-1", ["v1/npm/b-"])).toMatchObject({ key: "v1/npm/a-1" });
+    expect(await findEntry(agent, job, "v1/npm/a-2")).toBeNull();
   });
 
   it("finds no entry whose codec the agent does not read", async () => {
-    const { agent, job } = await running();
+    const { agent, job } = await newStartedBuild();
     await saveCache(agent, job, KEY, BYTES);
     const { body } = await findCache(agent, job, [KEY], [], ["zstd"]);
     expect(body.entries).toEqual([null]);
   });
 
   it("shows people its entries, and empties it for good", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { admin, agent, job, repo } = { ...setup, repo: setup.job.build.repoId };
     await saveCache(agent, job, KEY, BYTES);
     // What is being saved is no entry yet.
@@ -152,7 +160,7 @@ describe("the cache of a repository", () => {
     const part = await sendCachePart(agent, job, late.body, BYTES);
     expectProblem(await call(await newToken(admin, "viewer"), "DELETE", `/repository/${repo}/cache`), 403, "forbidden");
     expect((await call(await newToken(admin, "member"), "DELETE", `/repository/${repo}/cache`)).status).toBe(204);
-    expect(await foundOf(agent, job, KEY, ["v1"])).toBeNull();
+    expect(await findEntry(agent, job, KEY, ["v1"])).toBeNull();
     expect((await call(admin, "GET", `/repository/${repo}/cache`)).body).toEqual([]);
     expect(await objectsOf(setup.orgId, "cachereserved")).toEqual([]);
     expect((await findCache(agent, job, [])).body.saves).not.toBe(before);
@@ -162,7 +170,7 @@ describe("the cache of a repository", () => {
   });
 
   it("is gone with its repository", async () => {
-    const setup = await running();
+    const setup = await newStartedBuild();
     const { admin, agent, job } = setup;
     await saveCache(agent, job, KEY, BYTES);
     await finish(agent, job);

@@ -7,10 +7,10 @@ import { keepUp } from "../../../src/services/upkeep/upkeep.ts";
 import { type Answer, call, expectProblem } from "../../support/api.ts";
 import { packed, sha256 } from "../../support/artifact-files.ts";
 import { openArtifact, sendPart } from "../../support/artifacts.ts";
-import { trigger } from "../../support/build-setup.ts";
+import { triggerBuild } from "../../support/build-setup.ts";
 import { openCache, renewCache, saveCache } from "../../support/cache.ts";
-import { held, takeAndStart } from "../../support/jobs.ts";
-import { left, running } from "../../support/left.ts";
+import { callWithLease, startNextJob } from "../../support/jobs.ts";
+import { newBuildWithArtifact, newStartedBuild } from "../../support/new-builds.ts";
 
 const MIB = 2 ** 20;
 const GIB = 2 ** 30;
@@ -25,11 +25,11 @@ const setLimit = async (orgId: string, storedBytes: number | null): Promise<void
   expect(answer.status, answer.text).toBe(200);
 };
 
-type Setup = Awaited<ReturnType<typeof running>>;
+type Setup = Awaited<ReturnType<typeof newStartedBuild>>;
 
 /** A running job of an organization that may store so much. */
 const runningWith = async (storedBytes: number): Promise<Setup> => {
-  const setup = await running();
+  const setup = await newStartedBuild();
   await setLimit(setup.orgId, storedBytes);
   return setup;
 };
@@ -42,7 +42,7 @@ const several = (count: number, act: () => Promise<Answer<unknown>>) => Promise.
 
 describe("an organization that stores what it may", () => {
   it("begins no byte more, in however many uploads at once that never end, and stops no other", async () => {
-    const [setup, other] = [await runningWith(10 * MIB), await running()];
+    const [setup, other] = [await runningWith(10 * MIB), await newStartedBuild()];
     expect(statuses(await several(12, () => begin(other, MIB)))).toEqual(Array(12).fill(201));
     expect(statuses(await several(12, () => begin(setup, MIB)))).toEqual([...Array(10).fill(201), 429, 429]);
     const refused = await begin(setup, 1);
@@ -74,30 +74,33 @@ describe("an organization that stores what it may", () => {
     expect((await renewCache(agent, job, "v1/small", BYTES, opened.body.grant)).status).toBe(201);
     await setLimit(setup.orgId, 10 * GIB + 2 * BYTES.length);
     expect(statuses([await begin(setup, BYTES.length), await begin(setup, 1)])).toEqual([201, 429]);
-    await held(agent, job, "POST", "release", { reason: "the machine restarts", interrupted: true });
-    const again = await takeAndStart(agent);
+    await callWithLease(agent, job, "POST", "release", { reason: "the machine restarts", interrupted: true });
+    const again = await startNextJob(agent);
     expectProblem(await begin({ ...setup, job: again }, 1), 429, "limit-reached");
   });
 
   it("builds on without its cache", async () => {
     const setup = await runningWith(0);
     expectProblem(await save(setup, 1), 429, "limit-reached");
-    const ended = await held(setup.agent, setup.job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    const ended = await callWithLease(setup.agent, setup.job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     expect(ended.status).toBe(200);
   });
 });
 
 describe("what an organization stores", () => {
   /** What a job of another build is answered when it begins so much. */
-  const beginInNext = async (setup: Awaited<ReturnType<typeof left>>, bytes: number): Promise<number> => {
-    await trigger(setup.admin, setup.pipeline.id);
-    const job = await takeAndStart(setup.agent);
+  const beginInNext = async (
+    setup: Awaited<ReturnType<typeof newBuildWithArtifact>>,
+    bytes: number,
+  ): Promise<number> => {
+    await triggerBuild(setup.admin, setup.pipeline.id);
+    const job = await startNextJob(setup.agent);
     const { status } = await begin({ ...setup, job }, bytes);
-    await held(setup.agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
+    await callWithLease(setup.agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     return status;
   };
   const leftFull = async () => {
-    const setup = await left({ "a.txt": "x".repeat(1000) });
+    const setup = await newBuildWithArtifact({ "a.txt": "x".repeat(1000) });
     await setLimit(setup.orgId, 1000);
     expect(await beginInNext(setup, 1)).toBe(429);
     return setup;

@@ -1,9 +1,16 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import type { Variable } from "../../../src/protocol/variable.ts";
-import { call, created, expectProblem, newOrganization } from "../../support/api.ts";
-import { type BuildSetup, buildOf, completeJob, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { deployedWith } from "../../support/deployment.ts";
+import { call, create, expectProblem, newOrganization } from "../../support/api.ts";
+import {
+  type BuildSetup,
+  completeJob,
+  newBuildSetup,
+  pollOnce,
+  readBuild,
+  triggerBuild,
+} from "../../support/build-setup.ts";
+import { callDeployedWith } from "../../support/deployment.ts";
 import { pollForJobs } from "../../support/jobs.ts";
 
 const ALL = "environment,jobs,files";
@@ -15,16 +22,16 @@ const file = (orgId: string, more: object = {}) => ({
 });
 
 const make = ({ admin, orgId }: Pick<BuildSetup, "admin" | "orgId">, more: object = {}) =>
-  created<Variable>(admin, "/secrets/variables", file(orgId, more));
+  create<Variable>(admin, "/secrets/variables", file(orgId, more));
 
 /** A job of a definition that every poll gets with its environment, as an agent of these features gets it. */
 const handedTo = async (works: BuildSetup, features: string, more: object = {}) => {
   const definition = "steps:\n  - run: ./deploy.sh\n";
   await call(works.admin, "PUT", `/pipeline/${works.pipeline.id}`, { definition });
-  const { id } = await trigger(works.admin, works.pipeline.id, more);
+  const { id } = await triggerBuild(works.admin, works.pipeline.id, more);
   const answer = await pollForJobs(works.agent, features);
   if (answer.status === 200) await completeJob(works.agent, answer.body);
-  return { answer, build: await buildOf(works.admin, id) };
+  return { answer, build: await readBuild(works.admin, id) };
 };
 
 describe("a variable of type file", () => {
@@ -37,7 +44,7 @@ describe("a variable of type file", () => {
       { key: "P", isSecret: false, fileEncoding: "base64", value: "Zm9v\nYg==" },
     );
     expect(plain).toMatchObject({ isFile: true, fileEncoding: "base64", value: "Zm9v\nYg==" });
-    const none = await created<Variable>(admin, "/secrets/variables", {
+    const none = await create<Variable>(admin, "/secrets/variables", {
       ...{ key: "NONE", value: "v", isSecret: false, scope: "organization", orgId },
     });
     for (const field of ["isFile", "fileEncoding", "fileName"]) expect(none).not.toHaveProperty(field);
@@ -147,7 +154,7 @@ describe("a build with files", () => {
   it("gets them with its environment once its file was read", async () => {
     const works = await newBuildSetup();
     await make(works);
-    await trigger(works.admin, works.pipeline.id);
+    await triggerBuild(works.admin, works.pipeline.id);
     const { body: job } = await pollForJobs(works.agent, ALL);
     expect(job).toMatchObject({ needsEnvironment: true, env: {} });
     expect(job.files).toBeUndefined();
@@ -179,7 +186,7 @@ describe("a build with files", () => {
     const { admin, pipeline, orgId } = works;
     await make(works);
     const nearer = { key: "CERTIFICATE", value: "plain", isSecret: false, scope: "pipeline", pipelineId: pipeline.id };
-    const { id } = await created(admin, "/secrets/variables", nearer);
+    const { id } = await create(admin, "/secrets/variables", nearer);
     const overridden = (await handedTo(works, ALL)).answer.body;
     expect(overridden).toMatchObject({ env: { CERTIFICATE: "plain" }, secretKeys: ["CERTIFICATE"] });
     expect(overridden.files).toBeUndefined();
@@ -205,14 +212,14 @@ describe("a build with files", () => {
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: "" });
     expect(build).toMatchObject({ status: "failed", reason: "environment", environment: null });
     expect(build.message).toBe("CERTIFICATE is a file, and this agent's program cannot write it: upgrade the agent.");
-    expect((await poll(works.agent)).status).toBe(204);
+    expect((await pollOnce(works.agent)).status).toBe(204);
     expect((await handedTo(works, ALL)).answer.body.files).toBeDefined();
   });
 
   it("ends at an agent of 0.6.0 that asks for its environment", async () => {
     const works = await newBuildSetup();
     await make(works);
-    await trigger(works.admin, works.pipeline.id);
+    await triggerBuild(works.admin, works.pipeline.id);
     const { body: job } = await pollForJobs(works.agent, "environment,jobs");
     const headers = { "X-Lease": String(job.lease), "X-Agent-Features": "environment,jobs" };
     const path = `/build/${job.build.id}`;
@@ -220,7 +227,7 @@ describe("a build with files", () => {
     const answer = await call(works.agent.token, "POST", `${path}/environment`, { commitSha: "1".repeat(40) }, headers);
     expectProblem(answer, 409, "lease-lost");
     expect(answer.text).not.toContain("c2VjcmV0");
-    expect(await buildOf(works.admin, job.build.id)).toMatchObject({ status: "failed", reason: "environment" });
+    expect(await readBuild(works.admin, job.build.id)).toMatchObject({ status: "failed", reason: "environment" });
   });
 });
 
@@ -247,12 +254,12 @@ describe("the value of a file", () => {
   it("is sealed again by a rotation, and by a change of its key", async () => {
     const { works, one } = await setup();
     const fresh = `s2:${btoa("the second key of tests, 32 byte")}`;
-    const rotated = deployedWith({ SECRETS_KEYS: `${fresh},${env.SECRETS_KEYS}` });
+    const rotated = callDeployedWith({ SECRETS_KEYS: `${fresh},${env.SECRETS_KEYS}` });
     await rotated(env.OPERATOR_TOKEN ?? "", "POST", "/operator/rewrap", { limit: 500 });
     expect(await sealedOf(one.id)).toMatch(/^m1\.s2\./);
     const renamed = await rotated(works.admin, "PUT", `/secrets/variables/${one.id}`, { key: "RENAMED" });
     expect(renamed.body).toMatchObject({ key: "RENAMED", isFile: true, fileEncoding: "text" });
-    await trigger(works.admin, works.pipeline.id);
+    await triggerBuild(works.admin, works.pipeline.id);
     const definition = "steps:\n  - run: make\n";
     await rotated(works.admin, "PUT", `/pipeline/${works.pipeline.id}`, { definition });
     const path = `/buildagent/${works.agent.id}/poll?wait=0`;

@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { call, created, expectProblem, newPipeline, newToken } from "../../support/api.ts";
-import { buildOf, newBuildSetup, poll, trigger } from "../../support/build-setup.ts";
-import { COMMIT, held, planNext, pollForJobs, runNext, statusesOf, takeAndStart } from "../../support/jobs.ts";
+import { call, create, expectProblem, newPipeline, newToken } from "../../support/api.ts";
+import { newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
+import {
+  COMMIT,
+  callWithLease,
+  finishNextJob,
+  jobStatuses,
+  planNextBuild,
+  pollForJobs,
+  startNextJob,
+} from "../../support/jobs.ts";
 
 const RELEASE = `jobs:
   test: { steps: [{ run: make }] }
@@ -12,9 +20,9 @@ const RELEASE = `jobs:
 const newProtected = async (protection: object) => {
   const setup = await newBuildSetup();
   const { admin, repository, orgId } = setup;
-  const group = await created(admin, "/secrets/groups", { name: "release", protection });
+  const group = await create(admin, "/secrets/groups", { name: "release", protection });
   const secret = { key: "KEY", value: "the key of the release", isSecret: true, scope: "group", groupId: group.id };
-  await created(admin, "/secrets/variables", { ...secret, orgId });
+  await create(admin, "/secrets/variables", { ...secret, orgId });
   const pipeline = await newPipeline(admin, repository.id, { name: "release", groupIds: [group.id] });
   return { ...setup, group, pipeline };
 };
@@ -64,21 +72,21 @@ describe("the record of a protected group", () => {
 describe("the variables of a protected group", () => {
   it("leave with a job that names the group, and with no other", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
-    await trigger(admin, pipeline.id);
-    await planNext(agent, RELEASE);
-    expect((await runNext(agent)).env).toEqual({});
-    expect((await runNext(agent)).env).toEqual({ KEY: "the key of the release" });
+    await triggerBuild(admin, pipeline.id);
+    await planNextBuild(agent, RELEASE);
+    expect((await finishNextJob(agent)).env).toEqual({});
+    expect((await finishNextJob(agent)).env).toEqual({ KEY: "the key of the release" });
   });
 
   it("never leave with a build of one job, asked for or with the poll", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
-    await trigger(admin, pipeline.id);
-    const job = await takeAndStart(agent);
-    const answer = await held(agent, job, "POST", "environment", { commitSha: COMMIT });
+    await triggerBuild(admin, pipeline.id);
+    const job = await startNextJob(agent);
+    const answer = await callWithLease(agent, job, "POST", "environment", { commitSha: COMMIT });
     expect(answer.body).toEqual({ env: {}, secretKeys: [], runKeys: [] });
-    await held(agent, job, "POST", "finish", { status: "succeeded" });
-    await trigger(admin, pipeline.id);
-    expect((await poll(agent)).body.env).toEqual({});
+    await callWithLease(agent, job, "POST", "finish", { status: "succeeded" });
+    await triggerBuild(admin, pipeline.id);
+    expect((await pollOnce(agent)).body.env).toEqual({});
   });
 
   it.each([
@@ -88,47 +96,47 @@ describe("the variables of a protected group", () => {
     ["a pull request", { branches: ["**"], tags: ["**"] }, "refs/pull/7/head"],
   ])("never leave on %s: the job that asks for them ends, and says so", async (_, protection, branch) => {
     const { admin, agent, pipeline } = await newProtected({ ...protection, approval: "admin" });
-    await trigger(admin, pipeline.id, { branch });
-    const { buildId, ids } = await planNext(agent, RELEASE);
-    await runNext(agent);
+    await triggerBuild(admin, pipeline.id, { branch });
+    const { buildId, ids } = await planNextBuild(agent, RELEASE);
+    await finishNextJob(agent);
     expect((await pollForJobs(agent)).status).toBe(204);
     const job = (await call(admin, "GET", `/job/${ids.deploy}`)).body;
     expect(job).toMatchObject({ status: "failed", reason: "environment", gate: null });
     expect(job.message).toContain("release is protected");
-    expect(await buildOf(admin, buildId)).toMatchObject({ status: "failed" });
+    expect(await readBuild(admin, buildId)).toMatchObject({ status: "failed" });
   });
 
   it("are not replaced by whoever triggers the build: only jobs without the group get the run's own", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
     const member = await newToken(admin, "member");
-    await trigger(member, pipeline.id, { envVariables: { KEY: "elsewhere", OTHER: "1" } });
-    await planNext(agent, RELEASE);
-    expect((await runNext(agent)).env).toEqual({ KEY: "elsewhere", OTHER: "1" });
-    expect((await runNext(agent)).env).toEqual({ KEY: "the key of the release", OTHER: "1" });
+    await triggerBuild(member, pipeline.id, { envVariables: { KEY: "elsewhere", OTHER: "1" } });
+    await planNextBuild(agent, RELEASE);
+    expect((await finishNextJob(agent)).env).toEqual({ KEY: "elsewhere", OTHER: "1" });
+    expect((await finishNextJob(agent)).env).toEqual({ KEY: "the key of the release", OTHER: "1" });
   });
 
   it("wait for an approval, by the role that the group asks for and not by the one of the file", async () => {
     const { admin, agent, pipeline } = await newProtected({ approval: "admin" });
-    await trigger(admin, pipeline.id);
+    await triggerBuild(admin, pipeline.id);
     const text = RELEASE.replace("groups:", "gate: { by: member, message: Now? }, groups:");
-    const { buildId, ids } = await planNext(agent, text);
-    await runNext(agent);
+    const { buildId, ids } = await planNextBuild(agent, text);
+    await finishNextJob(agent);
     expect((await pollForJobs(agent)).status).toBe(204);
-    const waiting = await buildOf(admin, buildId);
+    const waiting = await readBuild(admin, buildId);
     expect(waiting.waitsFor).toMatchObject([{ jobId: ids.deploy, gate: { by: "admin", groups: ["release"] } }]);
     const maintainer = await newToken(admin, "maintainer");
     expectProblem(await call(maintainer, "POST", `/build/${buildId}/approve`), 403, "forbidden");
     const approved = await call(admin, "POST", `/build/${buildId}/approve`, { comment: "go" });
     expect(approved, approved.text).toMatchObject({ status: 200 });
-    expect((await runNext(agent)).env).toEqual({ KEY: "the key of the release" });
-    expect(statusesOf(await buildOf(admin, buildId))).toEqual({ test: "succeeded", deploy: "succeeded" });
+    expect((await finishNextJob(agent)).env).toEqual({ KEY: "the key of the release" });
+    expect(jobStatuses(await readBuild(admin, buildId))).toEqual({ test: "succeeded", deploy: "succeeded" });
   });
 
   it("are withheld where the group got its protection after the plan", async () => {
     const { admin, agent, pipeline, group } = await newProtected({ branches: ["main"] });
-    await trigger(admin, pipeline.id);
-    const { ids } = await planNext(agent, RELEASE);
-    await runNext(agent);
+    await triggerBuild(admin, pipeline.id);
+    const { ids } = await planNextBuild(agent, RELEASE);
+    await finishNextJob(agent);
     await call(admin, "PUT", `/secrets/groups/${group.id}`, { protection: { approval: "maintainer" } });
     expect((await pollForJobs(agent)).status).toBe(204);
     const job = (await call(admin, "GET", `/job/${ids.deploy}`)).body;
@@ -138,14 +146,14 @@ describe("the variables of a protected group", () => {
 
   it("are not asked for by a name that the pipeline does not have", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
-    const { id } = await trigger(admin, pipeline.id);
-    const root = await takeAndStart(agent);
+    const { id } = await triggerBuild(admin, pipeline.id);
+    const root = await startNextJob(agent);
     const text = RELEASE.replace("[release]", "[realease]");
     const body = { commitSha: COMMIT, path: ".millrace.yml", text };
-    expectProblem(await held(agent, root, "PUT", "plan", body), 404, "not-found");
+    expectProblem(await callWithLease(agent, root, "PUT", "plan", body), 404, "not-found");
     const answer = await call(agent.token, "PUT", `/build/${id}/plan`, body, { "X-Lease": String(root.lease) });
     expectProblem(answer, 422, "invalid");
-    expect(await buildOf(admin, id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
+    expect(await readBuild(admin, id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
     expect(answer.body.errors[0].detail).toContain("Did you mean `release`?");
   });
 });

@@ -2,7 +2,7 @@ import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 import {
   call,
-  created,
+  create,
   expectProblem,
   newOrganization,
   newPipeline,
@@ -20,7 +20,7 @@ describe("POST /secrets/variables", () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
     const pipeline = await newPipeline(admin, repository.id);
-    const group = await created(admin, "/secrets/groups", { name: "shared" });
+    const group = await create(admin, "/secrets/groups", { name: "shared" });
     const owners = [
       { scope: "organization", orgId },
       { scope: "group", orgId, groupId: group.id },
@@ -110,7 +110,7 @@ describe("POST /secrets/variables", () => {
 
   it("answers a duplicate with the id of what is there", async () => {
     const { orgId, admin } = await newOrganization();
-    const first = await created(admin, "/secrets/variables", plain(orgId));
+    const first = await create(admin, "/secrets/variables", plain(orgId));
     const answer = await call(admin, "POST", "/secrets/variables", plain(orgId, { value: "other" }));
     expectProblem(answer, 409, "duplicate");
     expect(answer.body.existingId).toBe(first.id);
@@ -120,7 +120,7 @@ describe("POST /secrets/variables", () => {
   it("warns of a secret that hides badly", async () => {
     const { orgId, admin } = await newOrganization();
     const make = (key: string, value: string) =>
-      created(admin, "/secrets/variables", plain(orgId, { key, value, isSecret: true }));
+      create(admin, "/secrets/variables", plain(orgId, { key, value, isSecret: true }));
     expect((await make("A", "abc")).warnings).toEqual(["short"]);
     expect((await make("B", "***")).warnings).toEqual(["short", "mask-text"]);
     expect((await make("C", "password")).warnings).toEqual(["common-word"]);
@@ -133,7 +133,7 @@ describe("POST /secrets/variables", () => {
 describe("PUT /secrets/variables/{id}", () => {
   const make = async (more: object = {}) => {
     const { orgId, admin } = await newOrganization();
-    return { admin, variable: await created(admin, "/secrets/variables", plain(orgId, more)) };
+    return { admin, variable: await create(admin, "/secrets/variables", plain(orgId, more)) };
   };
 
   it("changes what it is given and leaves the rest", async () => {
@@ -179,9 +179,9 @@ describe("the list of variables", () => {
   it("filters by scope and owner, and refuses a filter it does not know", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
-    await created(admin, "/secrets/variables", plain(orgId));
+    await create(admin, "/secrets/variables", plain(orgId));
     const own = { key: "OWN", value: "1", isSecret: false, scope: "repository", repoId: repository.id };
-    await created(admin, "/secrets/variables", own);
+    await create(admin, "/secrets/variables", own);
     const keys = async (query: string) =>
       (await call(admin, "GET", `/secrets/variables${query}`)).body.map(({ key }: { key: string }) => key);
     expect(await keys("")).toEqual(["REGION", "OWN"]);
@@ -200,7 +200,7 @@ describe("the list of variables", () => {
     expect((await call(viewer, "GET", "/secrets/variables")).status).toBe(200);
     expectProblem(await call(member, "POST", "/secrets/variables", plain(orgId)), 403, "forbidden");
     const maintainer = await newToken(admin, "maintainer");
-    const variable = await created(maintainer, "/secrets/variables", plain(orgId));
+    const variable = await create(maintainer, "/secrets/variables", plain(orgId));
     expectProblem(await call(viewer, "DELETE", `/secrets/variables/${variable.id}`), 403, "forbidden");
     expect((await call(maintainer, "DELETE", `/secrets/variables/${variable.id}`)).status).toBe(204);
     expectProblem(await call(viewer, "GET", `/secrets/variables/${variable.id}`), 404, "not-found");

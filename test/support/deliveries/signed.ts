@@ -7,7 +7,7 @@ const NAMES: Record<HostKind, [event: string, delivery: string]> = {
 };
 
 /** The headers of a delivery, without its proof. */
-export const headersOf = (kind: HostKind, event: string, delivery: string): Record<string, string> => {
+export const signedHeaders = (kind: HostKind, event: string, delivery: string): Record<string, string> => {
   const [eventName, deliveryName] = NAMES[kind];
   return { "Content-Type": "application/json", [eventName]: event, [deliveryName]: delivery };
 };

@@ -6,7 +6,7 @@ const base64After = (text: string, before: number): string => {
 };
 
 /** The encodings in which a leaked text may appear. */
-export const encodingsOf = (text: string): Record<string, string> => ({
+export const encode = (text: string): Record<string, string> => ({
   raw: text,
   "base64 at 0": base64After(text, 0),
   "base64 at 1": base64After(text, 1),
@@ -20,7 +20,5 @@ export const encodingsOf = (text: string): Record<string, string> => ({
 /** Which of the texts the bytes contain, with the encoding. */
 export const findEncoded = (bytes: Buffer | string, texts: Record<string, string>): string[] =>
   Object.entries(texts).flatMap(([name, text]) =>
-    Object.entries(encodingsOf(text)).flatMap(([encoding, form]) =>
-      bytes.includes(form) ? [`${name} ${encoding}`] : [],
-    ),
+    Object.entries(encode(text)).flatMap(([encoding, form]) => (bytes.includes(form) ? [`${name} ${encoding}`] : [])),
   );

@@ -29,7 +29,7 @@ export const takes =
 export const hangs: Effect = () => new Promise<never>(() => {});
 
 /** Calls wait until the test lets them go. */
-export const held = (): { effect: Effect; letGo: () => void } => {
+export const waitsForTest = (): { effect: Effect; letGo: () => void } => {
   let letGo = () => {};
   const gate = new Promise<void>((resolve) => {
     letGo = resolve;

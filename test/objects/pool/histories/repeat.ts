@@ -9,7 +9,7 @@ import { LIMITS } from "../../../../src/protocol/limits.ts";
 import { XCODES_HEADER } from "../../../../src/protocol/xcodes.ts";
 import type { Result } from "../../../../src/queue/commands/commands.ts";
 import type { Command } from "../../../../src/queue/commands/step.ts";
-import { needsOf } from "../../../../src/queue/jobs/needs.ts";
+import { readNeeds } from "../../../../src/queue/jobs/needs.ts";
 import { countsOfJobs, toJobs, toWaitsFor } from "../../../../src/queue/read/job-records.ts";
 import { toBuild } from "../../../../src/queue/read/record.ts";
 import { NO_REPORT } from "../../../../src/queue/state/facts.ts";
@@ -54,7 +54,7 @@ const withJobs = (storage: SimStorage, id: string): Build => {
 const grantOf = (storage: SimStorage, { jobId, fence }: { jobId: string; fence: number }) => {
   const { graphs, jobs } = storage.rows;
   const planned = graphs.get(jobs.get(jobId)!.buildId);
-  const needs = planned && needsOf(planned.graph, jobs, jobId, (id) => storage.outputs(id));
+  const needs = planned && readNeeds(planned.graph, jobs, jobId, (id) => storage.outputs(id));
   return { jobId, fence, build: buildOf(storage, jobId), needs };
 };
 

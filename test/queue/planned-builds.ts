@@ -10,32 +10,32 @@ export const SHA = "a".repeat(40);
 export const gate: Gate = { message: "Go?", by: "maintainer", timeoutHours: 1, hostStatus: "success" };
 
 /** The graph of a build, with ids of jobs that are unique in the pool. */
-export const graph = (buildId: string, jobs: GraphJob[], words: Partial<JobGraph> = {}): JobGraph =>
+export const newGraph = (buildId: string, jobs: GraphJob[], words: Partial<JobGraph> = {}): JobGraph =>
   graphOf(
     jobs.map((job) => ({ ...job, id: `${buildId}/${job.key}` })),
     { hash: "text", commitSha: SHA, ...words },
   );
 
-export const claim = (agent: TestAgent) =>
+export const claimNext = (agent: TestAgent) =>
   agent.pool.ok("claim", { ...agent.credentials, bootId: agent.bootId, features: FEATURES });
 
 /** Claims the next build or job and starts it. */
-export const take = (agent: TestAgent) => {
-  const grant = claim(agent);
+export const startNext = (agent: TestAgent) => {
+  const grant = claimNext(agent);
   if (!grant) throw new Error("there is nothing that this agent may have");
   agent.pool.ok("start", agent.holder(grant));
   return agent.holder(grant);
 };
 
 /** A build whose agent has planned these jobs. */
-export const planned = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}, by?: TestAgent) => {
+export const newPlannedBuild = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}, by?: TestAgent) => {
   const buildId = pool.build(over);
   const agent = by ?? pool.agent();
-  const first = take(agent);
-  const request = { ...first, graph: graph(buildId, jobs), text: "text", base: null };
+  const first = startNext(agent);
+  const request = { ...first, graph: newGraph(buildId, jobs), text: "text", base: null };
   pool.ok("plan", request);
   return { buildId, agent, first, request };
 };
 
-export const succeed = (pool: TestPool, holder: ReturnType<typeof take>, outputs?: Record<string, string>) =>
+export const succeed = (pool: TestPool, holder: ReturnType<typeof startNext>, outputs?: Record<string, string>) =>
   pool.ok("finish", { ...holder, status: "succeeded", exitCode: 0, ...(outputs && { outputs }) });

@@ -1,28 +1,28 @@
 import type { Route } from "../../src/api/route.ts";
-import { created, newPipeline } from "./api.ts";
-import { type BuildSetup, newBuildSetup, trigger } from "./build-setup.ts";
+import { create, newPipeline } from "./api.ts";
+import { type BuildSetup, newBuildSetup, triggerBuild } from "./build-setup.ts";
 
-export interface Furnished extends BuildSetup {
+export interface FilledOrganization extends BuildSetup {
   /** An id of the organization's own by the noun that its paths begin with. */
   ids: Record<string, string>;
 }
 
 /** An organization with one record of each kind. */
-export const newFurnished = async (): Promise<Furnished> => {
+export const newFilledOrganization = async (): Promise<FilledOrganization> => {
   const works = await newBuildSetup();
   const { admin, orgId, repository, pipeline, agent } = works;
-  const group = await created(admin, "/secrets/groups", { name: "g" });
+  const group = await create(admin, "/secrets/groups", { name: "g" });
   const secret = { key: "K", value: "v", isSecret: true, scope: "organization", orgId };
-  const variable = await created(admin, "/secrets/variables", secret);
-  const { id: buildId } = await trigger(admin, pipeline.id);
+  const variable = await create(admin, "/secrets/variables", secret);
+  const { id: buildId } = await triggerBuild(admin, pipeline.id);
   const definition = "jobs: { a: { steps: [{ run: make }] } }";
   const several = await newPipeline(admin, repository.id, { name: "several", definition });
-  const { jobs } = await trigger(admin, several.id, { commitSha: "c".repeat(40) });
-  const token = await created(admin, "/token", { name: "t", kind: "api" });
+  const { jobs } = await triggerBuild(admin, several.id, { commitSha: "c".repeat(40) });
+  const token = await create(admin, "/token", { name: "t", kind: "api" });
   const host = { kind: "gitea", name: "h", webUrl: "https://git.example" };
-  const connection = await created(admin, "/connection", host);
+  const connection = await create(admin, "/connection", host);
   const scheduled = { pipelineId: pipeline.id, name: "n", cron: "0 3 * * *" };
-  const { id: scheduleId } = await created(admin, "/schedule", scheduled);
+  const { id: scheduleId } = await create(admin, "/schedule", scheduled);
   const ids = {
     "/connection": connection.id,
     "/schedule": scheduleId,

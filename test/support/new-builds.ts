@@ -2,35 +2,39 @@ import { expect } from "vitest";
 import { call } from "./api.ts";
 import type { Files } from "./artifact-files.ts";
 import { sendArtifact } from "./artifacts.ts";
-import { newBuildSetup, trigger } from "./build-setup.ts";
-import { held, planNext, takeAndStart } from "./jobs.ts";
+import { newBuildSetup, triggerBuild } from "./build-setup.ts";
+import { callWithLease, planNextBuild, startNextJob } from "./jobs.ts";
 
 /** A build of one job that its agent runs. */
-export const running = async () => {
+export const newStartedBuild = async () => {
   const setup = await newBuildSetup();
-  await trigger(setup.admin, setup.pipeline.id);
-  const job = await takeAndStart(setup.agent);
+  await triggerBuild(setup.admin, setup.pipeline.id);
+  const job = await startNextJob(setup.agent);
   return { ...setup, job, id: job.build.id };
 };
 
 /** A build of one job that has left an artifact, and has ended with this result. */
-export const left = async (files: Files, name = "report", result: object = { status: "succeeded", exitCode: 0 }) => {
-  const setup = await running();
+export const newBuildWithArtifact = async (
+  files: Files,
+  name = "report",
+  result: object = { status: "succeeded", exitCode: 0 },
+) => {
+  const setup = await newStartedBuild();
   const opened = await sendArtifact(setup.agent, setup.job, name, files);
-  const ended = await held(setup.agent, setup.job, "POST", "finish", result);
+  const ended = await callWithLease(setup.agent, setup.job, "POST", "finish", result);
   expect(ended, ended.text).toMatchObject({ status: 200 });
   return { ...setup, opened };
 };
 
 /** A build of several jobs from this file, planned. */
-export const planned = async (file: string) => {
+export const newPlannedBuild = async (file: string) => {
   const setup = await newBuildSetup();
-  await trigger(setup.admin, setup.pipeline.id);
-  return { ...setup, ...(await planNext(setup.agent, file)) };
+  await triggerBuild(setup.admin, setup.pipeline.id);
+  return { ...setup, ...(await planNextBuild(setup.agent, file)) };
 };
 
 /** The path of a file of an artifact. */
 export const contentPath = (jobId: string, name: string, path: string): string =>
   `/job/${jobId}/artifact/${encodeURIComponent(name)}/content/${path.split("/").map(encodeURIComponent).join("/")}`;
 
-export const listOf = (token: string, jobId: string) => call(token, "GET", `/job/${jobId}/artifact`);
+export const listArtifacts = (token: string, jobId: string) => call(token, "GET", `/job/${jobId}/artifact`);
