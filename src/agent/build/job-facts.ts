@@ -15,7 +15,7 @@ import { platformName } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import { attemptNumber, type JobAnswer } from "../wire/answers.ts";
 
-/* What a job asks of the agent besides running the steps of a file. */
+/* What the agent finds out about a job: what its commit changed, whether its steps run, what its expressions read. */
 
 const FULL_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 

@@ -7,7 +7,7 @@ import { addOrigin, fetchRefspecs, initRepository, type Remote } from "./remote.
 /** Commits of history to fetch until both sides meet. */
 const DEPTHS = [50, 1000, 10_000];
 
-/** A list of paths that is longer than this may have been cut, and is none. */
+/** A longer list of paths may have been cut, so it is not used. */
 const MOST_BYTES = 3 * MIB;
 
 const BASE = "refs/compare/base";

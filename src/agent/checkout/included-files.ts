@@ -34,7 +34,7 @@ const entryProblem = (entry: Entry | undefined, path: string, commitSha: string)
   return size > LIMITS.definitionCharacters ? `${path} is larger than ${LIMITS.definitionCharacters} bytes` : null;
 };
 
-/** Text of bytes, or why they are none. */
+/** The bytes as text, or why they are not text. */
 export const toInclude = (bytes: Uint8Array, path: string): ToInclude => {
   const text = utf8Text(bytes);
   return text === null ? { problem: `${path} is not UTF-8` } : { text };

@@ -119,7 +119,7 @@ export const addOrigin = ({ gitContext, cloneUrl }: Remote): void => {
   appendFileSync(join(gitContext.folder, ".git/config"), section);
 };
 
-/** Git cannot change a repository's object format: one for SHA-256 is made anew. */
+/** Git cannot change a repository's object format: one for SHA-256 is created again. */
 const remakeForSha256 = async (remote: Remote): Promise<void> => {
   rmSync(join(remote.gitContext.folder, ".git"), { recursive: true });
   await initRepository(remote.gitContext.folder, "sha256");

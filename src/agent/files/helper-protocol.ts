@@ -92,7 +92,7 @@ export class FrameParser {
     this.#length += piece.length;
   }
 
-  /** The next whole frame; null until more has come. @throws for what is none */
+  /** The next whole frame; null until more has come. @throws where the bytes are not a frame */
   next(): Frame | null {
     if (this.#length < HEAD_BYTES) return null;
     if ((this.#pieces[0]?.length ?? 0) < HEAD_BYTES) this.#pieces = [Buffer.concat(this.#pieces)];

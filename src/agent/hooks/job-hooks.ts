@@ -205,7 +205,7 @@ export class JobHooks {
     return why;
   }
 
-  /** Written anew and renamed: a crash leaves a whole note or none. */
+  /** Writes a new file and renames it: a crash leaves a whole note or none. */
   #note(variables: Record<string, string>): void {
     const path = join(this.#options.state, NOTE);
     const fresh = `${path}.${process.pid}`;

@@ -203,7 +203,7 @@ const reportTests = async (options: TestReporterOptions): Promise<void> => {
   });
 };
 
-/** Sends the report; once more, where tests that passed here failed elsewhere on the same commit. */
+/** Sends the report, and sends it again where tests that passed here failed elsewhere on the same commit. */
 const sendAll = async (
   results: IdentifiedTest[],
   { warnings }: ReadReports,

@@ -42,8 +42,8 @@ const isVersionFor = (prefix: string, version: string): boolean =>
   prefix === version || version.startsWith(`${prefix}.`) || !/\d/.test(prefix);
 
 /**
- * Of a lock file in the repository: the version and this machine's checksum of each tool that is wanted. Addresses in it
- * are not read, and so is nothing of a file that is no lock file.
+ * Reads the version and this machine's checksum of each wanted tool from a lock file in the repository. It ignores the
+ * addresses in it, and everything in a file that is not a lock file.
  */
 export const lockedTools = (text: string, tools: Tool[], machine = miseMachine()): LockedTool[] => {
   let read: Record<string, unknown>;
@@ -67,8 +67,8 @@ const platformTable = (entry: Record<string, unknown>, machine: string): Record<
   toTable(entry[`platforms.${machine}`]);
 
 /**
- * The lock file that mise itself wrote, with its own addresses and the checksums of the repository.
- * `unchecked` are the tools of which mise names no address, so that it compares nothing.
+ * Puts the checksums of the repository into the lock file that mise wrote, and keeps mise's addresses. `unchecked`: the
+ * tools for which mise names no address, so it compares nothing.
  */
 export const withChecksums = (
   lockText: string,

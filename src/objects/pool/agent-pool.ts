@@ -200,7 +200,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
   }
 
-  /** Starts anew with the next call, after what it told D1 has arrived. @throws always: nothing is answered */
+  /** Restarts with the next call, once D1 has received what was sent. @throws always: no caller gets an answer */
   async restart(): Promise<void> {
     await this.engine.courier.settled();
     this.ctx.abort("The operator sets this pool back");
