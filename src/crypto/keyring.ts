@@ -47,7 +47,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under named keys. A sealed value (`seal-format.ts`) opens only in the context it was sealed in: the
+ * AES-256-GCM under named keys. A sealed value opens only in the context it was sealed in: the
  * format, the key's id and each part of the context are associated data.
  */
 export class Keyring {

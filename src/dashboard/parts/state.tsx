@@ -7,7 +7,7 @@ type State = BuildStatus | Step["status"] | ShownJobState;
 /** A state is always a shape, a word and a colour together. */
 interface Look {
   word: string;
-  /** A colour of `style/states.css`: `tone-good` and so on. */
+  /** A colour of `states.css`: `tone-good` and so on. */
   tone: "plain" | "good" | "bad" | "busy" | "still" | "gate";
   shape: unknown;
   turns?: true;

@@ -162,7 +162,7 @@ describe("the numbers of all pools for Prometheus", () => {
     const [, alerts = "", parts = ""] = readFileSync("docs/operations.md", "utf8").split(
       /^## (?:Goals and alerts|When a goal is missed)$/m,
     );
-    const linked = [...alerts.matchAll(/\]\(#(.+?)\) \|$/gm)].map((match) => match[1]);
+    const linked = [...alerts.matchAll(/\]\(#([^)]+)\) \|$/gm)].map((match) => match[1]);
     const sections = parts.split(/^## /m)[0]!.split(/^### /m).slice(1);
     const anchors = sections.map((section) => section.split("\n")[0]!.toLowerCase().replaceAll(" ", "-"));
     expect(anchors).toEqual(linked);

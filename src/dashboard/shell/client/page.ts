@@ -38,7 +38,7 @@ const readSigns = (): Map<string, { sign: Element; look: string }> => {
   return signs;
 };
 
-/** The sign of a state rings once when a refresh changes it: see `style/states.css`. */
+/** The sign of a state rings once when a refresh changes it: see `parts/states.css`. */
 const ringStateChanges = (): void => {
   let before = readSigns();
   document.addEventListener(REFRESHED, () => {
