@@ -1,4 +1,4 @@
-import { DAY_MS as DAY, HOUR_MS as HOUR, MINUTE_MS as MINUTE, SECOND_MS as SECOND } from "../../protocol/units.ts";
+import { DAY_MS as DAY, HOUR_MS as HOUR, KIB, MINUTE_MS as MINUTE, SECOND_MS as SECOND } from "../../protocol/units.ts";
 
 /** `1 key`, `2 keys`, `1,200 keys`. */
 export const count = (number: number, noun: string): string =>
@@ -43,7 +43,7 @@ const UNITS = ["B", "KiB", "MiB", "GiB"] as const;
 /** Bytes as people read them: `812 B`, `3.4 MiB`. */
 export const sizeText = (bytes: number): string => {
   const step = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
-  const amount = bytes / 1024 ** step;
+  const amount = bytes / KIB ** step;
   return `${step === 0 || amount >= 100 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[step]}`;
 };
 
