@@ -92,7 +92,7 @@ const NAMED = Object.entries<unknown>(protocol).flatMap(([name, value]): [string
   value instanceof z.ZodMiniType ? [[name, value]] : [],
 );
 
-export const findSchemaName = (schema: unknown): string | undefined => NAMED.find(([, known]) => known === schema)?.[0];
+export const findSchemaName = (schema: unknown): string | undefined => NAMED.find(([, named]) => named === schema)?.[0];
 
 const PLACE = "#/components/schemas/";
 export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });

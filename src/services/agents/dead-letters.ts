@@ -13,10 +13,10 @@ import { Answer, verb } from "../core/verb.ts";
 const findPool = async (context: Context, orgId: string) => {
   await context.admit();
   const { sql } = context.db;
-  const [found] = await context.db.run(
+  const [rows] = await context.db.run(
     sql.select({ id: organization.id }).from(organization).where(eq(organization.id, orgId)),
   );
-  if (found.length === 0) throw notFound();
+  if (rows.length === 0) throw notFound();
   return context.objects.pool(orgId);
 };
 

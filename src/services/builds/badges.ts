@@ -98,7 +98,7 @@ export const readBadge = async (env: Env, token: string, branch: string | undefi
   const db = new DatabaseSession(databaseOf(env, orgId), "first-unconstrained");
   const ref = branch === undefined ? null : refNamed(branch);
   const [{ results }] = await db.run(db.statement<Found>(newestBuild(orgId, pipelineId, generation, ref)));
-  const [found] = results;
-  if (!found) throw notFound();
-  return badgeSvg(found.name, toBadgeState(found));
+  const [row] = results;
+  if (!row) throw notFound();
+  return badgeSvg(row.name, toBadgeState(row));
 };

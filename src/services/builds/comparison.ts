@@ -54,14 +54,14 @@ type Ran = Pick<BuildJob, "environment" | "steps" | "agentId"> & { log: Logged }
 const findHost = async (context: Context, { repoId }: Build) => {
   const { db } = context;
   const { kind, webUrl } = connection;
-  const [[found]] = await db.run(
+  const [[repositoryRow]] = await db.run(
     db.sql
       .select({ fullName: repository.fullName, kind, webUrl })
       .from(repository)
       .leftJoin(connection, eq(connection.id, repository.connectionId))
       .where(isOwn(context, repository, repoId)),
   );
-  return found;
+  return repositoryRow;
 };
 
 const secondsTaken = ({ startedAt, finishedAt }: Pick<Step, "startedAt" | "finishedAt">): number | null =>

@@ -61,14 +61,14 @@ const planFailedJobs = async (context: Context, build: BuildRecord): Promise<New
   if (build.trust === "untrusted")
     throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
   const { sql: db } = context.db;
-  const [[found], groups] = await context.db.run(
+  const [[retried], groups] = await context.db.run(
     db
       .select({ repeats: repeatsBefore(context, build.id).as("repeats") })
       .from(buildSummary)
       .where(isOwn(context, buildSummary, build.id)),
     groupsOfPipeline(db, context.orgId, build.pipelineId),
   );
-  if ((found?.repeats ?? 0) >= LIMITS.retriesInARow)
+  if ((retried?.repeats ?? 0) >= LIMITS.retriesInARow)
     throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
   const answer = (await (await context.pool()).planOf(build.id)) as ObjectResult<PlanOfBuild>;
   const plan = answer.ok ? answer.value : (build.plan as PlanOfBuild | undefined);

@@ -67,13 +67,13 @@ export const checkedKeyring = async (db: DatabaseSession, secret: string | undef
 /** Checks the keyring against the database, and stores a check for each key that is used for the first time. */
 const verifyWith = async (db: DatabaseSession, keyring: Keyring): Promise<Keyring> => {
   const all = db.sql.select().from(keyCheck);
-  const [known] = await db.run(all);
-  await verify(keyring, known);
-  const fresh = keyring.ids.filter((id) => !known.some((row) => row.id === id));
+  const [checks] = await db.run(all);
+  await verify(keyring, checks);
+  const fresh = keyring.ids.filter((id) => !checks.some((row) => row.id === id));
   if (fresh.length > 0) {
     const rows = await Promise.all(fresh.map(async (id) => ({ id, sealed: await sealCheck(keyring, id) })));
-    const [, stored] = await db.run(db.sql.insert(keyCheck).values(rows).onConflictDoNothing(), all);
-    await verify(keyring, stored);
+    const [, checksNow] = await db.run(db.sql.insert(keyCheck).values(rows).onConflictDoNothing(), all);
+    await verify(keyring, checksNow);
   }
   return keyring;
 };

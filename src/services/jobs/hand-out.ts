@@ -109,10 +109,10 @@ const composed = async (context: Context, claimed: ClaimedJob, sources: Sources)
 const openCredential = async (
   context: Context,
   { build }: ClaimedJob,
-  { sealedCredential: row, repository: its }: Sources,
+  { sealedCredential: row, repository: repositoryRow }: Sources,
 ): Promise<Job["repository"]["credential"]> => {
-  if (!row || build.trust === "untrusted") return cloneToken(context, its);
-  const value = await context.keys.open(row.sealed, credentialContext(row, its.cloneUrl));
+  if (!row || build.trust === "untrusted") return cloneToken(context, repositoryRow);
+  const value = await context.keys.open(row.sealed, credentialContext(row, repositoryRow.cloneUrl));
   return { kind: row.kind, username: row.username, value };
 };
 
@@ -128,13 +128,13 @@ const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }:
 /** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
 const toErrand = (
   { build, purpose, paths }: ClaimedJob,
-  { pipeline: of, repository: its, base }: Sources,
+  { pipeline: pipelineRow, repository: repositoryRow, base }: Sources,
 ): Partial<Job> => ({
   ...(purpose === "read-file" ? { purpose } : {}),
   ...(paths ? { paths } : {}),
   ...(base ? { base } : {}),
-  ...(of && isAskedForFile(build, of, its)
-    ? { file: { hash: readSnapshot(of.fileSnapshot)?.hash ?? null, decides: of.on === null } }
+  ...(pipelineRow && isAskedForFile(build, pipelineRow, repositoryRow)
+    ? { file: { hash: readSnapshot(pipelineRow.fileSnapshot)?.hash ?? null, decides: pipelineRow.on === null } }
     : {}),
 });
 

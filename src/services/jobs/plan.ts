@@ -41,8 +41,8 @@ const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanS
 };
 
 /** A build that reads the file does what it says where the pipeline leaves it to the file, and that wants the push. */
-const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: of }: PlanSources, text: string): boolean =>
-  purpose !== "read-file" || (of?.on === null && fileWantsPush(text, build.branch, null));
+const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: pipelineRow }: PlanSources, text: string): boolean =>
+  purpose !== "read-file" || (pipelineRow?.on === null && fileWantsPush(text, build.branch, null));
 
 const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
 

@@ -130,8 +130,8 @@ const reportsAfter = async (context: Context, id: string, count: number): Promis
 };
 
 const tests: Read = async (context, cursor = "") => {
-  const [id = "", told] = cursor.split(".");
-  if (told !== undefined) return reportsAfter(context, id, Number(told));
+  const [id = "", count] = cursor.split(".");
+  if (count !== undefined) return reportsAfter(context, id, Number(count));
   const page = await pageOfBuilds(context, PAGE, cursor);
   const groups = splitIntoGroups(page.value.filter(mayHaveTests), REPORTS_AT_ONCE);
   return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
@@ -158,8 +158,11 @@ const credentialRecord = makeView(Credential);
 const credentials: Read = async ({ db, orgId }, cursor = "") => {
   const isNext = and(eq(credential.orgId, orgId), gt(credential.repoId, cursor));
   const rows = db.sql.select().from(credential).where(isNext).orderBy(asc(credential.repoId)).limit(PAGE);
-  const [found] = await db.run(rows);
-  return { records: found.map(credentialRecord), after: found.length < PAGE ? null : (found.at(-1)?.repoId ?? null) };
+  const [rowsOfPage] = await db.run(rows);
+  return {
+    records: rowsOfPage.map(credentialRecord),
+    after: rowsOfPage.length < PAGE ? null : (rowsOfPage.at(-1)?.repoId ?? null),
+  };
 };
 
 const READS: Record<Noun, Read> = {
@@ -193,8 +196,8 @@ const exported = async (context: Context, id: string): Promise<Context> => {
   if (kind !== "operator" && id !== context.orgId) throw notFound();
   const within = context.inOrganization(id);
   const { sql: db } = within.db;
-  const [[found]] = await within.db.run(db.select().from(organization).where(eq(organization.id, id)));
-  if (!found) throw notFound();
+  const [[row]] = await within.db.run(db.select().from(organization).where(eq(organization.id, id)));
+  if (!row) throw notFound();
   return within;
 };
 

@@ -121,14 +121,14 @@ export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Da
 export const removeOrganization = async (context: Context, env: Env, id: string): Promise<Left> => {
   const { sql: db } = context.db;
   const isThis = eq(organization.id, id);
-  const [[found], [former]] = await context.db.run(
+  const [[row], [former]] = await context.db.run(
     db.select().from(organization).where(isThis),
     db.select().from(formerOrganization).where(eq(formerOrganization.id, id)),
   );
-  if (!found && former) return null;
-  if (!found) throw notFound();
-  const deletingAt = found.deletingAt ?? context.at;
-  if (!found.deletingAt) {
+  if (!row && former) return null;
+  if (!row) throw notFound();
+  const deletingAt = row.deletingAt ?? context.at;
+  if (!row.deletingAt) {
     await context.db.run(
       db.update(organization).set({ deletingAt }).where(isThis),
       db.delete(token).where(eq(token.orgId, id)),

@@ -150,12 +150,12 @@ const newRound = (keyId: string): Round => ({ keyId, after: "", counts: {}, hasS
 
 /** The round that goes on, with the text that stands for it in the database. */
 export const openRound = async (context: Context, keyId: string): Promise<{ round: Round; text: string }> => {
-  const [found] = await context.db.run(
+  const [result] = await context.db.run(
     context.db.statement<{ text: string }>(
       sql`SELECT reason AS text FROM upkeep_failure WHERE kind = 'turn' AND subject = 'rewrap'`,
     ),
   );
-  const text = found.results[0]?.text ?? "";
+  const text = result.results[0]?.text ?? "";
   const before = text === "" ? null : (JSON.parse(text) as Round);
   return { round: before?.keyId === keyId ? before : newRound(keyId), text };
 };
@@ -172,7 +172,7 @@ export const roundAfter = (round: Round, { done, after, rewrapped }: Walk): Roun
 export const keepRound = async (context: Context, before: string, round: Round | null): Promise<boolean> => {
   const text = round === null ? "" : JSON.stringify(round);
   if (text === before) return true;
-  const [kept] = await context.db.run(
+  const [result] = await context.db.run(
     context.db.statement<{
       subject: string;
     }>(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
@@ -180,5 +180,5 @@ export const keepRound = async (context: Context, before: string, round: Round |
       ON CONFLICT (kind, subject) DO UPDATE SET reason = excluded.reason WHERE upkeep_failure.reason = ${before}
       RETURNING subject`),
   );
-  return kept.results.length > 0;
+  return result.results.length > 0;
 };

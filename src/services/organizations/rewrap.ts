@@ -42,7 +42,7 @@ const countAll = async (
     countsIn(connection, KEY_ID, isNotNull(connection.sealed)),
     countsIn(schedule, SCHEDULED_KEY_ID, isNotNull(schedule.envVariables)),
   );
-  const [[variables, credentials, connections, scheduled], held] = await Promise.all([tables, objects]);
+  const [[variables, credentials, connections, scheduled], objectCounts] = await Promise.all([tables, objects]);
   const byKeyId: SealedCounts["byKeyId"] = {};
   const add = (id: string, kind: Kind, more: number) => {
     byKeyId[id] ??= { variables: 0, credentials: 0, connections: 0, inputs: 0, logs: 0 };
@@ -52,7 +52,7 @@ const countAll = async (
   for (const row of [...variables, ...scheduled]) add(row.id, "variables", row.count);
   for (const row of credentials) add(row.id, "credentials", row.count);
   for (const row of connections) add(row.id, "connections", row.count);
-  for (const [keyId, { inputs, logs }] of Object.entries(held)) {
+  for (const [keyId, { inputs, logs }] of Object.entries(objectCounts)) {
     add(keyId, "inputs", inputs);
     add(keyId, "logs", logs);
   }

@@ -62,7 +62,7 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   if (repoId && !ofRepository) throw invalid("/repoId", "is not one of this organization");
   const owner = ofPipeline?.repoId ?? ofRepository?.id ?? "";
   const ownPipelineId = ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null;
-  const [rows, groups, [its], [attaching]] = await context.db.run(
+  const [rows, groups, [repositoryRow], [pipelineRow]] = await context.db.run(
     variablesOfBuild(db, orgId, owner, ownPipelineId),
     groupsOfPipeline(db, orgId, ownPipelineId),
     db
@@ -77,7 +77,7 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   const attached = groups.flatMap(({ id, name, protection }) =>
     id === null || name === null ? [] : [{ id, name, protection }],
   );
-  return { repository: its ?? null, pipeline: attaching, rows, groups: attached };
+  return { repository: repositoryRow ?? null, pipeline: pipelineRow, rows, groups: attached };
 };
 
 /** The path of a file is no secret. */

@@ -102,7 +102,7 @@ const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
 /** The build's pipeline and its repository; undefined where one is gone. */
 const findOwners = async (context: Context, { pipelineId, repoId }: Build) => {
   const { sql: db } = context.db;
-  const [[ofBuild], [its]] = await context.db.run(
+  const [[pipelineRow], [repositoryRow]] = await context.db.run(
     db
       .select()
       .from(pipeline)
@@ -112,7 +112,7 @@ const findOwners = async (context: Context, { pipelineId, repoId }: Build) => {
       .from(repository)
       .where(isOwn(context, repository, repoId)),
   );
-  return ofBuild && its ? { pipeline: ofBuild, repository: its } : undefined;
+  return pipelineRow && repositoryRow ? { pipeline: pipelineRow, repository: repositoryRow } : undefined;
 };
 
 /** Stores what was read, unless the pipeline has another file by now or a later build was faster. */

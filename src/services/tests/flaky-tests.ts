@@ -86,7 +86,7 @@ export const listFlakyTests = verb({
   async run(context, { params }) {
     const { db, orgId } = context;
     const since = lately(context);
-    const [[found], { results }] = await db.run(
+    const [[owner], { results }] = await db.run(
       db.sql
         .select({ id: repository.id })
         .from(repository)
@@ -104,7 +104,7 @@ export const listFlakyTests = verb({
             ORDER BY id DESC LIMIT 1 OFFSET ${QUIET_BUILDS - 1}), 0))
         GROUP BY test_id ORDER BY lastAt DESC LIMIT ${LIMITS.flakyTests}`),
     );
-    if (!found) throw notFound();
+    if (!owner) throw notFound();
     return results.map((row) => ({ ...row, lastAt: new Date(row.lastAt).toISOString() }));
   },
 });

@@ -137,11 +137,11 @@ const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Prom
     };
     const last = newest?.minute ?? 0;
     const minute = Math.max(minuteOf(now), last + 1);
-    const [{ meta: written }] = await db.run(
+    const [{ meta: writeMeta }] = await db.run(
       db.statement(sql`INSERT INTO service_metric (minute, facts) SELECT ${minute}, ${JSON.stringify(numbers)}
         WHERE coalesce((SELECT max(minute) FROM service_metric), 0) = ${last}`),
     );
-    if (written.changes > 0) return;
+    if (writeMeta.changes > 0) return;
   }
   throw new Error("Other runs of upkeep wrote their numbers first.");
 };

@@ -59,7 +59,7 @@ export const previewEnvironment = verb({
     const isThis = isOwn(context, pipeline, params.id);
     const owner = db.sql.select({ id: pipeline.repoId }).from(pipeline).where(isThis);
     const ofRepository = and(eq(repository.id, pipeline.repoId), eq(repository.orgId, orgId));
-    const [[found], rows, groups] = await db.run(
+    const [[pipelineRow], rows, groups] = await db.run(
       db.sql
         .select({ branch: repository.defaultBranch })
         .from(pipeline)
@@ -68,9 +68,9 @@ export const previewEnvironment = verb({
       variablesOfBuild(db.sql, orgId, owner, params.id),
       groupsOfPipeline(db.sql, orgId, params.id),
     );
-    if (!found) throw notFound();
+    if (!pipelineRow) throw notFound();
     const groupNames = (query.groups ?? "").split(",").map((name) => name.trim());
-    const branch = query.branch ?? found.branch ?? "";
+    const branch = query.branch ?? pipelineRow.branch ?? "";
     const isOpen = ({ name, protection }: (typeof groups)[number]) =>
       protection === null ||
       (query.trust !== "untrusted" && groupNames.includes(name ?? "") && allowsRef(protection, branch));

@@ -19,7 +19,7 @@ export const listUses = verb({
   output: z.array(VariableUse),
   async run(context, { params }) {
     const { db } = context;
-    const [[found], uses] = await db.run(
+    const [[ownVariable], uses] = await db.run(
       db.sql
         .select({ id: variable.id })
         .from(variable)
@@ -31,7 +31,7 @@ export const listUses = verb({
         .orderBy(desc(variableDay.at))
         .limit(NEWEST),
     );
-    if (!found) throw notFound();
+    if (!ownVariable) throw notFound();
     return uses;
   },
 });
