@@ -104,7 +104,7 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   return c.json(value as object, status);
 };
 
-/** What is wrong with a request is told only to callers who are admitted: 401 and 403 come before it. */
+/** Only callers who are admitted learn what is wrong with a request: 401 and 403 come first. */
 const TOLD_AFTER_ADMISSION = new Set([
   "malformed-body",
   "unsupported-media-type",

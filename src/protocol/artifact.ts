@@ -77,7 +77,7 @@ export type ArtifactFile = z.infer<typeof ArtifactFile>;
 /** What was answered for each part. */
 export const sentParts = {
   etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
-  /** Of several parts: the MD5 of their MD5s (16 bytes each), one after the other. */
+  /** Where there are several parts: the MD5 of the MD5s of all parts (16 bytes each), one after the other. */
   md5: z.optional(hex(32)),
 };
 

@@ -27,5 +27,5 @@ export const HostDelivery = z.object({
 });
 export type HostDelivery = z.infer<typeof HostDelivery>;
 
-/** A delivery as its host names it, or `ID~MILLISECONDS` where a person took it once more. */
+/** A delivery as its host names it, or `ID~MILLISECONDS` where a person had it taken again. */
 export const DeliveryId = z.string().check(notEmpty(), atMost(LIMITS.deliveryIdCharacters));

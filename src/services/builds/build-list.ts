@@ -89,7 +89,7 @@ const listed = (build: Build): ListedBuild => {
 const storedBuilds = async (context: Context, query: BuildQuery, limit: number): Promise<ListedBuild[]> => {
   if (!asksStore(query)) return [];
   const conditions = toConditions(query, limit);
-  // Of several refs each is read by its index: for a list of them SQLite would sort all of their builds.
+  // Each ref is a query of its own, by the index: for a list of refs SQLite would sort all of their builds.
   const each = query.refs?.map((ref) => ({ ...conditions, ref })) ?? [conditions];
   const rowsOfEach = await context.db.run(...each.map((one) => rows(context, one)));
   const newest = rowsOfEach.flat().sort((a, b) => (a.id < b.id ? 1 : -1));

@@ -126,7 +126,7 @@ const deletion = (deleted: Deleted) =>
 export const deleteBuild = deletion("build");
 export const deleteLog = deletion("log");
 
-/** A state of a build that its git host was told in vain, by its name there, and why. */
+/** A state of a build that its git host refused: its name there, and why. */
 export interface RefusedState {
   name: string;
   reason: string;

@@ -66,7 +66,7 @@ export const readFound = async (context: Context, build: Logged, part: Part): Pr
   return { size: 0, isComplete: hasEnded, start: 0, end: 0, body: new Blob([]).stream() };
 };
 
-/** Asks where the log should be, then the other place, and once more the archive: the log may move meanwhile. */
+/** Looks where the log should be, then in the other place, then in the archive again: the log may move meanwhile. */
 const inEitherPlace = async <T>(
   context: Context,
   build: Logged,

@@ -137,7 +137,7 @@ const tests: Read = async (context, cursor = "") => {
   return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
 };
 
-/** What builds find again: the entries, each with its repository. Their bytes are made anew by any build. */
+/** What builds find again: the entries, each with its repository. Any build makes their bytes again. */
 const caches: Read = async (context, cursor) => {
   const page = await listRepositories.answer(context, input({ limit: LARGE_PAGE, cursor }));
   const ofRepository = async ({ id }: { id: string }) => {

@@ -37,7 +37,7 @@ const newRow = async (context: Context, pipelineId: string, scheduled: NamedSche
   };
 };
 
-/** Whether the stored values are these. Damaged ones are not: they are written anew. */
+/** Whether the stored values are these. Damaged ones count as different, so that they are written again. */
 const hasValues = async (context: Context, row: Row, values: Record<string, string>): Promise<boolean> => {
   try {
     const before = await openScheduled(context.keys, row, row.envVariables);

@@ -15,7 +15,7 @@ import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
 import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { Chore, Done, Upkeep } from "./run.ts";
 
-/** A build counts in the runs of so long after its end: D1 may hear of it a little late. */
+/** Runs of upkeep count a build for this long after its end, because its row may reach D1 a little late. */
 const NEWS_MS = 5 * MINUTE_MS;
 /** Then all days of a pipeline are counted again: builds that D1 heard of later, or that are no more. */
 const RECOUNT_MS = DAY_MS;

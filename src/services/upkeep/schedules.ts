@@ -84,7 +84,7 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
   };
 };
 
-/** Schedules of one run, and pools that are told of them: each is a subrequest. */
+/** Schedules of one run, and pools that get their builds: each is a subrequest. */
 const DUE = 500;
 const POOLS = 60;
 const PREPARE_MS = 10_000;

@@ -17,7 +17,7 @@ import type { Holder } from "../jobs/jobs.ts";
 
 /** The entries of one branch in one pipeline. */
 export interface CacheScope {
-  /** Names it to agents, which keep copies of entries by it. */
+  /** The id of the scope: agents file their own copies of entries under it. */
   id: string;
   ref: string;
   pipelineId: string;

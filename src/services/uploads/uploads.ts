@@ -13,7 +13,7 @@ type OfAgents = "upload" | "download" | "cache-read" | "cache-write";
 
 const UNKNOWN = "The grant is not one that was given for this.";
 
-/** What an agent is told whose grant is genuine, but for something else. */
+/** The answer to an agent whose grant is genuine, but for something else. */
 const OTHER: Record<OfAgents, string> = {
   upload: "The grant is for another artifact, or for another agent.",
   download: "The grant is for another agent.",
