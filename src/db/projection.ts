@@ -47,7 +47,7 @@ export type BuildRow = typeof buildSummary.$inferSelect;
 /** Reads what a statement selected of builds. */
 export const readBuildRow = reader(getTableColumns(buildSummary)) as (row: Record<string, unknown>) => BuildRow;
 
-const timeOf = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
+const toMilliseconds = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
 /** The row of a build. The counts of its jobs are those at its end. */
 const toRow = (record: Build, poolVersion: number): BuildRow => ({
@@ -56,8 +56,8 @@ const toRow = (record: Build, poolVersion: number): BuildRow => ({
   pull: record.pull?.number ?? null,
   jobCounts: record.finishedAt === null ? null : record.jobCounts,
   queuedAt: Date.parse(record.queuedAt),
-  startedAt: timeOf(record.startedAt),
-  finishedAt: timeOf(record.finishedAt),
+  startedAt: toMilliseconds(record.startedAt),
+  finishedAt: toMilliseconds(record.finishedAt),
   poolVersion,
 });
 
@@ -65,7 +65,7 @@ export const projectBuild = (db: D1Database, record: Build, version: number): D1
   const { id, orgId, jobs } = record;
   const row: Record<string, unknown> = toRow(record, version);
   const values = COLUMNS.map(([field, column]) => (row[field] == null ? null : column.mapToDriverValue(row[field])));
-  const finishedAt = timeOf(record.finishedAt);
+  const finishedAt = toMilliseconds(record.finishedAt);
   return [
     db.prepare(BUILD).bind(...values),
     ...(jobs && finishedAt

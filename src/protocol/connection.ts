@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { atMost, notEmpty, queryNumber, withoutControls } from "./checks.ts";
 import { Id, Name, NameFilter, OrgId, Timestamp } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
-import { cursorOf, PAGE } from "./page.ts";
+import { cursorSchema, PAGE } from "./page.ts";
 import { Branch, FullName, NewRepository } from "./repository.ts";
 
 /** The programs that hosts of git run. Forgejo is `gitea`. */
@@ -104,7 +104,7 @@ export type HostRepository = z.infer<typeof HostRepository>;
 export const HostRepositoryFilter = z.strictObject({
   limit: z.optional(z._default(queryNumber(1, LIMITS.hostPageLength), DEFAULTS.hostPageLength)),
   /** The number of a page at the host. */
-  cursor: z.optional(cursorOf(z.string().check(z.regex(/^[1-9][0-9]{0,5}$/)))),
+  cursor: z.optional(cursorSchema(z.string().check(z.regex(/^[1-9][0-9]{0,5}$/)))),
 });
 
 /** A repository of the host to connect: named by its number or its name. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { intBetween } from "./checks.ts";
 import { Name, OrgId, Timestamp } from "./common.ts";
-import { cursorOf } from "./page.ts";
+import { cursorSchema } from "./page.ts";
 import { GIB } from "./units.ts";
 
 const TIB = 1_024 * GIB;
@@ -123,4 +123,4 @@ export type Noun = (typeof NOUNS)[number];
  */
 const Place = z.string().check(z.regex(new RegExp(`^(?:${NOUNS.join("|")})/[0-9a-f-]{0,36}(?:\\.[0-9]{1,4})?$`)));
 
-export const ExportQuery = z.strictObject({ noun: z.optional(z.enum(NOUNS)), cursor: z.optional(cursorOf(Place)) });
+export const ExportQuery = z.strictObject({ noun: z.optional(z.enum(NOUNS)), cursor: z.optional(cursorSchema(Place)) });

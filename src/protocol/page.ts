@@ -12,12 +12,12 @@ const decodeCursor = (text: string): string => {
 };
 
 /** Where the previous page ended: base64url of its last id. Opaque to clients. */
-export const cursorOf = (ends: z.ZodMiniType<string>) =>
+export const cursorSchema = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
     .check(z.refine((end) => ends.safeParse(end).success, "must be one that an earlier page gave"));
 
-const Cursor = cursorOf(Id);
+const Cursor = cursorSchema(Id);
 
 export const encodeCursor = (id: string): string =>
   btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -36,7 +36,7 @@ const ALL_ENDED = ".ended";
 const idBefore = (cursor: string): string => (cursor.endsWith(ALL_ENDED) ? cursor.slice(0, -ALL_ENDED.length) : cursor);
 
 const BuildsCursor = z.pipe(
-  cursorOf(z.string().check(z.refine((cursor) => Id.safeParse(idBefore(cursor)).success))),
+  cursorSchema(z.string().check(z.refine((cursor) => Id.safeParse(idBefore(cursor)).success))),
   z.transform((cursor) => ({ id: idBefore(cursor), isPastLive: cursor.endsWith(ALL_ENDED) })),
 );
 
@@ -49,11 +49,11 @@ export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
 /** The same for a list that is whole unless `limit` is given. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
-export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorOf(OrgId)) });
+export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorSchema(OrgId)) });
 
 /** Dead letters of one organization, in the order of their numbers. */
 export const DeadLetterFilter = z.strictObject({
   ...PAGE,
   orgId: OrgId,
-  cursor: z.optional(cursorOf(z.string().check(z.regex(/^[0-9]{1,15}$/)))),
+  cursor: z.optional(cursorSchema(z.string().check(z.regex(/^[0-9]{1,15}$/)))),
 });

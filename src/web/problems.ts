@@ -25,7 +25,7 @@ const toProblem = (refusal: Refusal, requestId: string): Problem => {
   const [status, title] = PROBLEMS[refusal.kind];
   const { errors, existingId, expectedOffset } = refusal.extras;
   return {
-    type: typeOf(refusal.kind),
+    type: problemPage(refusal.kind),
     title,
     status,
     detail: refusal.message,
@@ -37,7 +37,7 @@ const toProblem = (refusal: Refusal, requestId: string): Problem => {
 };
 
 /** A stable URI reference to the page that explains the problem. */
-const typeOf = (kind: ProblemKind): string => `/problems/${kind}`;
+const problemPage = (kind: ProblemKind): string => `/problems/${kind}`;
 
 export const problemResponse = (refusal: Refusal, requestId: string): Response => {
   const problem = toProblem(refusal, requestId);

@@ -19,7 +19,11 @@ const MOVED_AFTER = HOUR_MS;
 export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
 
 /** Whose log it is in the archive; null for a build that has not ended. */
-export const logOwnerOf = ({ id, orgId, finishedAt }: Pick<Logged, "id" | "orgId" | "finishedAt">): LogOwner | null =>
+export const findLogOwner = ({
+  id,
+  orgId,
+  finishedAt,
+}: Pick<Logged, "id" | "orgId" | "finishedAt">): LogOwner | null =>
   finishedAt === null ? null : { day: dayOf(Date.parse(finishedAt)), orgId, jobId: id };
 
 /** Whether the log is looked for in the archive first. */
@@ -70,7 +74,7 @@ const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
   show: (build: Build) => C | Promise<C>,
 ): Promise<C> => {
   const canceled = await show(settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) })));
-  const ended = logOwnerOf({ ...canceled, orgId: context.orgId });
+  const ended = findLogOwner({ ...canceled, orgId: context.orgId });
   // What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
   if (ended) context.waitUntil(context.objects.log(context.orgId, canceled.id).close({ fence: 0, ended }));
   return canceled;

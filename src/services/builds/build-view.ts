@@ -12,7 +12,7 @@ import { makeView } from "../core/verb.ts";
 /** The columns of a build in lists. */
 export const BUILD_COLUMNS = getTableColumns(buildSummary);
 
-const timestampOf = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 /** The build of a row: without what only its own page shows, which the archive has. */
 export const buildOfRow = (row: BuildRow): Build => {
@@ -37,8 +37,8 @@ export const buildOfRow = (row: BuildRow): Build => {
     steps: [],
     summary: null,
     queuedAt: new Date(row.queuedAt).toISOString(),
-    startedAt: timestampOf(row.startedAt),
-    finishedAt: timestampOf(row.finishedAt),
+    startedAt: toTimestamp(row.startedAt),
+    finishedAt: toTimestamp(row.finishedAt),
   });
 };
 

@@ -5,7 +5,7 @@ import { EventId, FollowMessage, MORE } from "../../protocol/log.ts";
 import type { Context } from "../core/context.ts";
 import { reaching } from "../core/outage.ts";
 import { logDeleted, Refusal } from "../core/refusal.ts";
-import { findLog, isLongEnded, logOwnerOf } from "./build-jobs.ts";
+import { findLog, findLogOwner, isLongEnded } from "./build-jobs.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
 
@@ -31,7 +31,7 @@ export const followLog = async (
   const job = await findLog(context, id);
   if (job.isLogDeleted) throw logDeleted();
   const position = EventId.parse(from);
-  const owner = logOwnerOf(job);
+  const owner = findLogOwner(job);
   const inArchive = (logs: ArchivedLog[]) => follow(archivedMessages(context.archive, logs, position, attempt));
   if (owner && isLongEnded(context, job)) {
     const logs = await listLogs(context.archive, owner).catch(() => []);
@@ -107,7 +107,7 @@ const acrossTheMove = (live: Following, from: Position, rest: (at: Position) => 
 };
 
 const rest = async (context: Context, id: string, at: Position, attempt: number | undefined) => {
-  const owner = logOwnerOf(await findLog(context, id));
+  const owner = findLogOwner(await findLog(context, id));
   const logs = owner ? await reaching(listLogs(context.archive, owner)) : [];
   return archivedMessages(context.archive, logs, at, attempt);
 };

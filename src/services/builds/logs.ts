@@ -7,7 +7,7 @@ import { reaching } from "../core/outage.ts";
 import { logDeleted, notFound, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { readHolder } from "../jobs/jobs.ts";
-import { findLog, isLongEnded, type Logged, logOwnerOf } from "./build-jobs.ts";
+import { findLog, findLogOwner, isLongEnded, type Logged } from "./build-jobs.ts";
 
 interface Chunk {
   /** Bytes that this lease sent before. */
@@ -73,7 +73,7 @@ const inEitherPlace = async <T>(
   inObject: () => Promise<T | null>,
   inArchive: (owner: LogOwner) => Promise<T | null>,
 ): Promise<T | null> => {
-  const owner = logOwnerOf(build);
+  const owner = findLogOwner(build);
   const early = owner && isLongEnded(context, build) ? await inArchive(owner).catch(() => null) : null;
   return early ?? (await inObject()) ?? (owner && reaching(inArchive(owner)));
 };

@@ -67,7 +67,7 @@ export const composeFor = async (
   return entries;
 };
 
-const filesOf = (entries: ComposedEntry[]): HandedEnvironment["files"] =>
+const toFiles = (entries: ComposedEntry[]): HandedEnvironment["files"] =>
   Object.fromEntries(
     entries.flatMap(({ key, value: text, file }) =>
       file ? [[key, { encoding: file.encoding, text, ...(file.name !== null && { name: file.name }) }]] : [],
@@ -79,11 +79,11 @@ export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment =
   env: Object.fromEntries(entries.filter(({ file }) => !file).map(({ key, value }) => [key, value])),
   secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
   runKeys: entries.filter((entry) => entry.scope === "run").map((entry) => entry.key),
-  ...(entries.some(({ file }) => file) && { files: filesOf(entries) }),
+  ...(entries.some(({ file }) => file) && { files: toFiles(entries) }),
 });
 
 /** Values to mask. */
-export const secretsOf = (entries: ComposedEntry[]): string[] =>
+export const listSecrets = (entries: ComposedEntry[]): string[] =>
   entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
 
 /** What the pool remembers of a hand-out: names, and the variables that were used. */

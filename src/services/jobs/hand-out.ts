@@ -15,7 +15,7 @@ import { isOwn } from "../core/record.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { isAskedForFile } from "../repositories/pipeline-files.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
-import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "./build-environment.ts";
+import { composeFor, deliveredKeys, handedEnvironment, listSecrets, unopenable } from "./build-environment.ts";
 import { cloneToken, WITH_APP } from "./clone-token.ts";
 
 /** Builds of the pipeline, the newest first, among which the last good one of the branch is looked for. */
@@ -171,7 +171,7 @@ const deliver = async (
 ): Promise<Job> => {
   const { jobId, fence } = claimed;
   const pool = context.objects.pool(context.orgId);
-  const secrets = secretsOf(entries ?? []);
+  const secrets = listSecrets(entries ?? []);
   if (credential) secrets.push(credential.value);
   const attempt = claimed.job?.attempt ?? claimed.build.attempt + 1;
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt, secrets };

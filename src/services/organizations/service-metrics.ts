@@ -39,7 +39,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
   const counted = rowCounts(counting.results[0]?.place ?? "");
   return {
     isUp: ageSeconds !== null && ageSeconds < UP_SECONDS,
-    upkeep: { lastRunAt: timeOf(newest?.at), ageSeconds, setAside: setAside.results },
+    upkeep: { lastRunAt: toTimestamp(newest?.at), ageSeconds, setAside: setAside.results },
     pools: {
       swept: gauges.swept,
       failed: gauges.failed,
@@ -64,13 +64,13 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       bytes,
       limitBytes: DATABASE_LIMIT_BYTES,
       isNearlyFull: bytes >= NEARLY_FULL * DATABASE_LIMIT_BYTES,
-      rowsCountedAt: timeOf(counted.at),
+      rowsCountedAt: toTimestamp(counted.at),
       rows: counted.tables,
     },
   };
 };
 
-const timeOf = (at: number | null = null): string | null => (at === null ? null : new Date(at).toISOString());
+const toTimestamp = (at: number | null = null): string | null => (at === null ? null : new Date(at).toISOString());
 
 /** Reads what upkeep wrote: to ask each pool would wake it. */
 export const jsonServiceMetrics = verb({

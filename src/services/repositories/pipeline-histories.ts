@@ -56,13 +56,13 @@ const toBuild = ({ ref, queuedAt, startedAt, finishedAt, ...build }: EndedBuild)
   finishedAt: timestamp(finishedAt),
 });
 
-const secondsOf = (p50: number | null, p90: number | null) =>
+const toSeconds = (p50: number | null, p90: number | null) =>
   p50 === null || p90 === null ? null : { p50: p50 / SECOND_MS, p90: p90 / SECOND_MS };
 
 const toWeek = ({ tookP50, tookP90, waitedP50, waitedP90, ...counts }: Week): WeekOfBuilds => ({
   ...counts,
-  tookSeconds: secondsOf(tookP50, tookP90),
-  waitedSeconds: secondsOf(waitedP50, waitedP90),
+  tookSeconds: toSeconds(tookP50, tookP90),
+  waitedSeconds: toSeconds(waitedP50, waitedP90),
 });
 
 const findFirstFailure = (history: History, defaultBranch: string): PipelineHistory["failingSince"] => {

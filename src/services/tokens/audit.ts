@@ -21,7 +21,7 @@ const entries = listing(auditLog, getTableColumns(auditLog), {
 
 const auditEntry = makeView(AuditEntry);
 
-const firstIdOf = (time: string | undefined) => time && firstIdAt(Date.parse(time));
+const firstIdSince = (time: string | undefined) => time && firstIdAt(Date.parse(time));
 
 export const listAudit = verb({
   access: { role: "admin" },
@@ -33,8 +33,8 @@ export const listAudit = verb({
       limit: DEFAULTS.newestPageLength,
       ...query,
       [isFrequent ? "frequentAction" : "action"]: action,
-      since: firstIdOf(since),
-      until: firstIdOf(until),
+      since: firstIdSince(since),
+      until: firstIdSince(until),
     };
     const [rows] = await context.db.run(entries(context, page));
     return toPage(rows, page, auditEntry);

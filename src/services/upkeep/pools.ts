@@ -4,7 +4,7 @@ import { isQuietTurn, SWEEP_BEGIN, type SweepPlace, sweepSlice } from "../../dom
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { PoolNumbers } from "../../queue/state/numbers.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
-import { type Chore, isKept, minuteOf, type Upkeep } from "./run.ts";
+import { type Chore, isKept, toMinute, type Upkeep } from "./run.ts";
 
 const SWEEP_MS = 10_000;
 /** A pool that told D1 something so recently is busy although nothing is active: it has events to tell. */
@@ -37,7 +37,7 @@ export const sweepPools = async (run: Upkeep): Promise<Swept> => {
   const { env, now, failures, turn } = run;
   const objects = new ObjectStubs(env);
   const before: SweepPlace = turn.place ? JSON.parse(turn.place) : SWEEP_BEGIN;
-  const minute = minuteOf(now);
+  const minute = toMinute(now);
   const { names, rounds, place } = sweepSlice(before, await duePools(run, isQuietTurn(before, minute)), minute);
   turn.place = JSON.stringify(place);
   const answers = await Promise.all(

@@ -3,7 +3,7 @@ import { ARCHIVED, type Archived, dayOf, dayOfKey, UNTIL_DAY } from "../../archi
 import { firstIdAt } from "../../domain/id-range.ts";
 import { PERIODS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
-import { type Chore, minuteOf, type Upkeep } from "./run.ts";
+import { type Chore, toMinute, type Upkeep } from "./run.ts";
 
 /** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
 const PAGE = 1000;
@@ -104,7 +104,7 @@ export const removeTraces: Chore = async (run) => {
   const [sessions, pushes, metrics, failures] = await db.run(
     db.statement(sql`DELETE FROM ended_session WHERE until < ${at}`),
     db.statement(sql`DELETE FROM listed_push WHERE until < ${at}`),
-    db.statement(sql`DELETE FROM service_metric WHERE minute < ${minuteOf(now) - SERVICE_METRIC_MINUTES}`),
+    db.statement(sql`DELETE FROM service_metric WHERE minute < ${toMinute(now) - SERVICE_METRIC_MINUTES}`),
     db.statement(sql`DELETE FROM upkeep_failure WHERE kind <> 'turn' AND next_at < ${now - FAILURE_DAYS * DAY_MS}`),
   );
   return {

@@ -6,7 +6,7 @@ import { log } from "../../log.ts";
 import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 
 /** Minutes since 1970: upkeep runs once in each. */
-export const minuteOf = (at: number): number => Math.floor(at / MINUTE_MS);
+export const toMinute = (at: number): number => Math.floor(at / MINUTE_MS);
 
 /** What a chore remembers from one run to the next. */
 export interface Turn {

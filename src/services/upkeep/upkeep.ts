@@ -20,7 +20,7 @@ import { countHistories, recountHistories } from "./histories.ts";
 import { reconcileBuilds, type Swept, sweepPools } from "./pools.ts";
 import { removeArchived, removeAudit, removeBuilds, removeTraces, removeUses } from "./retention.ts";
 import { countRows } from "./row-counts.ts";
-import { type Chore, type Done, Failures, minuteOf, NOTHING, type Turn, type Upkeep } from "./run.ts";
+import { type Chore, type Done, Failures, NOTHING, type Turn, toMinute, type Upkeep } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 
 /** Longer than a chore may take: one that was killed with its run begins again then. */
@@ -78,7 +78,7 @@ export const endTurn = async (
   { name, everyMinutes }: Timed,
   { place, goesOn }: Turn,
 ): Promise<void> => {
-  const nextAt = (minuteOf(now) + (goesOn ? 1 : everyMinutes)) * MINUTE_MS;
+  const nextAt = (toMinute(now) + (goesOn ? 1 : everyMinutes)) * MINUTE_MS;
   await db.run(
     db.statement(sql`INSERT INTO upkeep_failure (kind, subject, org_id, tries, next_at, reason)
       VALUES ('turn', ${name}, NULL, 0, ${nextAt}, ${place})
@@ -136,7 +136,7 @@ const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Prom
       databaseBytes: meta.size_after,
     };
     const last = newest?.minute ?? 0;
-    const minute = Math.max(minuteOf(now), last + 1);
+    const minute = Math.max(toMinute(now), last + 1);
     const [{ meta: writeMeta }] = await db.run(
       db.statement(sql`INSERT INTO service_metric (minute, facts) SELECT ${minute}, ${JSON.stringify(numbers)}
         WHERE coalesce((SELECT max(minute) FROM service_metric), 0) = ${last}`),

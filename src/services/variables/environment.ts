@@ -5,7 +5,7 @@ import { Uncomposable } from "../builds/run-values.ts";
 import type { Context } from "../core/context.ts";
 import { Refusal, settled } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
-import { composeFor, deliveredKeys, handedEnvironment, secretsOf, unopenable } from "../jobs/build-environment.ts";
+import { composeFor, deliveredKeys, handedEnvironment, listSecrets, unopenable } from "../jobs/build-environment.ts";
 import { type Holder, readHolder, stepsOfTexts, textsOfSteps } from "../jobs/jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
@@ -25,7 +25,7 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
     groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
   );
   const entries = await composeFor(context, claimed, { rows, groups });
-  const masks = { fence, tokenHash, values: secretsOf(entries), texts: textsOfSteps(reported) };
+  const masks = { fence, tokenHash, values: listSecrets(entries), texts: textsOfSteps(reported) };
   const added = await context.objects.log(context.orgId, jobId).addMasks(masks);
   if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
   const texts = settled(added);
