@@ -53,7 +53,7 @@ export const LimitsChange = z.strictObject(
 export type OwnLimits = Partial<OrganizationLimits> | null;
 
 /** Every limit of an organization. */
-export const limitsOf = (own: OwnLimits | undefined): OrganizationLimits => ({ ...ORGANIZATION_LIMITS, ...own });
+export const effectiveLimits = (own: OwnLimits | undefined): OrganizationLimits => ({ ...ORGANIZATION_LIMITS, ...own });
 
 /** What is stored after a change. A limit that is set to its default follows later defaults. */
 export const changedLimits = (own: OwnLimits, change: z.infer<typeof LimitsChange>): OwnLimits => {

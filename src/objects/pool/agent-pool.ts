@@ -2,7 +2,7 @@ import { type Keyring, KeyUnknown, keyIdSql, loadKeyring, SealBroken } from "../
 import { inputsContext } from "../../domain/seal-context.ts";
 import type { Agent, AgentChange, AgentRun } from "../../protocol/agent.ts";
 import type { Metrics, PoolNow } from "../../protocol/metrics.ts";
-import { limitsOf, type OwnLimits } from "../../protocol/organization.ts";
+import { effectiveLimits, type OwnLimits } from "../../protocol/organization.ts";
 import type { Role } from "../../protocol/token.ts";
 import type * as commands from "../../queue/commands/commands.ts";
 import type { Reconciled } from "../../queue/commands/sequence.ts";
@@ -100,7 +100,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
 
   /** The operator set other limits. A call that is lost is made up for when this object wakes next. */
   async limitsChanged(own: OwnLimits): Promise<void> {
-    this.engine.limits = limitsOf(own);
+    this.engine.limits = effectiveLimits(own);
   }
 
   async registerAgent(agent: commands.NewAgent): Promise<Result<Agent>> {

@@ -2,7 +2,7 @@ import { poolTimes } from "../../config.ts";
 import { databaseOf } from "../../db/database-of.ts";
 import { log } from "../../log.ts";
 import { LIMITS } from "../../protocol/limits.ts";
-import { limitsOf } from "../../protocol/organization.ts";
+import { effectiveLimits } from "../../protocol/organization.ts";
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import {
@@ -55,7 +55,7 @@ export class PoolEngine {
   readonly reconciler: Reconciler;
   readonly courier: Courier;
   /** Those of the organization: as D1 has them from the comparison on, before which no build is numbered. */
-  limits = limitsOf(null);
+  limits = effectiveLimits(null);
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   #state!: PoolState;

@@ -6,7 +6,7 @@ import type { BuildOrigin } from "../../githosts/core/build-origin.ts";
 import { log } from "../../log.ts";
 import { BuildEvent } from "../../protocol/build.ts";
 import { ACTIVE } from "../../protocol/build-states.ts";
-import { limitsOf, type OrganizationLimits, type OwnLimits } from "../../protocol/organization.ts";
+import { effectiveLimits, type OrganizationLimits, type OwnLimits } from "../../protocol/organization.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import type { Stored, StoredBuild } from "../../queue/commands/reconcile.ts";
@@ -143,7 +143,7 @@ export class Reconciler {
       HeardSequence & { limits: string | null }
     >();
     const sequence = row?.sequence == null ? NOTHING_HEARD : { sequence: row.sequence, complete: row.complete };
-    this.#machine.limits = limitsOf(row?.limits ? (JSON.parse(row.limits) as OwnLimits) : null);
+    this.#machine.limits = effectiveLimits(row?.limits ? (JSON.parse(row.limits) as OwnLimits) : null);
     const compared = this.#machine.step("compare", { found: sequence });
     if (!compared.ok) throw new Error(compared.refusal.detail);
     if (compared.value === "pool") await this.#readAgain();

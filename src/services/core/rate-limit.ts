@@ -4,7 +4,7 @@ import { databaseOf } from "../../db/database-of.ts";
 import { organization } from "../../db/schema.ts";
 import { DatabaseSession } from "../../db/session.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
-import { limitsOf, ORGANIZATION_LIMITS, type OrganizationLimits } from "../../protocol/organization.ts";
+import { effectiveLimits, ORGANIZATION_LIMITS, type OrganizationLimits } from "../../protocol/organization.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 import type { Caller, CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
@@ -24,11 +24,11 @@ const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<Org
   const query = db.sql.select({ limits: organization.limits }).from(organization).where(eq(organization.id, orgId));
   try {
     const [[row]] = await db.run(query);
-    const limits = limitsOf(row?.limits);
+    const limits = effectiveLimits(row?.limits);
     limitsByOrganization.set(orgId, { limits, until: Date.now() + KNOWN_MS });
     return limits;
   } catch {
-    return before?.limits ?? limitsOf(null);
+    return before?.limits ?? effectiveLimits(null);
   }
 };
 

@@ -9,7 +9,7 @@ import { OrgId } from "../../protocol/common.ts";
 import {
   CreatedOrganization,
   changedLimits,
-  limitsOf,
+  effectiveLimits,
   NewOrganization,
   Organization,
   OrganizationChange,
@@ -28,7 +28,7 @@ export const PathOrg = z.object({ id: OrgId });
 type Row = typeof organization.$inferSelect;
 
 const view = makeView(Organization);
-export const organizationRecord = (row: Row): Organization => view({ ...row, limits: limitsOf(row.limits) });
+export const organizationRecord = (row: Row): Organization => view({ ...row, limits: effectiveLimits(row.limits) });
 
 /** @throws Refusal not-found */
 const findOrganization = async ({ db }: Context, id: string): Promise<Row> => {
@@ -108,7 +108,7 @@ export const updateOrganization = verb({
     const row = await findOrganization(context, id);
     const change = writablePart(body, OrganizationChange, organizationRecord(row));
     const next: Row = { ...row, limits: changedLimits(row.limits, change.limits ?? {}) };
-    const changes = diff(limitsOf(row.limits), limitsOf(next.limits));
+    const changes = diff(effectiveLimits(row.limits), effectiveLimits(next.limits));
     if (Object.keys(changes).length > 0) {
       const read = row.limits && JSON.stringify(row.limits);
       const isUnchanged = sql`EXISTS (SELECT 1 FROM organization WHERE id = ${id} AND limits IS ${read})`;
