@@ -140,14 +140,14 @@ export const READERS: readonly Reader[] = [
   {
     file: "src/domain/patterns.ts",
     readBy: {
-      matcherOf: ["src/agent/cache/prepare-cache.ts", "src/domain/artifact/chosen-paths.ts"],
+      nameMatcher: ["src/agent/cache/prepare-cache.ts", "src/domain/artifact/chosen-paths.ts"],
       isTouched: [
         ...["src/agent/build/job-facts.ts", "src/pipeline/graph/group-protection.ts"],
         ...["src/pipeline/expression/changed.ts", "src/githosts/core/wants.ts"],
       ],
     },
     worst: {
-      "a long name": ({ matcherOf }, n) => matcherOf(["**a*".repeat(60)], NO_LIMIT)("a".repeat(n)),
+      "a long name": ({ nameMatcher }, n) => nameMatcher(["**a*".repeat(60)], NO_LIMIT)("a".repeat(n)),
       "many names": ({ isTouched }, n) =>
         isTouched([`${"*a".repeat(20)}*b`], Array(n).fill(`${"a".repeat(30)}bc`), NO_LIMIT),
     },
@@ -179,10 +179,10 @@ export const READERS: readonly Reader[] = [
   },
   {
     file: "src/domain/failure/error-lines.ts",
-    readBy: { failedLineOf: ["src/objects/log/text.ts"], excerptOf: ["src/services/builds/failure.ts"] },
+    readBy: { findFailedLine: ["src/objects/log/text.ts"], excerptOf: ["src/services/builds/failure.ts"] },
     worst: {
-      "a line of carriage returns": ({ failedLineOf }, n) => failedLineOf(`${"\r".repeat(n)}x`),
-      "many lines": ({ failedLineOf }, n) => failedLineOf("error: expected\n".repeat(n)),
+      "a line of carriage returns": ({ findFailedLine }, n) => findFailedLine(`${"\r".repeat(n)}x`),
+      "many lines": ({ findFailedLine }, n) => findFailedLine("error: expected\n".repeat(n)),
     },
   },
   {
