@@ -97,13 +97,13 @@ export class GitHost extends Host {
   }
 }
 
-interface DayObject extends Rpc.DurableObjectBranded {
+interface DayObject {
   fireAlarm(): Promise<void>;
   reset(): Promise<void>;
 }
 
 const objectOf = (env: Env, { binding, name }: Pick<Alarm, "binding" | "name">) =>
-  (env[binding] as unknown as DurableObjectNamespace<DayObject>).getByName(name);
+  calling(env[binding].getByName(name) as unknown as DayObject);
 
 /** Fires an alarm as the platform does: one at a time of an object, and again where it threw. */
 const fire = async (env: Env, alarm: Alarm): Promise<void> => {

@@ -1,4 +1,4 @@
-import { poolName } from "../../src/domain/durable-objects.ts";
+import { calling, poolName } from "../../src/domain/durable-objects.ts";
 import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import worker, { BuildLog, AgentPool as Pool } from "../../src/worker.ts";
 
@@ -56,7 +56,7 @@ export default {
   ...worker,
   async fetch(request, env, ctx) {
     const { pathname, searchParams } = new URL(request.url);
-    const pool = (env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(poolName("old"));
+    const pool = calling((env.AGENT_POOL as unknown as DurableObjectNamespace<AgentPool>).getByName(poolName("old")));
     if (pathname === "/fill") {
       await pool.fill(Number(searchParams.get("builds")));
       return Response.json({});

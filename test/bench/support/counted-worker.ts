@@ -187,13 +187,13 @@ export class GitHost extends Host {
   }
 }
 
-interface CountedObject extends Rpc.DurableObjectBranded {
+interface CountedObject {
   fireAlarm(): Promise<void>;
   stored(): Promise<Stored>;
 }
 
 const objectOf = (env: Env, { binding, name }: AlarmOwner) =>
-  (env[binding] as unknown as DurableObjectNamespace<CountedObject>).getByName(name);
+  calling(env[binding].getByName(name) as unknown as CountedObject);
 
 const counting = {
   ...worker,
