@@ -52,8 +52,8 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
       oldestWaitSeconds: gauges.oldestWaitSeconds,
       ...totals,
     },
-    stores: (newest?.stored ?? []).map(({ at: _, ...store }) => store),
     organizations: newest?.today?.day === toDayNumber(now.getTime()) ? newest.today.organizations : [],
+    stores: (newest?.stored ?? []).map(({ at: _, ...store }) => store),
     leasesLost,
     outbox: {
       ageSeconds: gauges.outboxSeconds,
