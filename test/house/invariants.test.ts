@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { PLANTED } from "../drill/day/planted.ts";
 import { INVARIANTS } from "../simulate/invariants.ts";
 import { MUTANTS } from "../simulate/mutants.ts";
 import { LEGEND } from "../simulate/trace.ts";
@@ -41,7 +42,8 @@ const filesThatCheck = (number: number): string[] => {
 
 describe("a rule that is planted into the source", () => {
   it("takes the place of a right one that its file has once, so that its mutant is another machine", () => {
-    const planted = MUTANTS.flatMap(({ rules }) => rules.planted ?? []);
+    const ofTheDay = Object.values(PLANTED).flatMap(({ file, rules }) => rules.map((rule) => ({ file, ...rule })));
+    const planted = [...MUTANTS.flatMap(({ rules }) => rules.planted ?? []), ...ofTheDay];
     expect(planted.length).toBeGreaterThan(10);
     for (const rule of planted) expect(plant(readFileSync(join(ROOT, rule.file), "utf8"), rule)).toContain(rule.wrong);
   });

@@ -19,7 +19,7 @@ export const PLANTED: Record<string, Planted> = {
         right: "/\\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/",
         wrong: "/constraint|too big|too large|too long|mismatch/i",
       },
-      { right: "sent === 1 || rejected.length < sent", wrong: "true" },
+      { right: "attempted === 1 || rejected.length < attempted", wrong: "true" },
     ],
   },
   "chores run by the minute of the hour": {
@@ -27,7 +27,7 @@ export const PLANTED: Record<string, Planted> = {
     rules: [
       {
         right: "claimed.results.some(({ subject }) => subject === chore.name)",
-        wrong: "minuteOf(now) % chore.everyMinutes === 0",
+        wrong: "toMinute(now) % chore.everyMinutes === 0",
       },
     ],
   },
