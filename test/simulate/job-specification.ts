@@ -4,7 +4,7 @@ import type { JobFacts } from "../../src/queue/state/facts.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
 import { DAY_MS } from "./specification.ts";
 
-/* What becomes of the jobs of a build, written a second time from the paper's words. */
+/* What becomes of the jobs of a build, written a second time, in other words than the rules. */
 
 export const CLEANING_MS = 5 * 60_000;
 export const BUILD_MS = 30 * DAY_MS;
