@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { nextDue } from "../../src/queue/commands/step.ts";
+import { sweep } from "../../src/queue/commands/sweep.ts";
+import { apply } from "../../src/queue/state/apply.ts";
+import type { DueIds } from "../../src/queue/state/deadlines.ts";
+import { OFFER_MS } from "../../src/queue/state/rules.ts";
+import { DEADLINE_KINDS } from "../../src/queue/state/state.ts";
 import { TestPool } from "./test-pool.ts";
 
 const DAY = 24 * 60 * 60;
@@ -39,6 +44,24 @@ describe("a silent agent", () => {
     expect(forgotten(pool).sort()).toEqual([heard.id, silent.id].sort());
     expect(pool.model.state.agents.has(waiting.id)).toBe(true);
     expect(pool.model.state.index.holding.get(busy.id)).toBe(holder.jobId);
+  });
+
+  it("waits no more, also where the offer that it did not follow is withdrawn in the same step", () => {
+    const pool = new TestPool();
+    const { state } = pool.model;
+    const agent = pool.agent({ isEphemeral: true });
+    agent.wait();
+    pool.build();
+    const jobId = state.index.offered.get(agent.id)!;
+    apply(state, [{ kind: "agent", agent: { ...state.agents.get(agent.id)!, spentAt: pool.now } }]);
+    pool.now += OFFER_MS;
+    const none = Object.fromEntries(DEADLINE_KINDS.map((kind) => [kind, []])) as unknown as DueIds;
+    const due = { ...none, silence: [], offer: [jobId], retirement: [agent.id] };
+    const { changes } = sweep(state, due, { ...pool.model.context, now: pool.now });
+    apply(state, changes);
+    expect(state.agents.has(agent.id)).toBe(false);
+    expect([...state.waiters.keys()]).toEqual([]);
+    expect(state.index.offered.size).toBe(0);
   });
 
   it("is forgotten with at most 99 others in one step; an alarm is set for the rest", () => {

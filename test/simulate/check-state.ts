@@ -121,7 +121,8 @@ const checkWaiters = (
   }
   if (pause && state.offers.size > 0) return;
   for (const [agentId, waiter] of state.waiters) {
-    const agent = state.agents.get(agentId)!;
+    const agent = state.agents.get(agentId);
+    must(17, agent !== undefined, "an agent that was removed still waits");
     const isFree =
       !state.index.holding.has(agentId) &&
       !state.index.offered.has(agentId) &&

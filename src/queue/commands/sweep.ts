@@ -30,9 +30,10 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...stops.changes,
       ...repeatedStops.changes,
       ...leaseChanges,
+      // Before agents are removed: a withdrawal counts on the agent, and would have one that is gone wait again.
+      ...withdrawOffers(state, due.offer, context),
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),
-      ...withdrawOffers(state, due.offer, context),
       ...endDelays(state, due.delay, context),
       ...(due.pause.length > 0 ? endPause(state, context) : []),
       ...recheckReassigned(state, due.otherAgent, context),
