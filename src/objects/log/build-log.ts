@@ -10,9 +10,10 @@ import { VersionedObject } from "../versioned-object.ts";
 import { BuildLogFollowers } from "./followers.ts";
 import { LogMasking, type Masking, maskBytes } from "./masking.ts";
 import { LogMove } from "./move.ts";
-import { BuildLogStore, type Ended, type LogSegment, type PieceTime } from "./store.ts";
+import { BuildLogStore, type PieceTime } from "./store.ts";
 import { type LogInfo, LogText, type ReadRange } from "./text.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
+import type { Ended, LogSegment } from "./values.ts";
 
 /** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
 const MASKS_LIMIT = MIB;
@@ -45,7 +46,7 @@ export class BuildLog extends VersionedObject {
     this.#followers = new BuildLogFollowers(ctx, this.#store);
     this.#masking = new LogMasking(ctx.id.toString(), () => this.env);
     this.#text = new LogText(this.#store, () => this.env.ARCHIVE);
-    this.#turns = new LogTurns(this.#masking);
+    this.#turns = new LogTurns(this.#masking, this.#store);
     const parts = { store: this.#store, text: this.#text, masking: this.#masking, followers: this.#followers };
     this.#move = new LogMove({ storage: ctx.storage, turns: this.#turns, ...parts });
   }
@@ -138,8 +139,9 @@ export class BuildLog extends VersionedObject {
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
     await this.#turns.take(async () => {
       const isNews = fence > this.#store.closedFence;
-      const isEnd = ended !== null && this.#store.end(this.#withOwner(ended), fence);
-      if (isNews && (fence > 0 || this.#store.isLaid)) this.#store.close(fence);
+      const isEnd = ended !== null && this.#store.current() !== undefined && !this.#store.ended;
+      if (isEnd || (isNews && (fence > 0 || this.#store.isLaid)))
+        this.#store.close(fence, isEnd ? this.#withOwner(ended) : null);
       this.#masking.forget();
       const isTombstone = isNews && this.#store.isLaid && !this.#store.current();
       if (isEnd || isTombstone) await this.#move.schedule();

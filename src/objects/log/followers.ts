@@ -2,7 +2,8 @@ import { wholeCharacters } from "../../domain/text.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type FollowMessage, MORE } from "../../protocol/log.ts";
 import { KIB } from "../../protocol/units.ts";
-import type { BuildLogStore, LogSegment } from "./store.ts";
+import type { BuildLogStore } from "./store.ts";
+import type { LogSegment } from "./values.ts";
 
 /** Bytes of one message at most. */
 const MESSAGE_SIZE = 128 * KIB;

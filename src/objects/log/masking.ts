@@ -1,7 +1,8 @@
 import { type Keyring, keyIdOf, loadKeyring } from "../../crypto/keyring.ts";
 import { compile, Masker, maskText } from "../../mask/mask.ts";
 import type { Needles } from "../../mask/scanner.ts";
-import type { BuildLogStore, LogSegment } from "./store.ts";
+import type { BuildLogStore } from "./store.ts";
+import type { LogSegment } from "./values.ts";
 
 /** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
 export interface Masking {

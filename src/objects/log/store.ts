@@ -1,82 +1,25 @@
 import type { MaskerPosition } from "../../mask/mask.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { KIB } from "../../protocol/units.ts";
+import { convertTables } from "./earlier-tables.ts";
+import {
+  CLOSED,
+  type Ended,
+  LEASES,
+  type LogSegment,
+  leaseKey,
+  pieceKey,
+  piecesOf,
+  type StoredLease,
+  type StoredPiece,
+} from "./values.ts";
 
-/*
- * A lease writes one row of `lease` when it begins and ends, and one of `piece` for each chunk: the piece says where
- * the masker continues. Of the row and its last piece, the one with the higher offset is the later.
- */
-const LOG_TABLES = `
-CREATE TABLE IF NOT EXISTS lease (
-  fence INTEGER PRIMARY KEY, token_hash TEXT NOT NULL, attempt INTEGER NOT NULL, sealed TEXT,
-  offset INTEGER NOT NULL, covered INTEGER NOT NULL, run INTEGER NOT NULL,
-  size INTEGER NOT NULL, is_full INTEGER NOT NULL, leaked_to INTEGER NOT NULL, ended TEXT);
-CREATE TABLE IF NOT EXISTS piece (
-  fence INTEGER NOT NULL, start INTEGER NOT NULL, bytes BLOB NOT NULL,
-  at INTEGER, offset INTEGER, covered INTEGER, run INTEGER, PRIMARY KEY (fence, start)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS closed (fence INTEGER NOT NULL);
-`;
-
-/** The segment of each lease. It is no view: a view would cost each log two rows. */
-const SEGMENTS = `(
-  SELECT l.fence, l.token_hash, l.attempt, l.sealed,
-    iif(p.offset > l.offset, p.offset, l.offset) AS offset,
-    iif(p.offset > l.offset, p.covered, l.covered) AS covered,
-    iif(p.offset > l.offset, p.run, l.run) AS run,
-    max(l.size, coalesce(p.start + length(p.bytes), 0)) AS size, l.is_full, l.leaked_to
-  FROM lease l LEFT JOIN piece p
-    ON p.fence = l.fence AND p.start = (SELECT max(start) FROM piece WHERE fence = l.fence))`;
-
-/** Bytes of one row. SQLite in Durable Objects allows 2 MB; readers need less at once. */
-const ROW_SIZE = 256 * KIB;
+/** Bytes of one value. Durable Objects allow 2 MB; readers need less at once. */
+const PIECE_SIZE = 256 * KIB;
 
 const LIMIT_NOTICE = new TextEncoder().encode(
   `\n[This log has reached its limit of ${LIMITS.logBytes} bytes: the rest is not kept.]\n`,
 );
-
-/** The part of the log that one lease wrote. */
-export interface LogSegment {
-  fence: number;
-  tokenHash: string;
-  attempt: number;
-  /** The secrets to mask, sealed; null once the log is closed. */
-  sealed: string | null;
-  /** Where a masker continues. `offset` counts the bytes that this lease sent. */
-  position: MaskerPosition;
-  /** Bytes stored. */
-  size: number;
-  isFull: boolean;
-  /** Bytes sent before this offset had a secret that only this service masked. */
-  leakedTo: number;
-}
-
-interface Row extends Record<string, SqlStorageValue> {
-  fence: number;
-  token_hash: string;
-  attempt: number;
-  sealed: string | null;
-  offset: number;
-  covered: number;
-  run: number;
-  size: number;
-  is_full: number;
-  leaked_to: number;
-}
-
-const toSegment = ({ token_hash, offset, covered, run, is_full, leaked_to, ...row }: Row): LogSegment => ({
-  ...row,
-  tokenHash: token_hash,
-  position: { offset, covered, run },
-  isFull: is_full === 1,
-  leakedTo: leaked_to,
-});
-
-/** Where an ended log goes: the day (UTC) on which its job ended, and whose it is. */
-export interface Ended {
-  day: string;
-  orgId: string;
-  jobId: string;
-}
 
 /** When a piece of the log was stored. */
 export interface PieceTime {
@@ -87,45 +30,65 @@ export interface PieceTime {
 }
 
 /**
- * The log of one job on disk: a segment for each lease, and its bytes in rows. Only a lease, or the end of one, makes
- * the tables: a log that is only asked for stores nothing.
+ * The log of one job on disk: a segment for each lease, and its bytes in pieces. Only a lease, or the end of one, stores
+ * anything: a log that is only asked for leaves nothing.
  */
 export class BuildLogStore {
   readonly #storage: DurableObjectStorage;
-  #isLaid: boolean;
+  readonly #kv: SyncKvStorage;
+  /** As the disk has them, the latest last; null before they were read. */
+  #leases: StoredLease[] | null = null;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    const [lease] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'lease'").toArray();
-    this.#isLaid = lease !== undefined;
+    this.#kv = storage.kv;
+    convertTables(storage);
   }
 
-  #lay(): void {
-    if (!this.#isLaid) this.#storage.transactionSync(() => this.#storage.sql.exec(LOG_TABLES));
-    this.#isLaid = true;
+  /** Reads the disk again: after an error, memory may be ahead of it. */
+  forget(): void {
+    this.#leases = null;
   }
 
   /** Whether anything was stored, be it only that the log is closed. */
   get isLaid(): boolean {
-    return this.#isLaid;
-  }
-
-  #rows<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: SqlStorageValue[]): T[] {
-    return this.#isLaid ? this.#storage.sql.exec<T>(query, ...bindings).toArray() : [];
+    return this.segments().length > 0 || this.closedFence >= 0;
   }
 
   /** The segments of all leases, the latest last. */
   segments(): LogSegment[] {
-    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence`).map(toSegment);
+    return this.#read();
+  }
+
+  #read(): StoredLease[] {
+    this.#leases ??= [...this.#kv.list<StoredLease>({ prefix: LEASES })].map(([, lease]) => this.#latest(lease));
+    return this.#leases;
+  }
+
+  /** The lease as its last piece left it. */
+  #latest(lease: StoredLease): StoredLease {
+    const [last] = this.#pieces(lease.fence, { prefix: piecesOf(lease.fence), reverse: true, limit: 1 });
+    if (!last) return lease;
+    const { start, bytes, position } = last;
+    return {
+      ...lease,
+      size: Math.max(lease.size, start + bytes.length),
+      position: position && position.offset > lease.position.offset ? position : lease.position,
+    };
+  }
+
+  *#pieces(fence: number, options: SyncKvListOptions): Iterable<StoredPiece & { start: number }> {
+    for (const [key, piece] of this.#kv.list<StoredPiece>(options))
+      yield { ...piece, start: Number(key.slice(piecesOf(fence).length)) };
   }
 
   current(): LogSegment | undefined {
-    return this.#rows<Row>(`SELECT * FROM ${SEGMENTS} ORDER BY fence DESC LIMIT 1`).map(toSegment)[0];
+    return this.#read().at(-1);
   }
 
   /** The highest fence for which the log was closed; -1 where it never was. */
   get closedFence(): number {
-    return this.#rows<{ fence: number | null }>("SELECT max(fence) AS fence FROM closed")[0]?.fence ?? -1;
+    return Math.max(this.#kv.get<number>(CLOSED) ?? -1, ...this.#read().map(({ closed = -1 }) => closed));
   }
 
   /** What followers and readers need besides the bytes. */
@@ -135,45 +98,25 @@ export class BuildLogStore {
 
   /** Where the log goes, after its last lease and its job have ended; else null. */
   get ended(): Ended | null {
-    const [last] = this.#rows<{ ended: string | null }>("SELECT ended FROM lease ORDER BY fence DESC LIMIT 1");
-    return last?.ended ? JSON.parse(last.ended) : null;
+    return this.#read().at(-1)?.ended ?? null;
   }
 
-  /** Remembers the end of the job with its last lease, and closes it up to this fence. @returns whether that is news */
-  end(ended: Ended, fence: number): boolean {
-    if (!this.current() || this.ended) return false;
-    this.#storage.sql.exec(
-      `UPDATE lease SET ended = ?, sealed = iif(fence <= ?, NULL, sealed) WHERE fence = (SELECT max(fence) FROM lease)`,
-      JSON.stringify(ended),
-      fence,
-    );
-    return true;
-  }
-
+  /** Stores the segment of a lease. */
   save(segment: LogSegment): void {
-    this.#lay();
-    const { fence, tokenHash, attempt, sealed, position, size, isFull, leakedTo } = segment;
-    this.#storage.sql.exec(
-      "INSERT OR REPLACE INTO lease VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)",
-      fence,
-      tokenHash,
-      attempt,
-      sealed,
-      position.offset,
-      position.covered,
-      position.run,
-      size,
-      isFull ? 1 : 0,
-      leakedTo,
-    );
+    const leases = this.#read();
+    const known = leases.find(({ fence }) => fence === segment.fence);
+    const lease: StoredLease = Object.assign(known ?? {}, segment);
+    if (!known) leases.push(lease);
+    leases.sort((one, other) => one.fence - other.fence);
+    this.#kv.put(leaseKey(lease.fence), lease);
   }
 
   /**
    * Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment. A position that
-   * comes with bytes is kept in their row.
+   * comes with bytes is kept with them.
    */
   write(segment: LogSegment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
-    const total = this.#storage.sql.exec<{ size: number }>(`SELECT sum(size) AS size FROM ${SEGMENTS}`).one().size;
+    const total = this.segments().reduce((sum, { size }) => sum + size, 0);
     const room = Math.max(0, LIMITS.logBytes - total);
     segment.position = position;
     this.#insert(segment, bytes.subarray(0, room), at);
@@ -183,41 +126,29 @@ export class BuildLogStore {
   }
 
   #insert(segment: LogSegment, bytes: Uint8Array, at: number): void {
-    const { offset, covered, run } = segment.position;
-    for (let from = 0; from < bytes.length; from += ROW_SIZE) {
-      const row = bytes.slice(from, from + ROW_SIZE);
-      const position = from + row.length === bytes.length ? [offset, covered, run] : [null, null, null];
-      this.#storage.sql.exec(
-        "INSERT INTO piece VALUES (?, ?, ?, ?, ?, ?, ?)",
-        segment.fence,
-        segment.size,
-        row.buffer,
-        at,
-        ...position,
-      );
-      segment.size += row.length;
+    for (let from = 0; from < bytes.length; from += PIECE_SIZE) {
+      const part = bytes.slice(from, from + PIECE_SIZE);
+      const isLast = from + part.length === bytes.length;
+      const piece: StoredPiece = { bytes: part, at, ...(isLast && { position: segment.position }) };
+      this.#kv.put(pieceKey(segment.fence, segment.size), piece);
+      segment.size += part.length;
     }
   }
 
   /** When each piece of a segment was stored, in order. */
   times(fence: number): PieceTime[] {
-    return this.#rows<{ offset: number; at: number }>(
-      "SELECT start AS offset, at FROM piece WHERE fence = ? ORDER BY start",
-      fence,
-    );
+    return [...this.#pieces(fence, { prefix: piecesOf(fence) })].map(({ start, at }) => ({ offset: start, at }));
   }
 
   /** The stored bytes from `start` to before `end`, or fewer where the segment is shorter. */
   read(fence: number, start: number, end: number): Uint8Array<ArrayBuffer> {
-    const rows = this.#rows<{ start: number; bytes: ArrayBuffer }>(
-      `SELECT start, bytes FROM piece WHERE fence = ?1 AND start < ?3 AND start >=
-         (SELECT coalesce(max(start), 0) FROM piece WHERE fence = ?1 AND start <= ?2) ORDER BY start`,
-      fence,
-      start,
-      end,
-    );
-    const parts = rows.map((row) =>
-      new Uint8Array(row.bytes).subarray(Math.max(0, start - row.start), Math.max(0, end - row.start)),
+    if (start >= end) return new Uint8Array();
+    // The piece that `start` is in begins there or before.
+    const before = { start: pieceKey(fence, 0), end: pieceKey(fence, start + 1), reverse: true, limit: 1 };
+    const [first] = this.#pieces(fence, before);
+    const range = { start: pieceKey(fence, first?.start ?? start), end: pieceKey(fence, end) };
+    const parts = [...this.#pieces(fence, range)].map((piece) =>
+      piece.bytes.subarray(Math.max(0, start - piece.start), Math.max(0, end - piece.start)),
     );
     const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
     parts.reduce((at, part) => {
@@ -227,24 +158,28 @@ export class BuildLogStore {
     return whole;
   }
 
-  /** Closes the log for leases up to this fence, and deletes their secrets. */
-  close(fence: number): void {
-    this.#lay();
-    this.#storage.sql.exec(
-      "INSERT INTO closed SELECT ?1 WHERE ?1 > (SELECT coalesce(max(fence), -1) FROM closed)",
-      fence,
-    );
-    this.forgetSecretsBefore(fence + 1);
+  /** Closes the log for leases up to this fence, and deletes their secrets. `ended`: its job has ended with the last. */
+  close(fence: number, ended: Ended | null = null): void {
+    const last = this.#read().at(-1);
+    this.forgetSecretsBefore(Math.min(fence + 1, last?.fence ?? 0));
+    if (!last) {
+      this.#kv.put(CLOSED, fence);
+      return;
+    }
+    const sealed = last.fence <= fence ? null : last.sealed;
+    const closed = Math.max(fence, this.closedFence);
+    this.save({ ...last, sealed, closed, ...(ended && { ended }) } as StoredLease);
   }
 
   /** Deletes the secrets of earlier leases, which may not write any more. */
   forgetSecretsBefore(fence: number): void {
-    this.#storage.sql.exec("UPDATE lease SET sealed = NULL WHERE fence < ? AND sealed IS NOT NULL", fence);
+    for (const lease of this.#read())
+      if (lease.fence < fence && lease.sealed !== null) this.save({ ...lease, sealed: null });
   }
 
   /** Leaves nothing on the disk. */
   async deleteAll(): Promise<void> {
-    this.#isLaid = false;
+    this.forget();
     await this.#storage.deleteAlarm();
     await this.#storage.deleteAll();
   }

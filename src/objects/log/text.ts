@@ -3,8 +3,9 @@ import { putLog, readLogText } from "../../archive/logs.ts";
 import { findFailedLine, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import { KIB } from "../../protocol/units.ts";
 import { isComplete, shownSegment } from "./followers.ts";
-import type { BuildLogStore, Ended, LogSegment, PieceTime } from "./store.ts";
+import type { BuildLogStore, PieceTime } from "./store.ts";
 import { refuse, success } from "./turns.ts";
+import type { Ended, LogSegment } from "./values.ts";
 
 /** Bytes of one chunk of a read. */
 const READ_CHUNK = 256 * KIB;

@@ -2,6 +2,7 @@ import { KeyUnknown, SealBroken } from "../../crypto/keyring.ts";
 import { KeysUnusable } from "../../crypto/keys.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
 import type { LogMasking } from "./masking.ts";
+import type { BuildLogStore } from "./store.ts";
 
 interface LogRefusal {
   kind: Extract<ProblemKind, "lease-lost" | "log-gap" | "not-found" | "too-large" | "keyring-unavailable">;
@@ -19,19 +20,22 @@ export const refuse = (kind: LogRefusal["kind"], detail: string, expectedOffset?
 /** Lets the calls that change a log wait for each other. */
 export class LogTurns {
   readonly #masking: LogMasking;
+  readonly #store: BuildLogStore;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(masking: LogMasking) {
+  constructor(masking: LogMasking, store: BuildLogStore) {
     this.#masking = masking;
+    this.#store = store;
   }
 
-  /** Runs one call after the other. After an error, drops the masker: it may be ahead of the disk. */
+  /** Runs one call after the other. After an error, drops what is in memory: it may be ahead of the disk. */
   take<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
     const result = this.#turn.then(async () => {
       try {
         return await work();
       } catch (error) {
         this.#masking.forget();
+        this.#store.forget();
         if (error instanceof KeyUnknown || error instanceof SealBroken || error instanceof KeysUnusable) {
           return refuse("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
         }

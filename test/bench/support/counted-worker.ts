@@ -42,7 +42,7 @@ const KINDS = { AGENT_POOL: "pool", BUILD_LOG: "log", GIT_HOST: "host" };
 
 const kindOf = ({ binding }: AlarmOwner): string => KINDS[binding];
 
-/** Counts each alarm that is set as a row, and the rows of each statement after its cursor was read, in the same turn. */
+/** Counts each alarm that is set as a row, and each value that is stored under a key, and the rows of each statement after its cursor was read, in the same turn. */
 const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void => {
   const { sql } = storage;
   const kind = `${kindOf(owner)} `;
@@ -65,6 +65,14 @@ const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void 
       .split(/(?<=;)\s*(?=CREATE\b)/)
       .map((statement) => execOne(statement, ...bindings))
       .at(-1)!) as typeof exec;
+  // The platform's property makes a new object each time.
+  const { kv } = storage;
+  const put = kv.put.bind(kv);
+  Object.defineProperty(storage, "kv", { value: kv });
+  kv.put = (key, stored) => {
+    written(key.split("/")[0]!);
+    return put(key, stored);
+  };
   storage.setAlarm = (at: number | Date) => {
     written("alarm");
     setAlarm({ ...owner, at: Number(at) });

@@ -4,7 +4,33 @@ import { describe, expect, it } from "vitest";
 import { BuildLogFollowers } from "../../../src/objects/log/followers.ts";
 import { BuildLogStore } from "../../../src/objects/log/store.ts";
 import type { LogResult } from "../../../src/objects/log/turns.ts";
-import { A, append, B, bytes, events, follow, kind, newLog, opened, SECRET, stored, textOf, value } from "./support.ts";
+import type { LogSegment } from "../../../src/objects/log/values.ts";
+import {
+  A,
+  append,
+  B,
+  bytes,
+  events,
+  follow,
+  kind,
+  type Log,
+  newLog,
+  opened,
+  SECRET,
+  stored,
+  textOf,
+  value,
+} from "./support.ts";
+
+/** Changes what is stored of the log's only lease; the object reads it again. */
+const patchLease = async (log: Log, patch: (lease: LogSegment) => Partial<LogSegment>): Promise<void> => {
+  await runInDurableObject(log, (_, { storage }) => {
+    const store = new BuildLogStore(storage);
+    const lease = store.current()!;
+    store.save({ ...lease, ...patch(lease) });
+  });
+  await evictDurableObject(log);
+};
 
 /* Asserts invariant 11, and what invariant 3 says of the log (docs/invariants.md). */
 describe("a build's log", () => {
@@ -56,8 +82,7 @@ describe("a build's log", () => {
 
   it("stores nothing for values that it masks already, also where the log was opened with one of them twice", async () => {
     const log = await opened([SECRET, SECRET]);
-    const sealed = () =>
-      runInDurableObject(log, (_, { storage }) => storage.sql.exec("SELECT sealed FROM lease").one().sealed);
+    const sealed = () => runInDurableObject(log, (_, { storage }) => new BuildLogStore(storage).current()?.sealed);
     const before = await sealed();
     await log.addMasks({ ...A, values: [SECRET] });
     expect(await sealed()).toBe(before);
@@ -124,10 +149,8 @@ describe("a build's log", () => {
 
   it("ends at its limit with a notice, while the build goes on", async () => {
     const log = await opened();
-    await runInDurableObject(log, (_, { storage }) => {
-      storage.sql.exec("UPDATE lease SET size = 104857600 - 5, offset = 104857600 - 5");
-    });
     const at = 104857595;
+    await patchLease(log, ({ position }) => ({ size: at, position: { ...position, offset: at } }));
     expect(value(await append(log, at, "12345678")).next).toBe(at + 8);
     expect(value(await append(log, at + 8, "more")).next).toBe(at + 12);
     expect(await stored(log, { start: at })).toBe(
@@ -199,10 +222,9 @@ describe("an object that may be evicted between any two calls", () => {
     await log.addMasks({ ...A, values: ["third-secret-value"] });
     const dump = () =>
       runInDurableObject(log, (_, { storage }) =>
-        ["lease", "piece", "closed"]
-          .flatMap((table) => storage.sql.exec(`SELECT * FROM ${table}`).toArray())
-          .flatMap((row) => Object.values(row))
-          .map((cell) => (cell instanceof ArrayBuffer ? new TextDecoder().decode(cell) : String(cell)))
+        [...storage.kv.list<object>()]
+          .flatMap(([, stored]) => Object.values(stored))
+          .map((part) => (part instanceof Uint8Array ? new TextDecoder().decode(part) : JSON.stringify(part)))
           .join("\n"),
       );
     const open = await dump();
@@ -218,15 +240,10 @@ describe("an object that may be evicted between any two calls", () => {
 
   it("reports that its key is missing, writes nothing, and goes on when the key is back", async () => {
     const log = await opened();
-    await runInDurableObject(log, (_, { storage }) => {
-      storage.sql.exec("UPDATE lease SET sealed = replace(sealed, 'm1.s1.', 'm1.gone.')");
-    });
-    await evictDurableObject(log);
+    await patchLease(log, ({ sealed }) => ({ sealed: sealed!.replace("m1.s1.", "m1.gone.") }));
     expect(kind(await append(log, 0, "abc"))).toBe("keyring-unavailable");
     expect(await stored(log)).toBe("");
-    await runInDurableObject(log, (_, { storage }) => {
-      storage.sql.exec("UPDATE lease SET sealed = replace(sealed, 'm1.gone.', 'm1.s1.')");
-    });
+    await patchLease(log, ({ sealed }) => ({ sealed: sealed!.replace("m1.gone.", "m1.s1.") }));
     expect(kind(await append(log, 0, "abc"))).toBe("ok");
   });
 });

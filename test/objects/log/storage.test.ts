@@ -5,6 +5,7 @@ import {
   A,
   alarmOf,
   append,
+  bytes,
   events,
   follow,
   kind,
@@ -20,6 +21,9 @@ import {
 
 const rows = (log: Log, query: string) =>
   runInDurableObject(log, (_, { storage }) => storage.sql.exec(query).toArray());
+
+const values = (log: Log, prefix: string): Promise<[string, unknown][]> =>
+  runInDurableObject(log, (_, { storage }) => [...storage.kv.list({ prefix })]);
 
 /** Bytes of a database without a table. */
 const EMPTY = 4096;
@@ -58,17 +62,29 @@ describe("the disk of a log", () => {
     await expectNothing(log);
   });
 
-  it("gets one row for each chunk, and none for a repeated one", async () => {
+  it("gets one value for each chunk, and none for a repeated one", async () => {
     const log = await opened();
-    const [before] = await rows(log, "SELECT * FROM lease");
+    const before = await values(log, "lease/");
     expect(value(await append(log, 0, "one ")).next).toBe(4);
     expect(value(await append(log, 4, "two hunter2-")).next).toBe(8);
     expect(value(await append(log, 4, "two hunter2-")).next).toBe(8);
-    expect(await rows(log, "SELECT * FROM lease")).toEqual([before]);
-    expect(await rows(log, "SELECT start, offset, length(bytes) AS size FROM piece")).toEqual([
-      { start: 0, offset: 4, size: 4 },
-      { start: 4, offset: 8, size: 4 },
-    ]);
+    expect(await values(log, "lease/")).toEqual(before);
+    const [first, second] = await values(log, "piece/");
+    expect(first).toEqual([expect.stringMatching(/0000100\/0+0$/), pieceOf("one ", 4)]);
+    expect(second).toEqual([expect.stringMatching(/0000100\/0+4$/), pieceOf("two ", 8)]);
+    expect(await values(log, "piece/")).toHaveLength(2);
+  });
+
+  it("gets one value for the end of a job, which closes it and deletes its secrets", async () => {
+    const log = await opened();
+    await append(log, 0, "abc", true);
+    const names = async () => (await values(log, "")).map(([name]) => name);
+    const before = await names();
+    await log.close({ fence: 100, ended: { day: "2026-01-02" } });
+    expect(await names()).toEqual(before);
+    const [[, lease]] = (await values(log, "lease/")) as [[string, Record<string, unknown>]];
+    expect(lease).toMatchObject({ sealed: null, closed: 100, ended: { day: "2026-01-02" } });
+    expect(kind(await append(log, 3, "x"))).toBe("lease-lost");
   });
 
   it("knows when each piece was stored", async () => {
@@ -81,6 +97,12 @@ describe("the disk of a log", () => {
     for (const { at } of times ?? []) expect(at).toBeGreaterThanOrEqual(from);
     expect(await log.times({ attempt: 2 })).toBeNull();
   });
+});
+
+const pieceOf = (text: string, offset: number) => ({
+  bytes: bytes(text),
+  at: expect.any(Number),
+  position: expect.objectContaining({ offset }),
 });
 
 const expectNothing = async (log: Log) => {

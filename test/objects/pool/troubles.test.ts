@@ -4,6 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { getRecord } from "../../../src/archive/records.ts";
 import { buildLogName } from "../../../src/domain/durable-objects.ts";
 import type { HostReport } from "../../../src/githosts/core/host-report.ts";
+import { BuildLogStore } from "../../../src/objects/log/store.ts";
 import { AgentPool } from "../../../src/objects/pool/agent-pool.ts";
 import { newDelivery, newRequestedBuild } from "../../support/arrivals.ts";
 import { fakeObjects } from "../../support/objects-by-name.ts";
@@ -241,11 +242,11 @@ it("tells D1 and deletes also after it was closed and evicted, and its alarm com
   expect(alarm).toBeGreaterThan(firedAt + 10_000);
 });
 
-const closedFence = ({ orgId, jobId }: { orgId: string; jobId: string }): Promise<unknown> =>
-  runInDurableObject(env.BUILD_LOG.getByName(buildLogName(orgId, jobId)), (_object, { storage }) => {
-    const [table] = storage.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'closed'").toArray();
-    return table ? storage.sql.exec("SELECT max(fence) AS fence FROM closed").one().fence : null;
-  });
+const closedFence = ({ orgId, jobId }: { orgId: string; jobId: string }): Promise<number> =>
+  runInDurableObject(
+    env.BUILD_LOG.getByName(buildLogName(orgId, jobId)),
+    (_object, { storage }) => new BuildLogStore(storage).closedFence,
+  );
 
 const close = () => Promise.reject(new Error("the log is away"));
 const BUILD_LOG = fakeObjects<Env["BUILD_LOG"]>(() => ({ close }));

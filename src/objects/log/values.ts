@@ -1,0 +1,54 @@
+import type { MaskerPosition } from "../../mask/mask.ts";
+
+/*
+ * A lease writes one value when it begins and one when it ends, and one for each chunk: the piece says where the masker
+ * continues. Of the lease and its last piece, the one with the higher offset is the later. They are values under keys and
+ * no rows of tables, because each log would pay for its tables: two rows for one.
+ */
+export const LEASES = "lease/";
+export const CLOSED = "closed";
+
+/** Digits of a number in a key, so that keys are in the order of their numbers. */
+const DIGITS = 16;
+const padded = (value: number): string => String(value).padStart(DIGITS, "0");
+export const leaseKey = (fence: number): string => LEASES + padded(fence);
+export const piecesOf = (fence: number): string => `piece/${padded(fence)}/`;
+export const pieceKey = (fence: number, start: number): string => piecesOf(fence) + padded(start);
+
+/** The part of the log that one lease wrote. */
+export interface LogSegment {
+  fence: number;
+  tokenHash: string;
+  attempt: number;
+  /** The secrets to mask, sealed; null once the log is closed. */
+  sealed: string | null;
+  /** Where a masker continues. `offset` counts the bytes that this lease sent. */
+  position: MaskerPosition;
+  /** Bytes stored. */
+  size: number;
+  isFull: boolean;
+  /** Bytes sent before this offset had a secret that only this service masked. */
+  leakedTo: number;
+}
+
+/** Where an ended log goes: the day (UTC) on which its job ended, and whose it is. */
+export interface Ended {
+  day: string;
+  orgId: string;
+  jobId: string;
+}
+
+/** What is stored of a lease. */
+export interface StoredLease extends LogSegment {
+  /** Set with the end of the job, of its last lease. */
+  ended?: Ended;
+  /** The highest fence for which the log was closed while this lease was the last. */
+  closed?: number;
+}
+
+export interface StoredPiece {
+  bytes: Uint8Array<ArrayBuffer>;
+  at: number;
+  /** Absent of all but the last piece of a chunk. */
+  position?: MaskerPosition;
+}
