@@ -112,14 +112,22 @@ export class BuildRun {
     this.#limitTime(this.#job.timeoutSeconds);
     try {
       await this.#options.prepare();
-      const commit = await this.#fetch();
-      const skipReason = await reasonToSkip(this.#job, commit.fetched, commit.changes);
+      return await this.#runFetched(await this.#fetch());
+    } finally {
+      for (const timer of this.#timers) clearTimeout(timer);
+    }
+  }
+
+  async #runFetched(commit: Commit): Promise<BuildResult> {
+    const { fetched, changes } = commit;
+    try {
+      const skipReason = await reasonToSkip(this.#job, fetched, changes);
       if (skipReason !== null) return this.#skip(skipReason);
-      const read = await readPlan(this.#job, commit.fetched);
+      const read = await readPlan(this.#job, fetched);
       if (!this.#job.job && isPlanned(read.plan)) return await this.#planJobs(read, commit);
       return await this.#runJob(read, commit);
     } finally {
-      for (const timer of this.#timers) clearTimeout(timer);
+      await fetched.objects.close();
     }
   }
 
@@ -182,6 +190,7 @@ export class BuildRun {
       tools: await toolInputs(plan.job.tools, commit.remote, commit.fetched),
       cacheIds: await readCacheIds(plan, commit.fetched),
     };
+    await commit.fetched.objects.close();
     await this.#fillWorkspace(commit, plan);
     await this.#equip(plan, commit.fetched, inputs.comparison);
     await this.#fetchArtifacts(plan);

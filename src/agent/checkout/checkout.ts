@@ -10,6 +10,7 @@ import type { ProcessTree } from "../process/process-tree.ts";
 import { type CommitWithFile, readCommit } from "./commit-file.ts";
 import { knownDate, setCommitTimes } from "./commit-times.ts";
 import { type GitContext, git } from "./git.ts";
+import { ObjectReader } from "./object-reader.ts";
 import {
   addOrigin,
   ensureSuccess,
@@ -71,6 +72,8 @@ const searchHistory = async ({ gitContext, ...rest }: Remote, ref: string, commi
 /** A fetched repository with a known commit. Its files are not on disk yet. */
 export interface Fetched extends CommitWithFile {
   gitContext: GitContext;
+  /** Reads the commit. Closed before anything of the repository runs. */
+  objects: ObjectReader;
   /** The refspecs that were fetched. */
   refspecs: string[];
 }
@@ -131,12 +134,19 @@ export const fetchSource = async (source: CheckoutSource, context: CheckoutConte
   if (!ConfigPath.safeParse(configPath).success)
     throw new BuildFailure("pipeline-invalid", "the pipeline's configPath is not a path inside the repository");
   addOrigin(remote);
-  const refspecs = await fetchCommit(remote, source);
-  return { ...(await readCommit(gitContext, commitSha ?? localRef(branch), configPath)), gitContext, refspecs };
+  const objects = new ObjectReader(gitContext);
+  try {
+    const refspecs = await fetchCommit(remote, source, objects);
+    const commit = await readCommit(objects, commitSha ?? localRef(branch), configPath);
+    return { ...commit, gitContext, objects, refspecs };
+  } catch (error) {
+    await objects.close();
+    throw error;
+  }
 };
 
 /** Fetches the branch's newest commit and the wanted one, without history. @returns the refspecs that were fetched. */
-const fetchCommit = async (remote: Remote, source: CheckoutSource): Promise<string[]> => {
+const fetchCommit = async (remote: Remote, source: CheckoutSource, objects: ObjectReader): Promise<string[]> => {
   const { commitSha, branch } = source;
   const head = `+${remoteRef(branch)}:${localRef(branch)}`;
   const shallow = ["--depth=1", "--no-tags"];
@@ -151,12 +161,16 @@ const fetchCommit = async (remote: Remote, source: CheckoutSource): Promise<stri
     if (!both.stderr.includes(commitSha)) ensureSuccess(both, "git fetch", remote);
     ensureSuccess(await fetchRefspecs(remote, shallow, [head]), "git fetch", remote);
   }
-  if (!(await isAncestor(remote, commitSha, localRef(branch)))) {
+  if (!(await isNewest(objects, source)) && !(await isAncestor(remote, commitSha, localRef(branch)))) {
     await ensureOnBranch(remote, source, commitSha, isServedByHash);
     if (!isServedByHash) await deepenTo(remote, commitSha, head);
   }
   return isServedByHash ? [head, commitSha] : [head];
 };
+
+/** Whether the wanted commit is the one that the branch is at, as most are: git need not look for it then. */
+const isNewest = async (objects: ObjectReader, { branch, commitSha }: CheckoutSource): Promise<boolean> =>
+  (await objects.read(`${localRef(branch)}^{commit}`, 0))?.hash === commitSha;
 
 /** Hosts also serve commits of forks by their hash. Only a commit of the branch itself may be built. */
 const ensureOnBranch = async (

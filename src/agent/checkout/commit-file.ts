@@ -1,7 +1,7 @@
 import { MIB } from "../../protocol/units.ts";
 import { BuildFailure } from "../build/failure.ts";
-import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
+import type { ObjectReader } from "./object-reader.ts";
 
 /** Git's name of an encoding, and its decoder: UTF-8 where nobody knows it. */
 const decoderFor = (label: string): TextDecoder => {
@@ -51,56 +51,96 @@ const READ_LIMIT = 2 * MIB;
 
 /** Characters of a commit message that are kept: it may become a variable of a step. */
 const MESSAGE_LIMIT = 65_536;
+/** Bytes of a commit that are read: its headers, and more than that message. */
+const COMMIT_BYTES = MIB;
+/** Bytes of the largest folder that is looked into: half a million names. */
+const TREE_BYTES = 32 * MIB;
 
-interface GitObject {
+interface TreeEntry {
+  mode: string;
   hash: string;
+}
+
+/** The entry of a name in a tree object: mode, space, name, NUL, and the bytes of a hash for each entry. */
+const entryIn = (tree: Buffer, name: string, hashBytes: number): TreeEntry | null => {
+  const wanted = Buffer.from(name);
+  for (let at = 0; at < tree.length; ) {
+    const space = tree.indexOf(0x20, at);
+    const end = tree.indexOf(0, space);
+    if (space < 0 || end < 0) return null;
+    if (tree.subarray(space + 1, end).equals(wanted)) {
+      const mode = tree.toString("latin1", at, space).padStart(6, "0");
+      return { mode, hash: tree.toString("hex", end + 1, end + 1 + hashBytes) };
+    }
+    at = end + 1 + hashBytes;
+  }
+  return null;
+};
+
+/** What is at a path of a commit: an entry of a tree and, of a file, its size and the first bytes. */
+export interface CommitEntry {
+  mode: string;
+  size: number;
+  /** Null for what is no regular file, and for one of more than the bytes that were asked for. */
+  bytes: Buffer | null;
+}
+
+interface Commit {
+  hash: string;
+  treeHash: string;
   bytes: Buffer;
 }
 
-const LINE_END = 0x0a;
+/** A commit, and what reads it. */
+export interface CommitObjects {
+  objects: ObjectReader;
+  commitSha: string;
+}
 
-/**
- * Parses the output of `git cat-file --batch`. A missing object is null. When the output was cut, the last object is
- * shorter than its size.
- * @throws BuildFailure when the output is not in git's format.
- */
-export const objectsIn = (output: Buffer): (GitObject | null)[] => {
-  const objects: (GitObject | null)[] = [];
-  for (let at = 0; at < output.length; ) {
-    const end = output.indexOf(LINE_END, at);
-    const header = end < 0 ? "" : output.toString("utf8", at, end);
-    const [, hash, size] = /^([0-9a-f]+) \w+ (\d+)$/.exec(header) ?? [];
-    if (hash === undefined && !/ (?:missing|ambiguous)$/.test(header))
-      throw new BuildFailure("checkout-failed", "git cat-file failed: cannot read its output");
-    objects.push(hash === undefined ? null : { hash, bytes: output.subarray(end + 1, end + 1 + Number(size)) });
-    at = end + 1 + (hash === undefined ? 0 : Number(size) + 1);
-  }
-  return objects;
+/** @throws BuildFailure when there is no such commit */
+export const findCommit = async (objects: ObjectReader, revision: string): Promise<Commit> => {
+  const commit = await objects.read(`${revision}^{commit}`, COMMIT_BYTES);
+  const [, treeHash] = /^tree ([0-9a-f]+)\n/.exec(commit?.bytes.toString("latin1", 0, 100) ?? "") ?? [];
+  if (commit && treeHash !== undefined) return { ...commit, treeHash };
+  throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
 };
 
 /**
- * Reads a commit and the file at `path` from the repository's objects, never from the file system, so that no link is
- * followed. @throws BuildFailure when the commit does not exist.
+ * What is at a path of a commit, from the repository's objects and never from the file system, so that no link is
+ * followed. Git is asked for hashes alone: no path has a meaning for it. Null where nothing is there.
+ * @throws BuildFailure
  */
-export const readCommit = async (context: GitContext, revision: string, path: string): Promise<CommitWithFile> => {
-  const commit = `${revision}^{commit}`;
-  const listed = await git(context, ["--literal-pathspecs", "ls-tree", "--full-tree", "-lz", commit, "--", path]);
-  const entry = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|-)\t/.exec(listed.stdout.toString("utf8"));
-  const [, mode, type, blob = "", size = "-"] = entry ?? [];
-  const isRead = type === "blob" && Number(size) <= READ_LIMIT;
-  // The commit is the last object: the output may be cut inside its message.
-  const objectNames = isRead ? [blob, commit] : [commit];
-  const output = await git(context, ["cat-file", "--batch"], {}, objectNames.map((name) => `${name}\n`).join(""));
-  if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
-  const objects = objectsIn(output.stdout);
-  const commitObject = objects.at(-1);
-  if (!commitObject) throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
-  if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
-  const content = isRead && objects[0] ? utf8Text(objects[0].bytes) : null;
+export const findEntry = async (
+  objects: ObjectReader,
+  { treeHash }: Pick<Commit, "treeHash">,
+  path: string,
+  limit: number,
+): Promise<CommitEntry | null> => {
+  let entry: TreeEntry | null = { mode: FOLDER, hash: treeHash };
+  for (const name of path.split("/")) {
+    if (entry?.mode !== FOLDER) return null;
+    const tree = await objects.read(entry.hash, TREE_BYTES);
+    if (!tree) throw missing(entry.hash);
+    if (tree.size > TREE_BYTES) throw new BuildFailure("checkout-failed", `a folder above ${path} has too many files`);
+    entry = entryIn(tree.bytes, name, entry.hash.length / 2);
+  }
+  if (!entry?.mode.startsWith("100")) return entry && { mode: entry.mode, size: 0, bytes: null };
+  const file = await objects.read(entry.hash, limit);
+  if (!file) throw missing(entry.hash);
+  return { mode: entry.mode, size: file.size, bytes: file.size <= limit ? file.bytes : null };
+};
+
+const FOLDER = "040000";
+const missing = (hash: string): BuildFailure => gitFailure("git cat-file", `missing object ${hash}`);
+
+/** Reads a commit and the file at `path`. @throws BuildFailure when the commit does not exist. */
+export const readCommit = async (objects: ObjectReader, revision: string, path: string): Promise<CommitWithFile> => {
+  const commit = await findCommit(objects, revision);
+  const entry = await findEntry(objects, commit, path, READ_LIMIT);
   return {
-    commitSha: commitObject.hash,
-    message: messageIn(commitObject.bytes).slice(0, MESSAGE_LIMIT).toWellFormed(),
-    file: mode === undefined ? null : { mode, size: Number(size) || 0, text: content },
+    commitSha: commit.hash,
+    message: messageIn(commit.bytes).slice(0, MESSAGE_LIMIT).toWellFormed(),
+    file: entry && { mode: entry.mode, size: entry.size, text: entry.bytes && utf8Text(entry.bytes) },
   };
 };
 
@@ -117,36 +157,20 @@ export const pipelineText = ({ commitSha, file }: CommitWithFile, path: string, 
 };
 
 /**
- * The texts of those paths that are regular files of the commit, read from the repository's objects, so that no link is
- * followed. @throws BuildFailure for one of more than `limit` bytes
+ * The texts of those paths that are regular files of the commit. @throws BuildFailure for one of more than `limit` bytes
  */
 export const textsInCommit = async (
-  context: GitContext,
-  commitSha: string,
+  { objects, commitSha }: CommitObjects,
   paths: readonly string[],
   limit: number,
 ): Promise<Map<string, string>> => {
-  const list = ["--literal-pathspecs", "ls-tree", "--full-tree", "-lz", commitSha, "--", ...paths];
-  const listed = await git(context, list);
-  if (listed.code !== 0) throw gitFailure("git ls-tree", listed.stderr);
-  const files = listed.stdout
-    .toString("utf8")
-    .split("\0")
-    .flatMap((line) => {
-      const [, mode = "", blob = "", size = "", path = ""] = /^(\d+) blob ([0-9a-f]+) +(\d+)\t(.*)$/s.exec(line) ?? [];
-      return mode.startsWith("100") ? [{ blob, size: Number(size), path }] : [];
-    });
-  for (const { path, size } of files)
-    if (size > limit) throw new BuildFailure("pipeline-invalid", `${path} is larger than ${limit} bytes`);
-  if (files.length === 0) return new Map();
-  const objectNames = files.map(({ blob }) => `${blob}\n`).join("");
-  const output = await git(context, ["cat-file", "--batch"], {}, objectNames);
-  if (output.code !== 0) throw gitFailure("git cat-file", output.stderr);
-  const objects = objectsIn(output.stdout);
-  return new Map(
-    files.flatMap(({ path }, index) => {
-      const object = objects[index];
-      return object ? [[path, object.bytes.toString("utf8")] as const] : [];
-    }),
-  );
+  const commit = await findCommit(objects, commitSha);
+  const texts = new Map<string, string>();
+  for (const path of paths) {
+    const entry = await findEntry(objects, commit, path, limit);
+    if (entry && entry.size > limit)
+      throw new BuildFailure("pipeline-invalid", `${path} is larger than ${limit} bytes`);
+    if (entry?.bytes) texts.set(path, entry.bytes.toString("utf8"));
+  }
+  return texts;
 };

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import { MIB } from "../../protocol/units.ts";
 import { type ProcessTree, signalGroup } from "../process/process-tree.ts";
 
@@ -85,7 +86,7 @@ export const git = (
   context: GitContext,
   args: string[],
   options: GitCommandOptions = {},
-  input = "",
+  input: string | Readable = "",
 ): Promise<GitOutput> => {
   const allowed = context.protocols.map((name) => `protocol.${name}.allow=always`);
   const more = [...(context.settings ?? []), ...(options.settings ?? [])];
@@ -110,7 +111,8 @@ export const git = (
     child.stderr?.on("data", keep(err));
     // Git may exit without reading its input: the exit code then says why.
     child.stdin?.on("error", () => {});
-    child.stdin?.end(input);
+    if (typeof input === "string") child.stdin?.end(input);
+    else if (child.stdin) input.pipe(child.stdin);
     // The transport is a child of git, and may wait for a host that never answers.
     const interrupt = (): void => {
       if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");

@@ -37,10 +37,10 @@ export const TOOL_FILE_BYTES = LIMITS.definitionCharacters;
 export const toolInputs = async (
   tools: ToolsTemplate | null,
   remote: Remote,
-  { commitSha }: Fetched,
+  fetched: Fetched,
 ): Promise<ToolInputs> => {
   if (tools === null) return { texts: new Map(), defaultRef: null };
-  const texts = await textsInCommit(remote.gitContext, commitSha, TOOL_FILES, TOOL_FILE_BYTES);
+  const texts = await textsInCommit(fetched, TOOL_FILES, TOOL_FILE_BYTES);
   return { texts, defaultRef: await fetchDefaultBranch(remote) };
 };
 

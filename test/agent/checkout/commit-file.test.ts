@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkOut, fetchSource } from "../../../src/agent/checkout/checkout.ts";
-import { objectsIn, pipelineText } from "../../../src/agent/checkout/commit-file.ts";
+import { pipelineText } from "../../../src/agent/checkout/commit-file.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
@@ -103,19 +103,5 @@ describe("the message of a commit", () => {
 
   it("is empty where the commit has none", async () => {
     expect(await messageOf("", Buffer.alloc(0))).toBe("");
-  });
-});
-
-describe("the output of git cat-file", () => {
-  const COMMIT = `${"a".repeat(40)} commit 5`;
-
-  it("is parsed object by object, the last one as far as it goes", () => {
-    const whole = Buffer.from(`${COMMIT}\nhello\nx missing\n${COMMIT}\nhel`);
-    expect(objectsIn(whole).map((object) => object?.bytes.toString() ?? null)).toEqual(["hello", null, "hel"]);
-    expect(objectsIn(Buffer.alloc(0))).toEqual([]);
-  });
-
-  it.each([COMMIT, COMMIT.slice(0, 7), "fatal: what", "\n"])("is refused at a cut header: %j", (text) => {
-    expect(() => objectsIn(Buffer.from(text))).toThrow("cannot read its output");
   });
 });

@@ -205,10 +205,10 @@ const allOf = async (cloneUrl: string, commitSha: string) => {
   } as const;
   const source = sourceOf(cloneUrl, { commitSha, configPath: "a.txt", repository });
   const remote = toRemote(source, at);
-  const { gitContext, refspecs, ...commit } = await fetchSource(source, at);
+  const { gitContext, refspecs, objects, ...commit } = await fetchSource(source, at);
   const changes = await changesSince(remote, `${commitSha}~1`, commitSha);
   const whole = { depth: 0, submodules: "direct", lfs: false, fetchTags: true, mtimes: "commit" } as const;
-  await checkOut(source, { ...commit, gitContext, refspecs }, at, whole);
+  await checkOut(source, { ...commit, gitContext, objects, refspecs }, at, whole);
   const files = filesBelow(at.workspace).map((path) => {
     const stat = lstatSync(join(at.workspace, path));
     const isChecked = path.startsWith("inner");
@@ -221,7 +221,7 @@ const allOf = async (cloneUrl: string, commitSha: string) => {
   });
   const [refs, included, ids, branch] = [
     (await git(gitContext, ["for-each-ref"])).stdout.toString(),
-    [...(await readIncluded({ gitContext, commitSha }, ["dir/ä\t.txt"]))],
+    [...(await readIncluded({ objects, commitSha: commit.commitSha }, ["dir/ä\t.txt"]))],
     await idsOfFiles(gitContext, commitSha, ["dir/*"]),
     await fetchDefaultBranch(remote),
   ];

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { BuildFailure } from "../../../src/agent/build/failure.ts";
 import type { CheckoutContext, CheckoutSource } from "../../../src/agent/checkout/checkout.ts";
 import { initRepository } from "../../../src/agent/checkout/remote.ts";
@@ -17,7 +17,10 @@ export const makeCheckoutContext = async (): Promise<CheckoutContext> => {
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   await initRepository(workspace);
-  return { workspace, tempFolder: folder, tree: new ProcessTree(BUILD) };
+  // Ends what still reads the repository.
+  const end = new AbortController();
+  onTestFinished(() => end.abort());
+  return { workspace, tempFolder: folder, tree: new ProcessTree(BUILD), signal: end.signal };
 };
 
 export const sourceOf = (cloneUrl: string, change: Partial<CheckoutSource> = {}): CheckoutSource => ({

@@ -1,0 +1,165 @@
+import { PassThrough } from "node:stream";
+import { BuildFailure } from "../build/failure.ts";
+import { type GitContext, git } from "./git.ts";
+import { gitFailure } from "./git-failure.ts";
+
+/** An object as git has it. `bytes` has no more of it than was asked for. */
+export interface GitObject {
+  hash: string;
+  type: string;
+  size: number;
+  bytes: Buffer;
+}
+
+const LINE_END = 0x0a;
+/** Bytes of the longest line before an object: names that are asked for are shorter. */
+const LONGEST_HEADER = 4096;
+
+/** Reads what `git cat-file --batch` prints, piece by piece: a line with hash, type and size, the bytes, a line end. */
+export class ObjectParser {
+  readonly #limit: () => number;
+  readonly #onObject: (object: GitObject | null) => void;
+  #header = "";
+  #object: Omit<GitObject, "bytes"> | null = null;
+  #bytes: Buffer[] = [];
+  /** Bytes of the object that are still to be kept, and those that are still to come with the line end. */
+  #wanted = 0;
+  #left = 0;
+
+  /** `limit` says how many bytes are kept of the next object. `onObject` gets null for a missing one. */
+  constructor(limit: () => number, onObject: (object: GitObject | null) => void) {
+    this.#limit = limit;
+    this.#onObject = onObject;
+  }
+
+  /** @throws BuildFailure when this is not in git's format */
+  push(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) at += this.#object ? this.#takeBytes(chunk, at) : this.#takeHeader(chunk, at);
+  }
+
+  #takeHeader(chunk: Buffer, at: number): number {
+    const end = chunk.indexOf(LINE_END, at);
+    this.#header += chunk.toString("latin1", at, end < 0 ? chunk.length : end);
+    if (this.#header.length > LONGEST_HEADER) throw unreadable();
+    if (end < 0) return chunk.length - at;
+    const header = this.#header;
+    this.#header = "";
+    const [, hash, type = "", size] = /^([0-9a-f]+) (\w+) (\d+)$/.exec(header) ?? [];
+    if (hash !== undefined) this.#begin({ hash, type, size: Number(size) });
+    else if (/ (?:missing|ambiguous)$/.test(header)) this.#onObject(null);
+    else throw unreadable();
+    return end + 1 - at;
+  }
+
+  #begin(object: Omit<GitObject, "bytes">): void {
+    this.#object = object;
+    this.#bytes = [];
+    this.#wanted = Math.min(object.size, this.#limit());
+    this.#left = object.size + 1;
+  }
+
+  #takeBytes(chunk: Buffer, at: number): number {
+    const count = Math.min(this.#left, chunk.length - at);
+    const kept = Math.min(this.#wanted, count);
+    if (kept > 0) this.#bytes.push(chunk.subarray(at, at + kept));
+    this.#wanted -= kept;
+    this.#left -= count;
+    if (this.#left === 0 && this.#object) {
+      const object = { ...this.#object, bytes: Buffer.concat(this.#bytes) };
+      this.#object = null;
+      this.#onObject(object);
+    }
+    return count;
+  }
+}
+
+const unreadable = (): BuildFailure =>
+  new BuildFailure("checkout-failed", "git cat-file failed: cannot read its output");
+
+interface Question {
+  limit: number;
+  resolve: (object: GitObject | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/** One process of git that answers questions in the order in which they come. */
+class BatchProcess {
+  readonly #questions = new PassThrough();
+  readonly #open: Question[] = [];
+  readonly #ended: Promise<void>;
+  #failure: unknown = null;
+
+  constructor(context: GitContext) {
+    const parser = new ObjectParser(
+      () => this.#open[0]?.limit ?? 0,
+      (object) => this.#open.shift()?.resolve(object),
+    );
+    const read = (chunk: Buffer): void => {
+      if (this.#failure !== null) return;
+      try {
+        parser.push(chunk);
+      } catch (error) {
+        this.#fail(error);
+      }
+    };
+    this.#ended = git(context, ["cat-file", "--batch"], { read }, this.#questions).then(
+      ({ stderr }) => this.#fail(gitFailure("git cat-file", stderr)),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  ask(name: string, limit: number): Promise<GitObject | null> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== null) return reject(this.#failure);
+      this.#open.push({ limit, resolve, reject });
+      this.#questions.write(`${name}\n`);
+    });
+  }
+
+  /** Resolves when the process has ended. */
+  close(): Promise<void> {
+    this.#questions.end();
+    return this.#ended;
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#open.splice(0)) reject(this.#failure);
+  }
+}
+
+/**
+ * The objects of a repository, read by one process of git. It starts beside the fetch that brings them: git finds new
+ * packs by itself, and reads a ref each time that it is named.
+ */
+export class ObjectReader {
+  readonly #context: GitContext;
+  #process: BatchProcess;
+  /** Whether it is known to read the repository that was fetched. */
+  #isCurrent = false;
+
+  constructor(context: GitContext) {
+    this.#context = context;
+    this.#process = new BatchProcess(context);
+  }
+
+  /**
+   * The object of this name and the first `limit` bytes of it; null when the repository has none.
+   * @throws BuildFailure with git's message, or the signal's reason
+   */
+  async read(name: string, limit: number): Promise<GitObject | null> {
+    const object = await this.#process.ask(name, limit);
+    const wasCurrent = this.#isCurrent;
+    this.#isCurrent = true;
+    if (object || wasCurrent) return object;
+    // Where the fetch made the repository again, for SHA-256, this process knows the one before.
+    await this.close();
+    this.#process = new BatchProcess(this.#context);
+    return this.#process.ask(name, limit);
+  }
+
+  /** Ends the process, and resolves when it has ended. */
+  close(): Promise<void> {
+    return this.#process.close();
+  }
+}
