@@ -36,6 +36,17 @@ describe("the documents", () => {
     expect(missing(page, readFileSync(page, "utf8"))).toEqual([]);
   });
 
+  it("are all in the table of contents, but the guides of one host", () => {
+    const contents = linksIn(readFileSync("docs/README.md", "utf8")).map((link) => link.split("#")[0]);
+    expect(
+      globSync("*.md", { cwd: "docs" }).filter((page) => page !== "README.md" && !contents.includes(page)),
+    ).toEqual([]);
+  });
+
+  it("begin with a README of at most 150 lines", () => {
+    expect(readFileSync("README.md", "utf8").split("\n").length).toBeLessThanOrEqual(150);
+  });
+
   it("would be seen to lead nowhere", () => {
     const text =
       "`src/gone.ts` [a](gone.md) [b](api.md#gone) [c](#gone)\n# Here\n[d](#here) `src/NOUN.ts` `src/worker.ts`";

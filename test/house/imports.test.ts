@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 
-/** Who may import whom, downwards only; the README shows the same table. Packages by their names' beginnings. */
+/** Who may import whom, downwards only; docs/contributing.md shows the same table. Packages by their names' beginnings. */
 const LAYERS: Record<string, { layers: string[]; packages: string[] }> = {
   protocol: { layers: [], packages: ["zod/mini", "zod/v4/locales", "package.json"] },
   domain: { layers: ["protocol"], packages: ["zod/mini", "croner", "saxes"] },
@@ -78,13 +78,13 @@ describe("the layers", () => {
     expect(sources.flatMap(importsOf).flatMap(breaches)).toEqual([]);
   });
 
-  it("are told in the README by the same table", () => {
+  it("have the same table in docs/contributing.md", () => {
     const cell = (names: string[]) => (names.length > 0 ? names.join(", ") : "-");
     const rows = Object.entries(LAYERS).map(
       ([layer, { layers, packages }]) => `| \`${layer}\` | ${cell(layers)} | ${cell(packages)} |`,
     );
-    const readme = readFileSync("README.md", "utf8").replaceAll(/ +/g, " ").split("\n");
-    expect(readme.filter((line) => rows.includes(line))).toEqual(rows);
+    const page = readFileSync("docs/contributing.md", "utf8").replaceAll(/ +/g, " ").split("\n");
+    expect(page.filter((line) => rows.includes(line))).toEqual(rows);
   });
 
   it("keep time and chance out of the domain", () => {

@@ -9,19 +9,18 @@ import { ORGANIZATION_LIMITS } from "../../src/protocol/organization.ts";
 import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");
-const README = read("README.md");
 
 /** The cells of a section's table, without its head. */
 const tableOf = (page: string, section: string): string[][] => {
-  const [, after = ""] = page.split(`\n## ${section}\n`);
+  const [, after = ""] = `\n${page}`.split(new RegExp(`\n##? ${section}\n`));
   const [body = ""] = after.split("\n## ");
   const rows = body.split("\n").filter((line) => line.startsWith("|"));
   const cells = rows.map((line) => line.slice(1, -1).split(/(?<!\\)\|/));
   return cells.slice(2).map((row) => row.map((cell) => cell.trim()));
 };
 
-/** What README's table says under "limit", by its first column. */
-const README_LIMITS: Record<string, string> = {
+/** What docs/limits.md says under "limit", by its first column. */
+const DOCUMENTED_LIMITS: Record<string, string> = {
   "a request's body": byteSize(LIMITS.bodyBytes),
   "a chunk of a log": byteSize(LIMITS.logChunkBytes),
   "a build's log": byteSize(LIMITS.logBytes),
@@ -88,9 +87,9 @@ const QUOTES: [file: string, ...quotes: string[]][] = [
 ];
 
 describe("the limits that people read about", () => {
-  it("are those of the code in the README's table", () => {
-    const rows = tableOf(README, "Limits").map(([what, limit]) => [what, limit]);
-    expect(Object.fromEntries(rows)).toEqual(README_LIMITS);
+  it("are those of the code in docs/limits.md", () => {
+    const rows = tableOf(read("docs/limits.md"), "Limits").map(([what, limit]) => [what, limit]);
+    expect(Object.fromEntries(rows)).toEqual(DOCUMENTED_LIMITS);
   });
 
   it.each(QUOTES)("are those of the code in %s", (file, ...quotes) => {
@@ -147,8 +146,8 @@ describe("the limits in the API's description", () => {
 });
 
 describe("the settings that people read about", () => {
-  it("are all in the README's table, with the defaults of wrangler.toml", () => {
-    const rows = tableOf(README, "Configuration").flatMap(([names = "", values = ""]) => {
+  it("are all in docs/deploy.md, with the defaults of wrangler.toml", () => {
+    const rows = tableOf(read("docs/deploy.md"), "Settings").flatMap(([names = "", values = ""]) => {
       const defaults = names.includes("(secret)") ? [] : values.replaceAll("`", "").split(/,\s+/);
       const found = [...names.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? "");
       return defaults.length === 0 ? [] : found.map((name, index) => [name, defaults[index]] as const);
