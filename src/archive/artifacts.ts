@@ -2,22 +2,22 @@ import type { ArtifactFile } from "../protocol/artifact.ts";
 import { ABSENT } from "./bytes.ts";
 import { UNTIL_DAY } from "./keys.ts";
 
-/** Where an artifact is, and what it has. */
+/** Identifies one stored artifact. */
 export interface ArtifactOwner {
-  /** After this day (UTC) retention deletes it. */
+  /** Retention deletes the artifact after this day (UTC). */
   day: string;
   orgId: string;
   jobId: string;
-  /** Of the lease under which it was sent. */
+  /** The fence of the lease that sent it. */
   fence: number;
   id: string;
 }
 
-/** The folder of all that a job left and keeps until this day. */
+/** The folder of everything that a job keeps until this day. */
 const artifactPrefix = ({ day, orgId, jobId }: Pick<ArtifactOwner, "day" | "orgId" | "jobId">): string =>
   `${UNTIL_DAY}/${day}/${orgId}/${jobId}/`;
 
-/** The object with the bytes of all its files, one after the other. */
+/** The key of one object that holds the bytes of all the artifact's files, one after the other. */
 export const artifactKey = (owner: ArtifactOwner): string => `${artifactPrefix(owner)}${owner.fence}/${owner.id}`;
 
 const LIST = ".list";
@@ -26,7 +26,7 @@ const listKey = (owner: ArtifactOwner): string => artifactKey(owner) + LIST;
 const zipped = async (text: string): Promise<ArrayBuffer> =>
   new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
 
-/** Stores the list of the files, in the order of their bytes. @returns whether this list is there now */
+/** Stores the list of files, in the order of their bytes. @returns whether this list is stored now */
 export const putFileList = async (
   archive: R2Bucket,
   owner: ArtifactOwner,
@@ -42,7 +42,7 @@ export const putFileList = async (
   return object !== null || (await archive.head(key))?.customMetadata?.sha256 === sha256;
 };
 
-/** The files of an artifact; null where retention or a person deleted it. */
+/** Reads the list of an artifact's files; null where retention or a person deleted it. */
 export const readFileList = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[] | null> => {
   const object = await archive.get(listKey(owner));
   if (!object) return null;
@@ -50,12 +50,12 @@ export const readFileList = async (archive: R2Bucket, owner: ArtifactOwner): Pro
   return JSON.parse(text) as ArtifactFile[];
 };
 
-/** Deletes one artifact. May be repeated. */
+/** Deletes one artifact. Idempotent. */
 export const deleteArtifact = async (archive: R2Bucket, owner: ArtifactOwner): Promise<void> =>
   archive.delete([artifactKey(owner), listKey(owner)]);
 
 /**
- * Deletes all that a job left and keeps until this day, whatever lease it came under. May be repeated.
+ * Deletes every artifact that a job keeps until this day, under any lease. Idempotent.
  * @returns the bytes of the artifacts, without their lists
  */
 export const deleteArtifacts = async (

@@ -1,14 +1,12 @@
-/*
- * Bytes that agents send, of artifacts and of entries of the cache: one object each, sent whole or in several parts.
- */
+/* Bytes of artifacts and cache entries. Each is one object, which an agent uploads whole or in parts. */
 
-/** Where bytes are sent to; with the id of the upload where they come in several parts. */
+/** The destination of an upload, with the upload's id if it has several parts. */
 interface Upload {
   key: string;
   uploadId?: string | undefined;
 }
 
-/** One part. The archive compares the SHA-256 of an only one. */
+/** One part. The archive compares the SHA-256 of a single part. */
 interface UploadPart {
   number: number;
   body: ReadableStream<Uint8Array> | Uint8Array;
@@ -17,7 +15,7 @@ interface UploadPart {
 
 const CONTENT = { httpMetadata: { contentType: "application/octet-stream" } };
 
-/** Objects are made once: a second write under a key that is taken is not done. */
+/** Objects are written once: R2 ignores a second write under the same key. */
 export const ABSENT = { etagDoesNotMatch: "*" };
 
 /** Begins an upload in several parts. @returns its id */
@@ -28,9 +26,9 @@ export const abortParts = (archive: R2Bucket, key: string, uploadId: string): Pr
   archive.resumeMultipartUpload(key, uploadId).abort();
 
 /**
- * Stores one of several parts, instead of the one with this number, or the only one, once.
- * @returns its ETag; null where other bytes are there already
- * @throws where the upload is over, or R2 finds another SHA-256
+ * Stores one part, which replaces an earlier part with the same number. A single part is stored once.
+ * @returns its ETag; null where the key already holds other bytes
+ * @throws where the upload is over, or R2 computes another SHA-256
  */
 export const putPart = async (
   archive: R2Bucket,
@@ -44,19 +42,19 @@ export const putPart = async (
   return before?.checksums.toJSON().sha256 === sha256 ? before.etag : null;
 };
 
-/** Makes one object of the parts. @throws where one is missing, has another ETag, or the upload is over */
+/** Joins the parts to one object. @throws where a part is missing or has another ETag, or the upload is over */
 export const joinParts = async (archive: R2Bucket, key: string, uploadId: string, etags: string[]): Promise<void> => {
   const parts = etags.map((etag, index) => ({ partNumber: index + 1, etag }));
   await archive.resumeMultipartUpload(key, uploadId).complete(parts);
 };
 
-/** What the archive has under a key; null where there is nothing. Several parts have no SHA-256. */
+/** Finds the object under a key; null if it does not exist. An object of several parts has no SHA-256. */
 export const findBytes = async (archive: R2Bucket, key: string) => {
   const object = await archive.head(key);
   return object && { size: object.size, etag: object.etag, sha256: object.checksums.toJSON().sha256 ?? null };
 };
 
-/** Bytes from `start` to before `end`; null where the object is gone. */
+/** Reads the bytes from `start` up to `end`, exclusive; null where the object no longer exists. */
 export const readRange = async (
   archive: R2Bucket,
   key: string,

@@ -4,8 +4,9 @@ import { MINUTE_MS } from "../protocol/units.ts";
 import { ABSENT } from "./bytes.ts";
 
 /*
- * Who saves an entry of the cache takes its key first, so that the jobs that would save the same key send nothing. That
- * is a small object beside the entries: lists of entries do not see it, and releases before 0.13.0 pass it by.
+ * A job that saves a cache entry reserves its key first, so that other jobs do not upload the same entry. The
+ * reservation is a small object beside the entries. Lists of entries do not contain it, and releases older than 0.13.0
+ * ignore it.
  */
 
 const CACHE_RESERVED = "cachereserved";
@@ -14,7 +15,7 @@ const RESERVED_MS = PERIODS.cacheSavingMinutes * MINUTE_MS;
 
 const keyOf = (path: string): string => `${CACHE_RESERVED}/${path}`;
 
-/** Where an entry will be, and the lease that saves it. */
+/** The key of a future entry, and the lease that saves it. */
 export interface Reservation {
   path: string;
   jobId: string;
@@ -24,12 +25,12 @@ export interface Reservation {
 const leaseName = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`;
 
 /**
- * Takes a key for ten minutes, from another lease only when its time is over. A lease that has had its time may go on,
- * but keeps nobody from the key any more. @returns whether this lease may save
+ * Reserves a key for ten minutes. Another lease's reservation can be replaced only when it has expired. A lease whose
+ * reservation expired may continue, but no longer blocks the key. @returns whether this lease may save
  */
 export const reserve = async (archive: R2Bucket, reservation: Reservation, now: number): Promise<boolean> => {
   const [key, lease, until] = [keyOf(reservation.path), leaseName(reservation), String(now + RESERVED_MS)];
-  // R2 compares bodies: no two leases have the same.
+  // R2 compares bodies: no two leases have the same body.
   const take = (onlyIf: R2Conditional) =>
     archive.put(key, `${lease} ${until}`, { customMetadata: { lease, until }, onlyIf });
   if (await take(ABSENT)) return true;
@@ -39,13 +40,13 @@ export const reserve = async (archive: R2Bucket, reservation: Reservation, now: 
   return isOver && (await take({ etagMatches: before.etag })) !== null;
 };
 
-/** Gives back the key of a save that has ended, where it is still this lease's. May be repeated. */
+/** Releases the key after a save, if this lease still holds it. Idempotent. */
 export const giveBack = async (archive: R2Bucket, reserved: Reservation): Promise<void> => {
   const object = await archive.head(keyOf(reserved.path));
   if (object?.customMetadata?.lease === leaseName(reserved)) await archive.delete(object.key);
 };
 
-/** Deletes what was reserved before this time: nobody ended these saves. @returns how many */
+/** Deletes reservations older than this time, which no job released. @returns how many */
 export const deleteReservations = async (archive: R2Bucket, before: number): Promise<number> => {
   let deleted = 0;
   let cursor: string | undefined;
@@ -61,8 +62,8 @@ export const deleteReservations = async (archive: R2Bucket, before: number): Pro
 };
 
 /*
- * An entry of the cache is two objects: its bytes, and a small one that names them. Bytes that no entry names were
- * never seen: those of a lost lease, or of a second save under one key.
+ * A cache entry is two objects: its bytes, and a small one that names them. Bytes that no entry names were never
+ * visible: they belong to a lost lease, or to a second save under the same key.
  */
 
 /** Kinds of objects: each is the first part of a key. */
@@ -70,10 +71,10 @@ const CACHE_ENTRY = "cache";
 export const CACHE_BYTES = "cachebytes";
 const EMPTIED = "cacheemptied";
 
-/** What the small object says. It is made once; only its day changes. */
+/** The content of the small object. It is written once; only its day changes. */
 export interface StoredEntry {
   key: string;
-  /** Names its bytes. */
+  /** The id of its bytes. */
   id: string;
   bytes: number;
   sha256: string;
@@ -82,12 +83,12 @@ export interface StoredEntry {
   pipelineId: string;
   isOfDefaultBranch: boolean;
   madeAt: string;
-  /** The day (UTC) on which a build found it last. */
+  /** The last day (UTC) on which a build used it. */
   usedDay: string;
 }
 
 export interface FoundEntry extends StoredEntry {
-  /** The end of its keys in both kinds: organization, repository, pipeline, scope and a hash of its own key. */
+  /** The common end of both keys: organization, repository, pipeline, scope and a hash of the entry's own key. */
   path: string;
   etag: string;
 }
@@ -100,7 +101,7 @@ export const entryKey = (path: string): string => `${CACHE_ENTRY}/${path}`;
 export const bytesKey = (path: string, id: string): string => `${CACHE_BYTES}/${path}/${id}`;
 const emptiedKey = (orgId: string, repoId: string): string => `${EMPTIED}/${repositoryPath(orgId, repoId)}at`;
 
-/** Pages of a repository that are read at most. */
+/** The most pages to read for one repository. */
 const PAGES = 10;
 
 const toEntry = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => {
@@ -109,7 +110,7 @@ const toEntry = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => 
   return { ...(JSON.parse(text) as StoredEntry), path: key.slice(CACHE_ENTRY.length + 1), etag };
 };
 
-/** R2 compares bodies by their ETags: the day makes each one another. */
+/** R2 compares bodies by their ETags: the day makes each body unique. */
 const toObject = (entry: StoredEntry) => [entry.usedDay, { customMetadata: { entry: JSON.stringify(entry) } }] as const;
 
 export const findEntry = async (archive: R2Bucket, path: string): Promise<FoundEntry | null> => {
@@ -117,7 +118,7 @@ export const findEntry = async (archive: R2Bucket, path: string): Promise<FoundE
   return object && toEntry(object);
 };
 
-/** The entries below a path, in no order. */
+/** Lists the entries below a path, in no particular order. */
 export const listEntries = async (archive: R2Bucket, path: string): Promise<FoundEntry[]> => {
   const entries: FoundEntry[] = [];
   let cursor: string | undefined;
@@ -130,7 +131,7 @@ export const listEntries = async (archive: R2Bucket, path: string): Promise<Foun
   return entries;
 };
 
-/** The entries from one path to another, both included. */
+/** Lists the entries from one path to another, inclusive. */
 export const listEntriesFrom = async (archive: R2Bucket, first: string, last: string): Promise<FoundEntry[]> => {
   const begun = await findEntry(archive, first);
   const entries: FoundEntry[] = begun ? [begun] : [];
@@ -145,39 +146,42 @@ export const listEntriesFrom = async (archive: R2Bucket, first: string, last: st
   return entries;
 };
 
-/** Makes an entry, once. @returns whether it is this one now */
+/** Creates an entry, once. @returns whether the path holds this entry now */
 export const putEntry = async (archive: R2Bucket, path: string, entry: StoredEntry): Promise<boolean> => {
   const [body, metadata] = toObject(entry);
   if (await archive.put(entryKey(path), body, { ...metadata, onlyIf: ABSENT })) return true;
   return (await findEntry(archive, path))?.id === entry.id;
 };
 
-/** Notes the day on which it was found; not where it was changed since. */
+/** Records the day on which a build used the entry, unless the entry has changed in the meantime. */
 export const touchEntry = async (archive: R2Bucket, foundEntry: FoundEntry, usedDay: string): Promise<void> => {
   const { path, etag, ...entry } = foundEntry;
   const [body, metadata] = toObject({ ...entry, usedDay });
   await archive.put(entryKey(path), body, { ...metadata, onlyIf: { etagMatches: etag } });
 };
 
-/** Deletes entries, then their bytes. May be repeated. */
+/** Deletes entries, then their bytes. Idempotent. */
 export const deleteEntries = async (archive: R2Bucket, entries: Pick<FoundEntry, "path" | "id">[]): Promise<void> => {
   if (entries.length === 0) return;
   await archive.delete(entries.map(({ path }) => entryKey(path)));
   await archive.delete(entries.map(({ path, id }) => bytesKey(path, id)));
 };
 
-/** When the cache of a repository was emptied last; an empty text where it never was. It is part of every scope. */
+/**
+ * Reads when the cache of a repository was last emptied; an empty text if it never was. This time is part of every
+ * scope.
+ */
 export const emptiedAt = async (archive: R2Bucket, orgId: string, repoId: string): Promise<string> =>
   (await archive.head(emptiedKey(orgId, repoId)))?.customMetadata?.at ?? "";
 
-/** From now on no build finds an entry that was made before, wherever a copy of it is. */
+/** From now on no build finds an older entry, wherever a copy of it is. */
 export const markEmptied = async (archive: R2Bucket, orgId: string, repoId: string, at: string): Promise<void> => {
   await archive.put(emptiedKey(orgId, repoId), at, { customMetadata: { at } });
 };
 
 /**
- * Deletes all that is in a folder; with `keepsMark`, not that it was emptied.
- * @returns how many objects were deleted; as many as `limit`, or more, means that some may be left
+ * Deletes everything in a folder. With `keepsMark`, keeps the mark that the cache was emptied.
+ * @returns how many objects were deleted. If this is at least `limit`, some may remain.
  */
 export const deleteCache = async (
   archive: R2Bucket,

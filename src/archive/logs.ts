@@ -1,7 +1,10 @@
 import { readRange } from "./bytes.ts";
 import { logKey, logPrefix } from "./keys.ts";
 
-/** Whose log it is, and the day (UTC) on which its job ended: its build, where planned jobs took the job's place. */
+/**
+ * The job that owns a log, and the day (UTC) on which it ended. If planned jobs replaced the job, the day on which its
+ * build ended.
+ */
 export interface LogOwner {
   day: string;
   orgId: string;
@@ -11,20 +14,20 @@ export interface LogOwner {
 /** The whole log of one attempt in the archive. */
 export interface ArchivedLog {
   attempt: number;
-  /** Bytes of text. The times follow them. */
+  /** The size of the text in bytes. The times follow the text. */
   size: number;
   key: string;
 }
 
-/** From this byte on the text was stored at this time (milliseconds since 1970). */
+/** The text from this byte on was stored at this time (milliseconds since 1970). */
 interface LogTime {
   offset: number;
   at: number;
 }
 
 /**
- * Stores an attempt's log: its text, then its times as JSON. May be repeated.
- * @throws where the archive does not confirm each byte
+ * Stores an attempt's log: its text, then its times as JSON. Idempotent.
+ * @throws where the archive does not confirm every byte
  */
 export const putLog = async (
   archive: R2Bucket,
@@ -55,7 +58,7 @@ const send = async (
   await writer.close();
 };
 
-/** The attempts whose logs are in the archive, in order. */
+/** Lists the attempts whose logs are in the archive, in order. */
 export const listLogs = async (archive: R2Bucket, { day, orgId, jobId }: LogOwner): Promise<ArchivedLog[]> => {
   const prefix = logPrefix(day, orgId, jobId);
   const { objects } = await archive.list({ prefix, include: ["customMetadata"] });
@@ -67,13 +70,15 @@ export const listLogs = async (archive: R2Bucket, { day, orgId, jobId }: LogOwne
   return logs.sort((one, other) => one.attempt - other.attempt);
 };
 
-/** The log to show: the latest with any text, else the latest. `attempt` limits the choice to one attempt. */
+/**
+ * Chooses the log to show: the latest one with text, or else the latest. `attempt` limits the choice to one attempt.
+ */
 export const shownLog = (logs: ArchivedLog[], attempt: number | null): ArchivedLog | undefined => {
   const candidates = logs.filter((log) => attempt === null || log.attempt === attempt);
   return candidates.findLast(({ size }) => size > 0) ?? candidates.at(-1);
 };
 
-/** The text from `start` to before `end`. @throws where retention has deleted it meanwhile */
+/** Reads the text from `start` up to `end`, exclusive. @throws if retention has deleted it in the meantime */
 export const readLogText = async (
   archive: R2Bucket,
   key: string,
@@ -91,7 +96,7 @@ export const readLogTimes = async (archive: R2Bucket, { key, size }: ArchivedLog
   return times.map(([offset, at]) => ({ offset, at }));
 };
 
-/** Deletes the logs of all attempts. May be repeated. */
+/** Deletes the logs of all attempts. Idempotent. */
 export const deleteLogs = async (archive: R2Bucket, owner: LogOwner): Promise<void> => {
   const keys = (await listLogs(archive, owner)).map(({ key }) => key);
   if (keys.length > 0) await archive.delete(keys);

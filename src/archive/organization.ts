@@ -1,10 +1,10 @@
 import { deleteCache } from "./cache.ts";
 import { ARCHIVED, UNTIL_DAY } from "./keys.ts";
 
-/** Keys that R2 deletes in one call. */
+/** The most keys that R2 deletes in one call. */
 const PAGE = 1000;
 
-/** The folders of all days of one kind: `record/2026-11-22/`. */
+/** Lists the folders of all days of one kind: `record/2026-11-22/`. */
 const listDays = async function* (archive: R2Bucket, kind: string): AsyncGenerator<string> {
   let cursor: string | undefined;
   do {
@@ -15,8 +15,8 @@ const listDays = async function* (archive: R2Bucket, kind: string): AsyncGenerat
 };
 
 /**
- * Deletes the records, logs, artifacts and cache of an organization, whether a list knows them or not.
- * @returns how many objects were deleted; as many as `limit`, or more, means that some may be left
+ * Deletes an organization's records, logs, artifacts and cache, including any that no list knows.
+ * @returns how many objects were deleted. If this is at least `limit`, some may remain.
  */
 export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, limit: number): Promise<number> => {
   let deleted = 0;

@@ -4,18 +4,18 @@ import type { Requires } from "../protocol/pipeline.ts";
 import type { StoredTests, TestPlace } from "../protocol/test-report.ts";
 import { dayOf, recordKey } from "./keys.ts";
 
-/** An ended build as the archive keeps it: the whole build, and what a retry takes over besides. */
+/** An ended build in the archive: the whole build, and the extra facts that a retry reuses. */
 export interface BuildRecord extends Build {
-  /** Absent in records of builds that an older release ended. */
+  /** Absent in records of builds that ended under an older release. */
   requires?: Requires;
-  /** Whether the run had values or keys of its own, which only its pool keeps. Absent like `requires`. */
+  /** Whether the run had its own values or keys, which only its pool keeps. Absent like `requires`. */
   hasRunValues?: boolean;
-  /** The plan of its jobs: graph, text and ends, which only the pool can read. For retries. */
+  /** The plan of its jobs: graph, text and ends, which only the pool can read. A retry uses it. */
   plan?: unknown;
-  /** What its jobs left, by their ids, and all places where something may be left; absent where that is nothing. */
+  /** The artifacts of its jobs by job id, with every place where one may be. Absent if there are none. */
   artifacts?: Record<string, StoredArtifact[]>;
   artifactPlaces?: ArtifactPlace[];
-  /** What the tests of its jobs said, and where their reports may be, in the same way. */
+  /** The test results of its jobs, with every place where a report may be. Absent if there are none. */
   testReports?: Record<string, StoredTests>;
   testPlaces?: TestPlace[];
 }
@@ -23,12 +23,12 @@ export interface BuildRecord extends Build {
 const keyOf = ({ orgId, id, finishedAt }: Pick<Build, "orgId" | "id" | "finishedAt">): string =>
   recordKey(dayOf(Date.parse(finishedAt ?? "")), orgId, id);
 
-/** Stores the record of an ended build. May be repeated. */
+/** Stores the record of an ended build. Idempotent. */
 export const putRecord = async (archive: R2Bucket, record: BuildRecord): Promise<void> => {
   await archive.put(keyOf(record), JSON.stringify(record), { httpMetadata: { contentType: "application/json" } });
 };
 
-/** The record of a build that ended at `finishedAt` (ISO 8601); null where there is none. */
+/** Reads the record of a build that ended at `finishedAt` (ISO 8601); null if there is no record. */
 export const getRecord = async (
   archive: R2Bucket,
   build: { orgId: string; id: string; finishedAt: string },

@@ -15,14 +15,14 @@ beforeEach(async () => {
   await deleteCache(archive, "org/");
 });
 
-it("gives a key to one of 256 jobs that ask at once", async () => {
+it("gives a key to one of 256 simultaneous requests", async () => {
   const asked = Array.from({ length: 256 }, (_, n) => reserve(archive, of(`job-${n}`), NOW));
   expect((await Promise.all(asked)).filter((isTaken) => isTaken)).toHaveLength(1);
 });
 
-it("gives a key to one of the others after ten minutes, and no longer to whoever had it", async () => {
+it("gives an expired key to one other job after ten minutes, and no longer to its first holder", async () => {
   expect(await reserve(archive, of("dead"), NOW)).toBe(true);
-  // An agent that lost the answer asks again: that makes its time no longer.
+  // An agent that lost the answer repeats the request. This does not extend the reservation.
   expect(await reserve(archive, of("dead"), NOW + PERIOD_MS - 1)).toBe(true);
   expect(await reserve(archive, of("dead", PATH, 2), NOW + PERIOD_MS - 1)).toBe(false);
   expect(await reserve(archive, of("next"), NOW + PERIOD_MS - 1)).toBe(false);
@@ -32,7 +32,7 @@ it("gives a key to one of the others after ten minutes, and no longer to whoever
   expect(await reserve(archive, of("dead"), NOW + PERIOD_MS)).toBe(false);
 });
 
-it("takes a key back from whoever has it, and from nobody else", async () => {
+it("releases a key for its holder alone", async () => {
   await reserve(archive, of("a"), NOW);
   await giveBack(archive, of("b"));
   await giveBack(archive, of("a", PATH, 2));
@@ -42,7 +42,7 @@ it("takes a key back from whoever has it, and from nobody else", async () => {
   expect(await reserve(archive, of("b"), NOW)).toBe(true);
 });
 
-/** The archive, which lists so many at a time. */
+/** The archive with pages of `limit` keys. */
 const inPages = (limit: number): R2Bucket =>
   new Proxy(archive, {
     get: (bucket, name: keyof R2Bucket) =>
@@ -51,7 +51,7 @@ const inPages = (limit: number): R2Bucket =>
         : (bucket[name] as () => unknown).bind(bucket),
   });
 
-it("keeps however many keys out of the list of entries, and deletes them when they are old", async () => {
+it("keeps any number of keys out of the list of entries, and deletes old ones", async () => {
   await Promise.all(Array.from({ length: 50 }, (_, n) => reserve(archive, of("liar", `${PATH}-${n}`), NOW)));
   expect(await listEntries(archive, "org/")).toEqual([]);
   expect(await deleteReservations(inPages(20), NOW - PERIOD_MS)).toBe(0);

@@ -47,7 +47,7 @@ const recordOf = (orgId: string, id: string): BuildRecord => ({
   ...{ requires: { labels: ["ios"] }, hasRunValues: false },
 });
 
-/** The row that those releases wrote of it, in the order of the table's columns. */
+/** The row that those releases wrote for it, in the order of the table's columns. */
 const rowOf = (orgId: string, id: string) => ({
   ...{ org_id: orgId, id, number: 7, repo_id: "01900000-0000-7000-8000-0000000000b1", pipeline_id: null },
   ...{ ref: "refs/heads/fork", commit_sha: SHA, event: "pull", trigger: "retry", pull_number: 12, author: "mona" },
@@ -82,7 +82,7 @@ describe("the row of a build", () => {
     return [meta.rows_read, meta.rows_written];
   };
 
-  it("is written with its columns, and later only where it is newer, and only what changes", async () => {
+  it("writes all columns once, and later only changed fields of newer versions", async () => {
     const begun = { status: "queued", finishedAt: null, startedAt: null, commitSha: null, leak: false } as const;
     expect(await write(begun, 3)).toEqual([0, 4]);
     expect(await rowsOf(orgId)).toMatchObject([{ status: "queued", jobs: null, leak: 0, pool_version: 3 }]);
@@ -96,7 +96,7 @@ describe("the row of a build", () => {
   });
 });
 
-/** The fields in the order of answers: of a build, and of a list of those that have ended. */
+/** The fields in the order of answers: of a single build, and of a list of ended builds. */
 const SHOWN =
   `id number orgId repoId pipelineId branch ref commitSha status event trigger trust priority agentId attempt
   exitCode reason message leak environment steps summary retryOf createdBy tag pull base subject author schedule
@@ -107,7 +107,7 @@ const LISTED =
   base schedule supersededBy jobs jobCounts waitsFor tests environment steps summary webUrl`.split(/\s+/);
 
 describe("a build that an earlier release stored", () => {
-  it("is answered byte for byte: whole, and in lists without what they do not show", async () => {
+  it("is answered byte for byte, in full or without the fields that lists omit", async () => {
     const { orgId, admin } = await newOrganization();
     const id = newId();
     const record = recordOf(orgId, id);

@@ -49,7 +49,7 @@ const build: BuildRecord & { finishedAt: string } = {
 };
 
 describe("the record of an ended build", () => {
-  it("is read back whole, and is gone after its deletion", async () => {
+  it("can be read back in full until it is deleted", async () => {
     await putRecord(env.ARCHIVE, build);
     await putRecord(env.ARCHIVE, { ...build, leak: true });
     expect(await getRecord(env.ARCHIVE, build)).toEqual({ ...build, leak: true });
@@ -58,7 +58,7 @@ describe("the record of an ended build", () => {
     expect(await getRecord(env.ARCHIVE, build)).toBeNull();
   });
 
-  it("lies under the day on which the build ended", async () => {
+  it("is stored under the day on which the build ended", async () => {
     await putRecord(env.ARCHIVE, build);
     const { objects } = await env.ARCHIVE.list({ prefix: "record/2026-11-22/" });
     expect(objects.map(({ key }) => key)).toEqual([`record/2026-11-22/${build.orgId}/${build.id}.json`]);
@@ -66,7 +66,7 @@ describe("the record of an ended build", () => {
 });
 
 describe("days", () => {
-  it("begin at midnight UTC, and are kept whole", () => {
+  it("begin at midnight UTC, and are kept as a whole", () => {
     const midnight = Date.parse("2026-11-22T00:00:00Z");
     expect([dayOf(midnight - 1), dayOf(midnight)]).toEqual(["2026-11-21", "2026-11-22"]);
     expect(lastDayPast(midnight, 90)).toBe(dayOf(midnight - 91 * 86_400_000));
