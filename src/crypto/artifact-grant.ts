@@ -3,7 +3,10 @@ import { fromBase64, toBase64 } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 import { Signer } from "./signer.ts";
 
-/** What an address or a header grants: of an artifact to send, fetch, share or show it; of the cache to read or save. */
+/**
+ * The permission in an address or a header: to upload, download, share or view an artifact, or to read or save cache
+ * entries.
+ */
 type GrantKind = "upload" | "download" | "share" | "view" | "cache-read" | "cache-write";
 
 const SHAPE = /^mrx_([A-Za-z0-9_-]{1,2000})\.([A-Za-z0-9_-]{43})$/;
@@ -17,8 +20,8 @@ const fromUrlText = (text: string): string | undefined => {
 };
 
 /**
- * Makes and reads grants `mrx_FACTS.TAG`: the facts as JSON in base64url, and their HMAC-SHA-256 under a key of
- * `TOKEN_KEYS`, with what is granted. None is stored: whoever reads one asks nobody whether it is genuine.
+ * Issues and reads grants `mrx_FACTS.TAG`: the facts as JSON in base64url, and their HMAC-SHA-256, with the kind of
+ * grant, under a key of `TOKEN_KEYS`. No grant is stored: a reader can verify one without a query.
  */
 export class Grants<F extends Record<GrantKind, object>> {
   readonly #signer: Signer;
@@ -32,7 +35,10 @@ export class Grants<F extends Record<GrantKind, object>> {
     return `mrx_${text}.${toUrlText(await this.#signer.mac(this.#signer.first, "artifact", granted, text))}`;
   }
 
-  /** The facts of a genuine grant; `undefined` for a forged one, and one of another kind. `until` is not looked at. */
+  /**
+   * Reads the facts of a genuine grant. Returns `undefined` for a forged grant or one of another kind. Does not check
+   * `until`.
+   */
   async read<K extends GrantKind>(granted: K, grant: string): Promise<F[K] | undefined> {
     const [, text, tag] = SHAPE.exec(grant) ?? [];
     if (!text || !tag) return undefined;
@@ -45,7 +51,7 @@ export class Grants<F extends Record<GrantKind, object>> {
 const once = oncePer<Grants<never>>();
 
 /**
- * The grants of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * Loads the grants of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
 export const loadGrants = <F extends Record<GrantKind, object>>(text: string | undefined): Grants<F> =>

@@ -4,7 +4,7 @@ import { Signer } from "./signer.ts";
 
 const SHAPE = /^mrb_([a-z0-9-]{1,64})_([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
 
-/** One generation of a pipeline's badge: the next one has another address. */
+/** One generation of a pipeline's badge. Each generation has its own address. */
 interface Badge {
   orgId: string;
   pipelineId: string;
@@ -14,8 +14,8 @@ interface Badge {
 const parts = ({ pipelineId, generation }: Badge): string => `${pipelineId}.${generation}`;
 
 /**
- * Derives addresses `mrb_ORGANIZATION_PIPELINE.GENERATION_TAG` from the keys of `TOKEN_KEYS`: none is stored, and a
- * forged one is refused without a call to the database.
+ * Derives addresses `mrb_ORGANIZATION_PIPELINE.GENERATION_TAG` from the keys of `TOKEN_KEYS`. No address is stored, and
+ * a forged one is rejected without a query to the database.
  */
 export class BadgeMint {
   readonly #signer: Signer;
@@ -24,13 +24,13 @@ export class BadgeMint {
     this.#signer = new Signer(keys);
   }
 
-  /** The same for the same badge, for as long as the first key is the same. */
+  /** Returns the same address for the same badge, as long as the first key stays the same. */
   async grant(badge: Badge): Promise<string> {
     const tag = await this.#signer.tag(this.#signer.first, "mrb", badge.orgId, parts(badge));
     return `mrb_${badge.orgId}_${parts(badge)}_${tag}`;
   }
 
-  /** `undefined` for a forged one. Whether the generation still stands, only the pipeline knows. */
+  /** Returns `undefined` for a forged address. Only the pipeline knows whether the generation is still valid. */
   async recognize(token: string): Promise<Badge | undefined> {
     const [, orgId = "", pipelineId = "", generation, tag = ""] = SHAPE.exec(token) ?? [];
     if (!generation) return undefined;
@@ -42,7 +42,7 @@ export class BadgeMint {
 const once = oncePer<BadgeMint>();
 
 /**
- * The mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * Loads the mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
 export const loadBadgeMint = (text: string | undefined): BadgeMint =>

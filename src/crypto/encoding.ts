@@ -16,7 +16,10 @@ export const fromBase64 = (text: string): Uint8Array<ArrayBuffer> | undefined =>
 export const toHex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** Each part as UTF-8 behind its length (32 bits, big-endian), so that no two lists of parts give the same bytes. */
+/**
+ * Encodes each part as UTF-8 after its length (32 bits, big-endian), so that different lists of parts never give the
+ * same bytes.
+ */
 export const lengthPrefixed = (parts: readonly string[]): Uint8Array<ArrayBuffer> => {
   const encoded = parts.map((part) => new TextEncoder().encode(part));
   const bytes = new Uint8Array(encoded.reduce((sum, part) => sum + 4 + part.length, 0));
@@ -30,6 +33,6 @@ export const lengthPrefixed = (parts: readonly string[]): Uint8Array<ArrayBuffer
   return bytes;
 };
 
-/** SHA-256 of a text's UTF-8, in hexadecimal digits. */
+/** Returns the SHA-256 of a text's UTF-8 as hexadecimal digits. */
 export const sha256Hex = async (text: string): Promise<string> =>
   toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))));

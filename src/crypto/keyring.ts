@@ -2,16 +2,18 @@ import { oncePer } from "../once-per.ts";
 import { fromBase64, lengthPrefixed, toBase64 } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 
-/** How a sealed value begins; also a part of what each seal is bound to. */
+/** The beginning of every sealed value. The associated data of each seal contains it, too. */
 const SEAL_FORMAT = "m1";
 
-/** The beginning of every value sealed under this key. Key ids have no character that LIKE treats specially. */
+/**
+ * Returns the beginning of every value sealed under this key. Key ids contain no character that LIKE treats specially.
+ */
 export const sealPrefix = (keyId: string): string => `${SEAL_FORMAT}.${keyId}.`;
 
-/** A sealed value as text: `m1.KEYID.BASE64(iv, ciphertext, tag)`. */
+/** Formats a sealed value as text: `m1.KEYID.BASE64(iv, ciphertext, tag)`. */
 export const formatSeal = (keyId: string, bytes: Uint8Array): string => sealPrefix(keyId) + toBase64(bytes);
 
-/** The parts of a sealed value, without `bytes` where its base64 is not canonical; `undefined` for any other text. */
+/** Splits a sealed value. Omits `bytes` if its base64 is not canonical. Returns `undefined` for any other text. */
 export const parseSeal = (text: string): { keyId: string; bytes?: Uint8Array<ArrayBuffer> } | undefined => {
   const [format, keyId = "", base64, ...rest] = text.split(".");
   if (format !== SEAL_FORMAT || base64 === undefined || rest.length > 0) return undefined;
@@ -19,10 +21,10 @@ export const parseSeal = (text: string): { keyId: string; bytes?: Uint8Array<Arr
   return bytes && toBase64(bytes) === base64 ? { keyId, bytes } : { keyId };
 };
 
-/** The id of the key that a value was sealed with, without looking at the rest. */
+/** Reads the id of the key that sealed a value, and ignores the rest. */
 export const keyIdOf = (sealed: string): string => sealed.split(".")[1] ?? "";
 
-/** The same as an expression of SQLite: `sealed` is a column or an expression, never input. */
+/** The same as an SQLite expression. `sealed` is a column or an expression, never input. */
 export const keyIdSql = (sealed: string): string => {
   const from = `${SEAL_FORMAT}.`.length + 1;
   return `substr(${sealed}, ${from}, instr(substr(${sealed}, ${from}), '.') - 1)`;
@@ -38,7 +40,7 @@ export class KeyUnknown extends Error {
   }
 }
 
-/** The sealed value is damaged, or was sealed for another context: the two are not told apart, on purpose. */
+/** The sealed value is damaged, or was sealed for another context. This error deliberately does not say which. */
 export class SealBroken extends Error {
   override name = "SealBroken";
 }
@@ -47,8 +49,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under named keys. A sealed value opens only in the context it was sealed in: the
- * format, the key's id and each part of the context are associated data.
+ * AES-256-GCM under named keys. A sealed value opens only in the context in which it was sealed: the format, the key's
+ * id and each part of the context are associated data.
  */
 export class Keyring {
   readonly ids: readonly string[];
@@ -60,12 +62,12 @@ export class Keyring {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
   }
 
-  /** The id of the key that seals: the first. */
+  /** The id of the first key, which seals. */
   get current(): string {
     return this.ids[0] ?? "";
   }
 
-  /** A keyring of the same keys that seals with this one. */
+  /** Returns a keyring with the same keys that seals with this one. */
   withFirst(id: string): Keyring {
     const keys = [...this.#keys.values()];
     return new Keyring([...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)]);
@@ -119,7 +121,7 @@ export class Keyring {
 const once = oncePer<Keyring>();
 
 /**
- * The keyring of the Worker secret `SECRETS_KEYS`, parsed once per isolate.
+ * Loads the keyring of the Worker secret `SECRETS_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
 export const loadKeyring = (text: string | undefined): Keyring => once(text ?? "", () => new Keyring(parseKeys(text)));

@@ -1,6 +1,8 @@
 import { fromBase64 } from "./encoding.ts";
 
-/** The Worker secret with the keys is missing or malformed. The message says what is wrong, without quoting it. */
+/**
+ * The Worker secret with the keys is missing or malformed. The message says what is wrong without quoting the secret.
+ */
 export class KeysUnusable extends Error {
   override name = "KeysUnusable";
 }

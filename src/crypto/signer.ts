@@ -4,17 +4,17 @@ import type { NamedKey } from "./keys.ts";
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 const TAG_LENGTH = 12;
 
-/** Compares in constant time for texts of equal length. Their lengths are not secret. */
+/** Compares texts of equal length in constant time. Their lengths are not secret. */
 export const sameText = (one: string, other: string): boolean => {
   let difference = one.length ^ other.length;
   for (let at = 0; at < one.length; at++) difference |= one.charCodeAt(at) ^ other.charCodeAt(at);
   return difference === 0;
 };
 
-/** Base62 of bytes, a character each: about 5.9 bits of every 8. */
+/** Encodes each byte as one base62 character: about 5.9 of its 8 bits. */
 export const base62 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => ALPHABET[byte % 62]).join("");
 
-/** HMAC-SHA-256 under named keys, over parts that cannot be shifted into each other. */
+/** HMAC-SHA-256 under named keys. A character cannot move from one part to the next without changing the tag. */
 export class Signer {
   readonly #keys: readonly NamedKey[];
   readonly #imported = new Map<string, Promise<CryptoKey>>();
@@ -30,24 +30,24 @@ export class Signer {
     return first;
   }
 
-  /** The key under which the tag is of these parts. */
+  /** Finds the key that gives this tag for these parts. */
   async keyOf(tag: string, ...parts: string[]): Promise<NamedKey | undefined> {
     for (const key of this.#keys) if (sameText(await this.tag(key, ...parts), tag)) return key;
     return undefined;
   }
 
-  /** Whether one of the keys gives this text for the whole 32 bytes. */
+  /** Reports whether one of the keys gives this text for all 32 bytes. */
   async signed(written: (mac: Uint8Array) => string, text: string, ...parts: string[]): Promise<boolean> {
     for (const key of this.#keys) if (sameText(written(await this.mac(key, ...parts)), text)) return true;
     return false;
   }
 
-  /** 12 characters of base62. */
+  /** Returns a tag of 12 base62 characters. */
   async tag(key: NamedKey, ...parts: string[]): Promise<string> {
     return base62((await this.mac(key, ...parts)).subarray(0, TAG_LENGTH));
   }
 
-  /** 32 bytes. */
+  /** Returns 32 bytes. */
   async mac(key: NamedKey, ...parts: string[]): Promise<Uint8Array> {
     let imported = this.#imported.get(key.id);
     if (!imported) {

@@ -19,12 +19,12 @@ export const randomText = (length: number): string => {
   return text;
 };
 
-/** SHA-256 of a token in hexadecimal digits: the only form in which it is stored. */
+/** Hashes a token with SHA-256, as hexadecimal digits. Tokens are stored in this form alone. */
 export const hashToken = (token: string): Promise<string> => sha256Hex(token);
 
 /**
- * Makes and recognizes tokens `PREFIX_ORGANIZATION_SECRETTAG`. The tag is an HMAC-SHA-256 under a key of `TOKEN_KEYS`,
- * so a forged token is refused without a call to the database or an object.
+ * Issues and recognizes tokens `PREFIX_ORGANIZATION_SECRETTAG`. The tag is an HMAC-SHA-256 under a key of `TOKEN_KEYS`,
+ * so a forged token is rejected without a call to the database or an object.
  */
 export class TokenMint {
   readonly #signer: Signer;
@@ -38,7 +38,7 @@ export class TokenMint {
     return `${prefix}_${orgId}_${secret}${await this.#signer.tag(this.#signer.first, prefix, orgId, secret)}`;
   }
 
-  /** Returns `undefined` for a forged token. Whether the token is still valid, only its owner knows. */
+  /** Returns `undefined` for a forged token. Only the token's owner knows whether it is still valid. */
   async recognize(token: string): Promise<{ prefix: TokenPrefix; orgId: string } | undefined> {
     const [, prefix, orgId = "", secret = "", tag = ""] = SHAPE.exec(token) ?? [];
     if (!prefix) return undefined;
@@ -46,7 +46,7 @@ export class TokenMint {
     return key && { prefix: prefix as TokenPrefix, orgId };
   }
 
-  /** An HMAC by which equal texts are found without storing them. */
+  /** Returns an HMAC that finds equal texts without storing them. */
   async fingerprint(text: string): Promise<string> {
     return toHex(await this.#signer.mac(this.#signer.first, "fingerprint", text));
   }
@@ -55,7 +55,7 @@ export class TokenMint {
 const once = oncePer<TokenMint>();
 
 /**
- * The mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * Loads the mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
 export const loadMint = (text: string | undefined): TokenMint => once(text ?? "", () => new TokenMint(parseKeys(text)));

@@ -9,7 +9,7 @@ describe("the keyring", () => {
   const ring = new Keyring([key("b", 2), key("a", 1)]);
   const context = ["variable", "acme", "organization", "acme", "id-1", "TOKEN", "1"];
 
-  it("opens what it sealed, in the same context only", async () => {
+  it("opens its sealed values in the same context only", async () => {
     const sealed = await ring.seal("the value", context);
     expect(await ring.openText(sealed, context)).toBe("the value");
     for (const [index] of context.entries()) {
@@ -21,7 +21,7 @@ describe("the keyring", () => {
     );
   });
 
-  it("refuses every flipped bit and every shortened value with one error", async () => {
+  it("rejects every flipped bit and every shortened value with the same error", async () => {
     const sealed = await ring.seal("v", context);
     const head = sealed.lastIndexOf(".") + 1;
     const bytes = Uint8Array.from(atob(sealed.slice(head)), (c) => c.charCodeAt(0));

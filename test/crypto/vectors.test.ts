@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Keyring, KeyUnknown, SealBroken } from "../../src/crypto/keyring.ts";
 
-/* Sealed by another implementation (node:crypto), so that the format is what it says and not what this code does. */
+/* Another implementation (node:crypto) sealed these values. They pin the format independently of this code. */
 const ring = new Keyring([{ id: "k1", bytes: new Uint8Array(32).fill(7) }]);
 const CONTEXT = ["variable", "acme", "pipeline", "p-1", "v-1", "TOKEN", "3"];
 const A = "////////////////DYujZtVPnPurkJLGXkAC96o=";
@@ -46,15 +46,15 @@ describe("a sealed value of another implementation", () => {
     ["no key", `m1.${A}`],
     ["no form at all", "secret"],
     ["no text", ""],
-  ])("is refused with: %s", async (_, sealed) => {
+  ])("is rejected with %s", async (_, sealed) => {
     await expect(ring.open(sealed, CONTEXT)).rejects.toThrow(SealBroken);
   });
 
-  it.each(["k2", "K1", "", "k1 ", "__proto__", "constructor"])("tells a key %j it does not have", async (id) => {
+  it.each(["k2", "K1", "", "k1 ", "__proto__", "constructor"])("reports an unknown key %j", async (id) => {
     await expect(ring.open(`m1.${id}.${A}`, CONTEXT)).rejects.toThrow(KeyUnknown);
   });
 
-  it("opens in no place but its own", async () => {
+  it("opens only in its own place", async () => {
     const places = [
       [],
       CONTEXT.slice(0, -1),
