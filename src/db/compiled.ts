@@ -6,7 +6,7 @@ import type { Database, Query } from "./query.ts";
 /** The columns that a query selects, by their names in the record. */
 export type Columns = Record<string, SQLiteColumn | SQL.Aliased>;
 
-/** Binds values to a query's placeholders. `shape` names the variant of the query, such as the filters it has. */
+/** Binds values to a query's placeholders. `shape` names the variant of the query, such as its set of filters. */
 export type Compiled<Q extends Query> = (
   client: D1Database,
   values: Record<string, unknown>,
@@ -35,9 +35,9 @@ export const reader = (columns: Columns) => {
 };
 
 /**
- * Builds a query once for each shape; after that only values are bound. To build it for each request, and to look up
- * the decoder of every value, took a quarter of a list's CPU time. The result is an item for drizzle's `batch`, which
- * calls the private `_prepare` of its items: tried with drizzle-orm 0.45.4, and by every test of a list.
+ * Builds a query once for each shape; later calls only bind values. Building it for each request, and looking up the
+ * decoder of every value, took a quarter of a list's CPU time. The result is an item for drizzle's `batch`, which calls
+ * the private `_prepare` of its items. This works with drizzle-orm 0.45.4, and every test of a list covers it.
  */
 export const compiled = <Q extends Query & { toSQL(): { sql: string; params: unknown[] } }>(
   columns: Columns,

@@ -1,12 +1,12 @@
 import type { connection } from "./schema.ts";
 
-/** What speaking with the git host of a connection needs. */
+/** The columns that a request to the connection's git host needs. */
 export type ConnectionToAsk = Pick<
   typeof connection.$inferSelect,
   "id" | "kind" | "apiUrl" | "auth" | "appId" | "clientId" | "installationId" | "sealed" | "sealedVersion"
 > & { isActive: number };
 
-/** Reads a connection of an organization at the primary: it may have been changed a moment ago. */
+/** Reads a connection of an organization at the primary, because it may have changed a moment ago. */
 export const readConnection = (db: D1Database, orgId: string, id: string): Promise<ConnectionToAsk | null> =>
   db
     .withSession("first-primary")

@@ -3,7 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database } from "./query.ts";
 import { guard } from "./schema.ts";
 
-/** What a batch may require of the database when it commits. */
+/** A precondition that the database must meet when a batch commits. */
 type Precondition = "token_live" | "unchanged" | "owner_exists" | "unused" | "within_limit";
 
 /** D1 rolled the batch back because the precondition did not hold. */
@@ -21,11 +21,11 @@ export class UniqueViolation extends Error {
   override name = "UniqueViolation";
 }
 
-/** A statement that rolls its batch back unless `condition` holds. It never writes a row. */
+/** Builds a statement that rolls its batch back unless `condition` holds. It never writes a row. */
 export const ensure = (db: Database, precondition: Precondition, condition: SQL) =>
   db.insert(guard).select(sql`SELECT ${precondition} WHERE NOT (${condition})`);
 
-/** A statement that rolls its batch back unless the row still has the version that was read. */
+/** Builds a statement that rolls its batch back if the row's version has changed since the read. */
 export const ensureUnchanged = (
   db: Database,
   table: SQLiteTable & { id: SQLiteColumn; version: SQLiteColumn },
@@ -37,7 +37,7 @@ export const ensureUnchanged = (
     sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${row.id} AND ${table.version} = ${row.version})`,
   );
 
-/** Why D1 rolled a batch back, read from the text of its error; other errors are returned as they are. */
+/** Reads from an error's text why D1 rolled a batch back. Returns other errors unchanged. */
 export const explainRollback = (error: unknown): unknown => {
   const text = describeChain(error);
   const failed = /CHECK constraint failed: (\w+)/.exec(text)?.[1];

@@ -21,7 +21,7 @@ import {
   variableGroup,
 } from "./schema.ts";
 
-/** A table with rows of organizations: the columns of its key, and which rows are an organization's. */
+/** A table with rows of organizations: its key's columns, and a condition for one organization's rows. */
 interface Owned {
   table: SQLiteTable;
   key: string;
@@ -33,7 +33,7 @@ const ofVariables = (orgId: string): SQL => sql`variable_id IN (SELECT id FROM v
 const ofPipelines = (orgId: string): SQL => sql`pipeline_id IN (SELECT id FROM pipeline WHERE org_id = ${orgId})`;
 const ofRepositories = (orgId: string): SQL => sql`repo_id IN (SELECT id FROM repository WHERE org_id = ${orgId})`;
 
-/** Every table with rows of organizations but those of builds, and rows before the rows that they are found by. */
+/** Every table with rows of organizations, except those of builds. A row comes before the rows that lead to it. */
 export const OWNED: readonly Owned[] = [
   { table: variableDay, key: "variable_id, day", isOwn: ofVariables },
   { table: variable, key: "id", isOwn: ofOrganization },
@@ -54,7 +54,7 @@ export const OWNED: readonly Owned[] = [
   { table: token, key: "id", isOwn: ofOrganization },
 ];
 
-/** Deletes the first rows that an organization has in a table. Returns one row for each that it deleted. */
+/** Deletes an organization's first rows in a table. Returns one row for each deleted row. */
 export const deleteRows = (db: Database, { table, key, isOwn }: Owned, orgId: string, limit: number) => {
   const first = sql`SELECT ${sql.raw(key)} FROM ${table} WHERE ${isOwn(orgId)} LIMIT ${limit}`;
   return db

@@ -4,8 +4,10 @@ import { BUILD_FIELDS, type Build } from "../protocol/build.ts";
 import { reader } from "./compiled.ts";
 import { buildSummary } from "./schema.ts";
 
-/* All statements may be repeated and reordered: an older version never replaces a newer one, and a row of the audit is
-   written once. */
+/*
+ * Every statement may be repeated and reordered: an older version never replaces a newer one, and an audit row is
+ * written once.
+ */
 
 const FIELDS: Record<string, { of: string; changes?: true }> = {
   ...BUILD_FIELDS,
@@ -19,7 +21,7 @@ const BUILD = `INSERT INTO build_summary (${NAMES}) VALUES (${NAMES.map((_, at) 
   ON CONFLICT (org_id, id) DO UPDATE SET ${CHANGES.map(([, { name }]) => `${name} = excluded.${name}`)}
   WHERE build_summary.pool_version < excluded.pool_version`;
 
-/* They go with their build, on the same day. */
+/* Upkeep deletes them with their build, on the same day. */
 const JOBS = `INSERT OR IGNORE INTO job (org_id, id, build_id, finished_at)
   SELECT ?1, value, ?2, ?3 FROM json_each(?4)`;
 
@@ -34,8 +36,10 @@ const LAST_USE = `UPDATE variable SET last_used_at = ?3, last_used_by = ?4
   WHERE id IN (SELECT value FROM json_each(?1)) AND org_id = ?2
   AND (last_used_at IS NULL OR substr(last_used_at, 1, 10) < substr(?3, 1, 10))`;
 
-/* The sequence covers every row that was ever told, so that it shows when the pool was restored. `complete` stays where
-   it lies before what the pool told (?5), so that it shows when D1 was. */
+/*
+ * `sequence` is the highest number that the pool ever reported, so it reveals a restored pool. `complete` stays where
+ * it is if it precedes the pool's value (?5), so it reveals a restored D1.
+ */
 const POOL = `INSERT INTO pool (org_id, sequence, complete, active, at)
   VALUES (?1, ?2, CASE WHEN ?5 = 0 THEN ?2 ELSE 0 END, ?3, ?4)
   ON CONFLICT (org_id) DO UPDATE SET sequence = max(sequence, excluded.sequence),
@@ -44,12 +48,12 @@ const POOL = `INSERT INTO pool (org_id, sequence, complete, active, at)
 
 export type BuildRow = typeof buildSummary.$inferSelect;
 
-/** Reads what a statement selected of builds. */
+/** Reads the selected columns of builds. */
 export const readBuildRow = reader(getTableColumns(buildSummary)) as (row: Record<string, unknown>) => BuildRow;
 
 const toMilliseconds = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
-/** The row of a build. The counts of its jobs are those at its end. */
+/** Builds the row of a build. It counts the build's jobs when the build ends. */
 const toRow = (record: Build, poolVersion: number): BuildRow => ({
   ...record,
   createdBy: record.createdBy && { ...record.createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) },
@@ -79,7 +83,7 @@ export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedState
   return db.prepare(AUDIT).bind(id, orgId, at, actor, action, subject, requestId, JSON.stringify(detail));
 };
 
-/** A hand-out of variables: the first of a day leaves a row. */
+/** Records a hand-out of variables: the first of a day adds a row. */
 export const projectUses = (
   db: D1Database,
   use: { orgId: string; buildId: string; agentId: string; at: string; variableIds: string[] },
@@ -88,13 +92,13 @@ export const projectUses = (
   return [db.prepare(FIRST_OF_DAY).bind(...bindings, use.agentId), db.prepare(LAST_USE).bind(...bindings)];
 };
 
-/* Upkeep counts the other days of the pipeline again. */
+/* Makes upkeep recount the other days of the pipeline. */
 const FORGET_BAR = `UPDATE pipeline_history SET recounted_at = 0,
     builds = (SELECT json_group_array(json(value)) FROM json_each(builds) WHERE value ->> 'id' <> ?2)
   WHERE org_id = ?1
     AND pipeline_id IN (SELECT pipeline_id FROM build_summary WHERE org_id = ?1 AND id = ?2)`;
 
-/** Deletes a build. May be repeated. */
+/** Deletes a build. Idempotent. */
 export const eraseBuild = (
   db: D1Database,
   orgId: string,
@@ -115,17 +119,17 @@ export const eraseBuild = (
     .bind(orgId, JSON.stringify([buildId, ...jobIds])),
 ];
 
-/** Deletes what a list shows of the log of a build. May be repeated. */
+/** Deletes the log line that lists show for a build. Idempotent. */
 export const forgetFailedLine = (db: D1Database, orgId: string, buildId: string): D1PreparedStatement =>
   db
     .prepare("UPDATE build_summary SET failed_line = NULL WHERE org_id = ?1 AND id = ?2 AND failed_line IS NOT NULL")
     .bind(orgId, buildId);
 
-/** What D1 heard of the pool's sequence. */
+/** Reads how much of the pool's sequence D1 has. */
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
   db.prepare("SELECT sequence, complete FROM pool WHERE org_id = ?1").bind(orgId);
 
-/** The same as numbers or nulls, with the limits that the operator set for the organization, as JSON. */
+/** Reads the same as numbers or nulls, with the limits that the operator set for the organization, as JSON. */
 export const readPoolAndLimits = (db: D1Database, orgId: string): D1PreparedStatement =>
   db
     .prepare(
@@ -139,7 +143,10 @@ export const projectPool = (
   pool: { orgId: string; sequence: number; told: number; active: number; at: number },
 ): D1PreparedStatement => db.prepare(POOL).bind(pool.orgId, pool.sequence, pool.active, pool.at, pool.told);
 
-/** Gives connections whose hooks, by the names of `hookName`, are no longer valid the generation after them. */
+/**
+ * Moves connections on to the next generation of hooks. `names` are the hooks, as `hookName` writes them, that are no
+ * longer valid.
+ */
 const projectHooks = (db: D1Database, orgId: string, names: string[]): D1PreparedStatement =>
   db
     .prepare(
@@ -150,7 +157,9 @@ const projectHooks = (db: D1Database, orgId: string, names: string[]): D1Prepare
     )
     .bind(orgId, JSON.stringify(names));
 
-/** Deletes tokens of the organization, by their ids or by the hashes of their secrets, and ends generations of hooks. */
+/**
+ * Deletes tokens of the organization, by their ids or by the hashes of their secrets, and ends generations of hooks.
+ */
 export const projectRevocations = (db: D1Database, orgId: string, names: string[]): D1PreparedStatement[] =>
   names.length === 0
     ? []

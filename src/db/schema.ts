@@ -1,4 +1,4 @@
-/* Times are ISO 8601 text, so that they sort and read alike everywhere; those of builds are milliseconds. */
+/* Times are ISO 8601 text, so that they sort and read the same everywhere. Times of builds are milliseconds. */
 
 export * from "./schema/builds.ts";
 export * from "./schema/git-hosts.ts";

@@ -21,8 +21,8 @@ export class MigrationsMissing extends Error {
 const once = oncePer<true>();
 
 /**
- * Checks once that the database has every migration that this code knows. Without the check, a query with a column
- * that is missing would succeed and return wrong rows: SQLite reads a quoted unknown name as a text.
+ * Checks once that the database has every migration that this code needs. Without the check, a query for a missing
+ * column would succeed and return wrong rows, because SQLite reads a quoted unknown name as a text.
  * @throws MigrationsMissing
  */
 export const checkMigrations = async (db: D1Database): Promise<void> => {
@@ -37,14 +37,14 @@ const checkNow = async (db: D1Database): Promise<true> => {
   return true;
 };
 
-/** What D1 did for one request: round trips, and rows as D1 bills them. */
+/** The work of D1 for one request: round trips, and rows as D1 bills them. */
 interface Tally {
   rounds: number;
   rowsRead: number;
   rowsWritten: number;
 }
 
-/** A D1 client that counts into `tally`. */
+/** Wraps a D1 client to count into `tally`. */
 const metered = (session: D1DatabaseSession, tally: Tally): D1Database => {
   const batch = async <T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> => {
     tally.rounds += 1;
@@ -60,16 +60,16 @@ const metered = (session: D1DatabaseSession, tally: Tally): D1Database => {
 
 const DIALECT = new SQLiteAsyncDialect();
 
-/** A query in SQL, whose result is D1's own. */
+/** An SQL query that returns D1's own result. */
 type Statement<T> = RunnableQuery<D1Result<T>, "sqlite">;
 
-/** Receives the valid token of the first batch, or undefined where there is none. May throw. */
+/** Receives the valid token of the first batch, or undefined if there is none. May throw. */
 type Admit = (token: ValidToken | undefined) => void;
 
 /**
- * A session of one request with D1; every query of the Worker runs in one. After `checkTokenFirst`, the first batch
- * begins with the check of the caller's token, and its results are returned only if `admit` does not throw: the check
- * costs no round trip of its own.
+ * A D1 session for one request. Every query of the Worker runs in one. After `checkTokenFirst`, the first batch begins
+ * with the check of the caller's token and returns its results only if `admit` does not throw. The check therefore
+ * costs no extra round trip.
  */
 export class DatabaseSession {
   readonly tally: Tally = { rounds: 0, rowsRead: 0, rowsWritten: 0 };
@@ -88,12 +88,12 @@ export class DatabaseSession {
     this.sql = drizzle(this.#client);
   }
 
-  /** Binds values to a compiled query, which is then ready to run. */
+  /** Binds values to a compiled query, ready to run. */
   bind<Q extends Query>(query: Compiled<Q>, values: Record<string, unknown>, shape?: readonly string[]): Q {
     return query(this.#client, values, shape);
   }
 
-  /** A statement that the query builder has no words for: D1's rows as they are, with what D1 says about it. */
+  /** Runs a statement that the query builder cannot express. Returns D1's rows unchanged, with D1's metadata. */
   statement<T>(text: SQL): Statement<T> {
     const query = DIALECT.sqlToQuery(text);
     const stmt = this.#client.prepare(query.sql);
@@ -102,19 +102,19 @@ export class DatabaseSession {
     } as unknown as Statement<T>;
   }
 
-  /** Makes the first batch check the token with this hash and, where it is not null, the browser session. */
+  /** Makes the first batch check the token with this hash and, if it is not null, the browser session. */
   checkTokenFirst(hash: string, session: string | null, now: string, admit: Admit): void {
     this.#unchecked = { hash, session: session ?? "", now, admit };
   }
 
-  /** D1's bookmark: a later session that begins with it sees at least what this one saw. */
+  /** D1's bookmark. A later session that begins with it sees at least everything that this one saw. */
   get bookmark(): string | null {
     return this.#session.getBookmark();
   }
 
   /**
-   * Runs queries in one transaction. Calls of the same microtask turn share one round trip, and one transaction.
-   * @throws MigrationsMissing, and what `admit` throws
+   * Runs queries in one transaction. Calls in the same microtask turn share one round trip and one transaction.
+   * @throws MigrationsMissing, and every error of `admit`
    */
   run<const Q extends readonly Query[]>(...queries: Q): Promise<Results<Q>> {
     return new Promise((resolve, reject) => {

@@ -4,7 +4,10 @@ import { endedSession, token } from "./schema.ts";
 
 type Text = string | Placeholder;
 
-/** The condition on a valid token: its hash, or the previous one within the rotation's grace; not expired. */
+/**
+ * The condition for a valid token: it has not expired, and the hash is its current one, or its previous one during the
+ * rotation's grace period.
+ */
 export const isValidToken = (hash: Text, now: Text) =>
   and(
     or(eq(token.hash, hash), and(eq(token.previousHash, hash), gt(token.previousUntil, now))),
@@ -16,7 +19,7 @@ const COLUMNS = { id, name, kind, role, labels, lastUsedAt };
 
 /**
  * The first query of a request: the caller's token, if it is valid. `session` is the id of the dashboard session that
- * holds the token, which must not have ended, or an empty text.
+ * holds the token and must not have ended, or an empty text.
  */
 export const validToken = compiled(COLUMNS, (db) =>
   db

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:test";
 import { describe, expect, it } from "vitest";
 
-/** Tables that are stored in the order of their keys. The mapper has no word for it: the migrations say it by hand. */
+/** Tables that are stored in the order of their keys. Drizzle cannot express this, so the migrations declare it. */
 const WITHOUT_ROWID = [
   "audit_log",
   "build_summary",

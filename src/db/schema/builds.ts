@@ -5,8 +5,9 @@ import type { BuildStatus } from "../../protocol/build-states.ts";
 import type { TestFailure, TestSummary } from "../../protocol/test-report.ts";
 
 /**
- * What lists show of a build, and filter by, under the names of its fields. The pool writes it when the build is created
- * and when it has ended. Has no rowid: it is stored in the order of its key, and each index ends with the key.
+ * The fields of a build that lists show and filter by, under their own names. The pool writes a row when the build is
+ * created and again when it ends. The table has no rowid: rows are in the order of the key, and each index ends with
+ * the key.
  */
 export const buildSummary = sqliteTable(
   "build_summary",
@@ -16,7 +17,7 @@ export const buildSummary = sqliteTable(
     number: integer().notNull(),
     repoId: text("repo_id").notNull(),
     pipelineId: text("pipeline_id"),
-    /** The whole name: `refs/heads/main`. */
+    /** The full name: `refs/heads/main`. */
     ref: text().notNull(),
     commitSha: text("commit_sha"),
     event: text().$type<BuildEvent>().notNull(),
@@ -24,11 +25,11 @@ export const buildSummary = sqliteTable(
     /** The number of its pull request. */
     pull: integer("pull_number"),
     author: text(),
-    /** The first line of the commit's message, at most 200 characters. */
+    /** The first line of the commit message, at most 200 characters. */
     subject: text(),
     priority: integer().notNull(),
     retryOf: text("retry_of"),
-    /** Of an untrusted build it says that too. */
+    /** Also says whether the build is untrusted. */
     createdBy: text("created_by", { mode: "json" }).$type<Creator & { trust?: "untrusted" }>(),
     status: text().$type<BuildStatus>().notNull(),
     attempt: integer().notNull(),
@@ -36,16 +37,16 @@ export const buildSummary = sqliteTable(
     exitCode: integer("exit_code"),
     reason: text().$type<BuildReason>(),
     message: text(),
-    /** The line of the log that says why the build failed, masked, at most 200 characters. */
+    /** The log line that says why the build failed, masked, at most 200 characters. */
     failedLine: text("failed_line"),
     tests: text({ mode: "json" }).$type<TestSummary>(),
     jobCounts: text("jobs", { mode: "json" }).$type<JobCounts>(),
     leak: integer({ mode: "boolean" }).notNull(),
-    /** Times of builds are milliseconds since 1970: a third of the bytes of a text. */
+    /** Times of builds are milliseconds since 1970, a third of the size of a text. */
     queuedAt: integer("queued_at").notNull(),
     startedAt: integer("started_at"),
     finishedAt: integer("finished_at"),
-    /** The pool's version of the build: a write of an older version changes nothing. */
+    /** The pool's version of the build. A write with an older version changes nothing. */
     poolVersion: integer("pool_version").notNull(),
   },
   (table) => [
@@ -58,7 +59,7 @@ export const buildSummary = sqliteTable(
   ],
 );
 
-/** One row for each planned job, written when the job ended: finds the job's build. */
+/** One row for each planned job, written when the job ends. It leads to the job's build. */
 export const job = sqliteTable(
   "job",
   {
@@ -70,7 +71,7 @@ export const job = sqliteTable(
   (table) => [primaryKey({ columns: [table.orgId, table.id] }), index("job_by_end").on(table.finishedAt)],
 );
 
-/** Tests that failed, or failed and passed on the same commit: one row for each test of a job. */
+/** Tests that failed, or that failed and passed on the same commit: one row for each test of a job. */
 export const testResult = sqliteTable(
   "test_result",
   {
@@ -101,7 +102,7 @@ export const testResult = sqliteTable(
 );
 
 /**
- * One row for each pipeline of whose default branch, or of tags, a build has ended: upkeep counts it from the rows of
+ * One row for each pipeline with an ended build on the default branch or on a tag. Upkeep computes it from the rows of
  * builds. Has no rowid.
  */
 export const pipelineHistory = sqliteTable(
@@ -109,14 +110,14 @@ export const pipelineHistory = sqliteTable(
   {
     orgId: text("org_id").notNull(),
     pipelineId: text("pipeline_id").notNull(),
-    /** Ids of the newest and of the oldest of `builds`; empty without any. */
+    /** The ids of the newest and the oldest of `builds`; empty if there are none. */
     newest: text().notNull(),
     oldest: text().notNull(),
     isRed: integer("is_red", { mode: "boolean" }).notNull(),
-    /** As `src/domain/history` has them. */
+    /** In the format of `src/domain/history`. */
     builds: text().notNull(),
     days: text().notNull(),
-    /** Milliseconds since 1970: when it was last counted, and when all days of it were. */
+    /** Milliseconds since 1970. `countedAt` is the last count, `recountedAt` the last count of all days. */
     countedAt: integer("counted_at").notNull(),
     recountedAt: integer("recounted_at").notNull(),
   },

@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import type { HostKind } from "../../protocol/connection.ts";
 
-/** A git host, or an app at one, that sends events and receives states. `sealed` has its secrets. */
+/** A git host, or an app at one, that sends events and receives states. `sealed` holds its secrets. */
 export const connection = sqliteTable(
   "connection",
   {
@@ -47,8 +47,8 @@ export const openPull = sqliteTable(
 );
 
 /**
- * What was pushed by authors whom a repository lists, and by others to a member's fork. `name` is a whole ref, or a
- * commit, which is kept until then: its branch may be gone and come back. The login is in small letters.
+ * Pushes by authors on a repository's list, and pushes by others to a member's fork. `name` is a full ref or a commit.
+ * A commit stays until `until`, because its branch may be deleted and created again. The login is in lower case.
  */
 export const listedPush = sqliteTable(
   "listed_push",
@@ -64,13 +64,13 @@ export const listedPush = sqliteTable(
   ],
 );
 
-/** Variables of a schedule's runs: their names, and all of them as one sealed text. */
+/** Variables of a schedule's runs: their names, and all values as one sealed text. */
 export interface ScheduledValues {
   keys: string[];
   sealed: string;
 }
 
-/** Builds at set times. `nextAt` is the first time after now: times that were missed are one build. */
+/** Builds at set times. `nextAt` is the first future time: all missed times together trigger one build. */
 export const schedule = sqliteTable(
   "schedule",
   {
@@ -84,7 +84,7 @@ export const schedule = sqliteTable(
     ref: text(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     nextAt: text("next_at").notNull(),
-    /** Who named it: a request, or the pipeline's file. */
+    /** Who created it: a request, or the pipeline's file. */
     source: text().$type<"api" | "file">().notNull().default("api"),
     lastAt: text("last_at"),
     lastBuildId: text("last_build_id"),

@@ -3,10 +3,10 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 import { OF_EVERY_BUILD } from "../../protocol/audit.ts";
 import { quoted } from "../query.ts";
 
-/** The two actions of every build have no index of their own: they are found in the order of ids. */
+/** The two actions that every build has need no index: queries find them in the order of ids. */
 export const isIndexedAction = sql.raw(`action NOT IN (${quoted(OF_EVERY_BUILD)})`);
 
-/** Has no rowid. Ids begin with their time, so no index of times is needed. */
+/** Has no rowid. Ids begin with their time, so times need no index. */
 export const auditLog = sqliteTable(
   "audit_log",
   {
@@ -27,7 +27,10 @@ export const auditLog = sqliteTable(
   ],
 );
 
-/** What each pool told: the highest sequence, and the one up to which nothing is missing. They show a restore. */
+/**
+ * The state that each pool reported: the highest sequence, and the sequence up to which nothing is missing. They reveal
+ * a restore.
+ */
 export const pool = sqliteTable("pool", {
   orgId: text("org_id").primaryKey(),
   sequence: integer().notNull(),
@@ -38,7 +41,7 @@ export const pool = sqliteTable("pool", {
   at: integer().notNull(),
 });
 
-/** Numbers of the whole deployment for the people on call, one row a minute. */
+/** Metrics of the whole deployment for the people on call, one row per minute. */
 export const serviceMetric = sqliteTable("service_metric", {
   /** Minutes since 1970. */
   minute: integer().primaryKey(),
@@ -46,8 +49,8 @@ export const serviceMetric = sqliteTable("service_metric", {
 });
 
 /**
- * What upkeep could not do, set aside so that it holds up nothing else, and tried again later. A row of the kind `turn`
- * is no failure: it says when a chore is due, and its reason is where the chore goes on.
+ * Work that upkeep could not do. It is set aside so that it does not block the rest, and retried later. A row of the
+ * kind `turn` is not a failure: it says when a task is due, and its reason says where the task resumes.
  */
 export const upkeepFailure = sqliteTable(
   "upkeep_failure",
@@ -64,8 +67,8 @@ export const upkeepFailure = sqliteTable(
 );
 
 /**
- * Never holds a row. An INSERT of a failed precondition's name violates the check of that name, so D1 rolls the whole
- * batch back, and its error names the precondition (`db/guard.ts`).
+ * Never holds a row. Inserting the name of a failed precondition violates the check with that name, so D1 rolls back
+ * the whole batch, and its error names the precondition (`db/guard.ts`).
  */
 export const guard = sqliteTable("guard", { failed: text().notNull() }, (table) => [
   check("token_live", sql`${table.failed} <> 'token_live'`),

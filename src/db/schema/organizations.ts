@@ -7,13 +7,13 @@ export const organization = sqliteTable("organization", {
   name: text().notNull(),
   locationHint: text("location_hint").$type<LocationHint>(),
   createdAt: text("created_at").notNull(),
-  /** Since when the organization is being deleted: its tokens and agents are refused. */
+  /** When the organization's deletion began. From then on its tokens and agents are rejected. */
   deletingAt: text("deleting_at"),
-  /** Those that the operator set. */
+  /** The limits that the operator set. */
   limits: text({ mode: "json" }).$type<OwnLimits>(),
 });
 
-/** Ids of organizations that were deleted: none is given again. */
+/** Ids of deleted organizations. No new organization gets one of them. */
 export const formerOrganization = sqliteTable("former_organization", {
   id: text().primaryKey(),
   deletedAt: text("deleted_at").notNull(),
@@ -32,7 +32,7 @@ export const token = sqliteTable(
     labels: text({ mode: "json" }).$type<string[]>(),
     expiresAt: text("expires_at"),
     lastUsedAt: text("last_used_at"),
-    /** After a rotation: the previous hash, which stays valid until `previousUntil`. */
+    /** The previous hash after a rotation. It stays valid until `previousUntil`. */
     previousHash: text("previous_hash").unique(),
     previousUntil: text("previous_until"),
     version: integer().notNull().default(1),

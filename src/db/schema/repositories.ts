@@ -13,14 +13,14 @@ export const repository = sqliteTable(
     cloneUrl: text("clone_url").notNull(),
     defaultBranch: text("default_branch").notNull(),
     defaultPipelineId: text("default_pipeline_id"),
-    /** The git host that tells of pushes; null where nobody connected it. */
+    /** The git host that reports pushes; null if nobody connected the repository. */
     connectionId: text("connection_id"),
-    /** Id of the hook at the git host. */
+    /** The hook's id at the git host. */
     hostHookId: text("host_hook_id"),
     forks: text().$type<Forks>().notNull().default("off"),
-    /** Logins whose code gets no secret. */
+    /** Logins whose code gets no secrets. */
     untrustedAuthors: text("untrusted_authors_json", { mode: "json" }).$type<string[]>(),
-    /** The last pushed commits whose authors asked for no build, the newest first. */
+    /** The last pushed commits whose authors skipped the build, newest first. */
     skippedHeads: text("skipped_heads_json", { mode: "json" }).$type<string[]>(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     version: integer().notNull().default(1),
@@ -59,9 +59,9 @@ export const pipeline = sqliteTable(
     timeoutSeconds: integer("timeout_seconds").notNull(),
     maxParallel: integer("max_parallel"),
     maxAttempts: integer("max_attempts").notNull(),
-    /** Which events build it: null takes what its file says. */
+    /** The events that trigger a build; null means that the pipeline file decides. */
     on: text("on_json", { mode: "json" }).$type<Record<string, unknown>>(),
-    /** What its file said on the default branch when it was last read. */
+    /** The content of its file on the default branch, when it was last read. */
     fileSnapshot: text("file_snapshot_json", { mode: "json" }).$type<Record<string, unknown>>(),
     /** The name of its status at the git host. */
     hostContext: text("host_context"),

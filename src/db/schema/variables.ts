@@ -8,12 +8,12 @@ export const variable = sqliteTable(
     id: text().primaryKey(),
     orgId: text("org_id").notNull(),
     scope: text().$type<Scope>().notNull(),
-    /** Id of the organization, group, repository or pipeline that has the variable. */
+    /** The id of the organization, group, repository or pipeline that owns the variable. */
     ownerId: text("owner_id").notNull(),
     key: text().notNull(),
     /** The value of a plain variable. */
     value: text(),
-    /** The sealed value of a secret. `sealedVersion`, the version in which it was sealed, is part of the seal's context. */
+    /** The sealed value of a secret. `sealedVersion`, the version that sealed it, is part of the seal's context. */
     sealed: text(),
     sealedVersion: integer("sealed_version").notNull().default(0),
     isSecret: integer("is_secret", { mode: "boolean" }).notNull(),
@@ -25,9 +25,9 @@ export const variable = sqliteTable(
     updatedAt: text("updated_at").notNull(),
     lastUsedAt: text("last_used_at"),
     lastUsedBy: text("last_used_by"),
-    /** Null for a variable that is no file. */
+    /** Null if the variable is not a file. */
     fileEncoding: text("file_encoding").$type<FileEncoding>(),
-    /** Null for a file with the name of its variable. */
+    /** Null if the file has the name of its variable. */
     fileName: text("file_name"),
   },
   (table) => [
@@ -50,7 +50,10 @@ export const variableDay = sqliteTable(
   (table) => [primaryKey({ columns: [table.variableId, table.day] }), index("variable_day_by_day").on(table.day)],
 );
 
-/** A known text sealed with each key of SECRETS_KEYS at its first use: a key that does not open its row is a wrong one. */
+/**
+ * A known text, sealed with each key of SECRETS_KEYS when the key is first used. A key that does not open its row is
+ * wrong.
+ */
 export const keyCheck = sqliteTable("key_check", {
   id: text().primaryKey(),
   sealed: text().notNull(),
@@ -75,7 +78,7 @@ export const variableGroup = sqliteTable(
   ],
 );
 
-/** The groups of a pipeline in their order: a later group overrides an earlier one. */
+/** A pipeline's groups in order: a later group overrides an earlier one. */
 export const pipelineGroup = sqliteTable(
   "pipeline_group",
   {
