@@ -19,9 +19,9 @@ const IS_BASE64 = new Uint8Array(256);
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
   IS_BASE64[char.charCodeAt(0)] = 1;
 
-/** A line break is a wrap only after this many characters of base64, so that other lines are not held back. */
+/** A line break counts as a wrap only after this many base64 characters, so that other lines are not held back. */
 export const WRAP_MIN = 20;
-/** Most bytes of line breaks and indentation in one wrap. */
+/** The most bytes of line breaks and indentation in one wrap. */
 const GAP_MAX = 64;
 
 const [TAB, LF, CR, SPACE] = [9, 10, 13, 32];
@@ -39,7 +39,7 @@ export class LineWraps {
     this.#runBeforeOrigin = run;
   }
 
-  /** Number of base64 characters directly before `at`, at most WRAP_MIN. */
+  /** Counts the base64 characters directly before `at`, up to WRAP_MIN. */
   runBefore(at: number): number {
     const { bytes, base, start } = this.#window;
     let run = 0;
@@ -53,7 +53,7 @@ export class LineWraps {
     return (byte === LF || byte === CR) && this.runBefore(at) >= WRAP_MIN;
   }
 
-  /** The index of the first byte after the wrap that begins at `at`. */
+  /** Returns the index of the first byte after the wrap that begins at `at`. */
   after(at: number, end: number): number {
     const { bytes } = this.#window;
     const limit = Math.min(end, at + GAP_MAX);

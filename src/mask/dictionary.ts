@@ -1,9 +1,9 @@
 import { Checkpoints } from "./fingerprints.ts";
 
-/** Sorted needles in one block of memory: needles with a common prefix are adjacent. */
+/** Sorted needles in one block of memory. Needles with a common prefix are adjacent. */
 export class MaskDictionary {
   readonly size: number;
-  /** All needles, one after the other; needle n is `bytes[starts[n]..starts[n + 1])`. */
+  /** All needles in a row; needle n is `bytes[starts[n]..starts[n + 1])`. */
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
   /** Needles that begin with byte b are `buckets[b]..buckets[b + 1]`. */
@@ -26,7 +26,7 @@ export class MaskDictionary {
     for (let b = 1; b <= 256; b++) this.buckets[b] = Math.max(this.buckets[b]!, this.buckets[b - 1]!);
   }
 
-  /** Built on first use: most texts never need them. */
+  /** Built on first use, because most texts never need them. */
   get checkpoints(): Checkpoints {
     this.#checkpoints ??= new Checkpoints(this.needles());
     return this.#checkpoints;
@@ -40,7 +40,10 @@ export class MaskDictionary {
     return Array.from({ length: this.size }, (_, n) => this.needle(n));
   }
 
-  /** Lower bound: the first of needles `low..high`, equal up to `depth`, whose next byte is at least `byte`. */
+  /**
+   * Finds the lower bound: the first of the needles `low..high`, equal up to `depth`, whose next byte is at least
+   * `byte`.
+   */
   bound(low: number, high: number, depth: number, byte: number): number {
     const { bytes, starts } = this;
     while (low < high) {

@@ -1,4 +1,4 @@
-/** The forms of a value after a program escapes it. Values are binary strings: one character for each byte. */
+/** Returns the forms of a value after a program escapes it. Values are binary strings with one character per byte. */
 type Escape = (value: string) => string[];
 
 const byteHex = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
@@ -15,7 +15,7 @@ const unicode = (binary: string): string => {
 
 const codeUnit = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** RFC 3986 in both cases of its digits; JavaScript's and Python's looser sets; HTML forms with `+` for a space. */
+/** RFC 3986 with digits in both cases; the looser sets of JavaScript and Python; HTML forms with `+` for a space. */
 const percent: Escape = (value) => {
   const encode = (unsafe: RegExp) => value.replace(unsafe, (char) => `%${byteHex(char).toUpperCase()}`);
   const strict = encode(/[^A-Za-z0-9\-._~]/g);
@@ -32,7 +32,9 @@ const percent: Escape = (value) => {
 
 const SHORT: Record<string, string> = { "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** As JSON.stringify writes it, also twice, and as Go (safe for HTML), Python (ASCII only) and PHP (slashes) do. */
+/**
+ * The output of JSON.stringify, also applied twice, and of Go (safe for HTML), Python (ASCII only) and PHP (slashes).
+ */
 const json: Escape = (value) => {
   const plain = value.replace(/["\\]/g, "\\$&").replace(/[\x00-\x1f]/g, (char) => SHORT[char] ?? codeUnit(char));
   const ascii = unicode(plain).replace(/[^\x00-\x7f]/g, codeUnit);
@@ -47,7 +49,7 @@ const xml: Escape = (value) => {
   return [text, attribute, ...["&#39;", "&apos;", "&#x27;"].map((quote) => attribute.replaceAll("'", quote))];
 };
 
-/** `$'...'`: what bash prints when a value has control characters, and in the C locale also beyond ASCII. */
+/** `$'...'`: bash prints this for values with control characters, and in the C locale also for non-ASCII ones. */
 const ansiC: Escape = (value) => {
   const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
   const plain = value
@@ -57,7 +59,10 @@ const ansiC: Escape = (value) => {
   return [plain, plain.replace(/[\x80-\xff]/g, octal)];
 };
 
-/** Quoting by bash (`set -x`, `@Q`, `%q`, `export -p`), dash, Python's shlex, and doubling by make, SQL and CSV. */
+/**
+ * The quotes of bash (`set -x`, `@Q`, `%q`, `export -p`), dash and Python's shlex, and the doubling of make, SQL and
+ * CSV.
+ */
 const shell: Escape = (value) => [
   value.replaceAll("'", "'\\''"),
   value.replaceAll("'", `'"'"'`),
@@ -70,12 +75,12 @@ const shell: Escape = (value) => [
   value.replaceAll("\\", "\\\\"),
 ];
 
-/** Words that `set -x` of bash prints in quotes (`sh_contains_shell_metas` of its source). */
+/** Words that bash prints in quotes under `set -x` (`sh_contains_shell_metas` in its source). */
 const METACHARACTERS = /['"\\|&;()<>!{}*[\]?^$`]|^[~#]/;
 
 const traceWord = (word: string): string => (METACHARACTERS.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word);
 
-/** The words of `echo $VALUE`, without quotes, and the same words in the output of `set -x`. */
+/** Returns the words of `echo $VALUE` without quotes, and the same words in the output of `set -x`. */
 const unquotedWords: Escape = (value) => {
   const words = value.split(/[ \t\r\n]+/).filter(Boolean);
   return words.length < 2 && words[0] === value ? [] : [words.join(" "), words.map(traceWord).join(" ")];

@@ -3,20 +3,20 @@ import type { MaskDictionary } from "./dictionary.ts";
 
 export const HASH_MULTIPLIER = 0x9e3779b1;
 
-/** The first seven bytes of a needle contain a whole aligned word, at any alignment. */
+/** The first seven bytes of a needle contain a whole aligned word, whatever their alignment. */
 const WORD_MIN = 7;
 
 /**
- * Excludes most of the text without a search in the dictionaries: the hash of each aligned word of four bytes tells
- * whether a needle may begin there or up to three bytes before. Words are little-endian, as on every platform.
+ * Rules out most of the text without searching the dictionaries. The hash of each aligned word of four bytes says
+ * whether a needle may begin there or up to three bytes earlier. Words are little-endian, as on every platform.
  */
 export class Filter {
-  /** By hash of a word: bit b is set if a needle may begin b bytes before the word. */
+  /** Indexed by a word's hash: bit b is set if a needle may begin b bytes before the word. */
   readonly words: Uint8Array;
   readonly shift: number;
-  /** By the first two bytes of a needle too short for words: 1; null without such needles. */
+  /** Indexed by the first two bytes: 1 for each needle that is too short for words. Null without such needles. */
   readonly pairs: Uint8Array | null;
-  /** By first byte of a needle: 1. */
+  /** Indexed by the first byte: 1 for each needle. */
   readonly first: Uint8Array;
 
   constructor(plain: MaskDictionary, wrapped: MaskDictionary) {

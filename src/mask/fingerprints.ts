@@ -1,7 +1,7 @@
 import { type LineWraps, TO_BASE64 } from "./base64.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** Rabin-Karp fingerprints of 52 bits: two primes under 2^26, so that products are exact, each with a base. */
+/** Rabin-Karp fingerprints of 52 bits: two primes under 2^26, so that products are exact, each with its own base. */
 const P = 67_108_859;
 const Q = 67_108_837;
 const BASE_P = 48_271_013;
@@ -9,13 +9,13 @@ const BASE_Q = 31_415_927;
 
 const mod = (value: number, prime: number): number => value - Math.floor(value / prime) * prime;
 
-/** Adds a byte to one half of a fingerprint; both halves begin at 0. */
+/** Adds a byte to one half of a fingerprint. Both halves begin at 0. */
 const addToP = (p: number, byte: number): number => mod(p * BASE_P + byte + 1, P);
 const addToQ = (q: number, byte: number): number => mod(q * BASE_Q + byte + 1, Q);
 
 const joinHalves = (p: number, q: number): number => p * 2 ** 26 + q;
 
-/** Powers of the bases for lengths that are multiples of `step`. */
+/** Powers of the bases, for lengths that are multiples of `step`. */
 class Powers {
   readonly #step: number;
   readonly #p = [1];
@@ -25,7 +25,10 @@ class Powers {
     this.#step = step;
   }
 
-  /** The fingerprint of the last `times * step` bytes: `p`, `q` are of all bytes, `beforeP`, `beforeQ` of those before. */
+  /**
+   * Returns the fingerprint of the last `times * step` bytes. `p` and `q` cover all bytes, `beforeP` and `beforeQ` the
+   * earlier ones.
+   */
   ofRest(beforeP: number, beforeQ: number, p: number, q: number, times: number): number {
     while (this.#p.length <= times) {
       let [powerP, powerQ] = [this.#p.at(-1)!, this.#q.at(-1)!];
@@ -42,25 +45,25 @@ class Powers {
 /** Bytes between two checkpoints of a needle. */
 export const CHECKPOINT_STEP = 64;
 
-/** The state of a comparison that has matched a needle's beginning up to a checkpoint. */
+/** The state of a comparison that matches a needle's beginning up to a checkpoint. */
 interface Checkpoint {
   low: number;
   high: number;
   depth: number;
-  /** Length of the longest needle that ends before `depth`. */
+  /** The length of the longest needle that ends before `depth`. */
   matched: number;
 }
 
 /**
- * The needles' prefixes of 64, 128, ... bytes, by fingerprint. Without them, text that repeats like a needle would be
- * compared again from each of its bytes.
+ * The needles' prefixes of 64, 128, ... bytes, by fingerprint. Without them, repetitive text that resembles a needle
+ * would be compared again from each of its bytes.
  */
 export class Checkpoints {
   readonly longest: number;
   readonly #keys: Float64Array;
   readonly #values: Uint32Array;
 
-  /** The needles must be sorted, so that a prefix of another needle precedes it. */
+  /** The needles must be sorted: a needle that is a prefix of another comes first. */
   constructor(needles: Uint8Array[]) {
     const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
@@ -79,7 +82,7 @@ export class Checkpoints {
     }
   }
 
-  /** The checkpoint of the prefix with this fingerprint, or -1. */
+  /** Finds the checkpoint of the prefix with this fingerprint, or -1. */
   find(fingerprint: number): number {
     const slot = this.#slot(fingerprint);
     return this.#keys[slot] === -1 ? -1 : slot;
@@ -117,15 +120,20 @@ export class Checkpoints {
 const startsWith = (whole: Uint8Array, start: Uint8Array): boolean =>
   start.length <= whole.length && start.every((byte, at) => whole[at] === byte);
 
-/** Bytes kept before the current start; with more, and half of all, the fingerprints begin again. */
+/**
+ * Bytes to keep before the current start. When there are more, and they are over half of all bytes, the fingerprints
+ * restart.
+ */
 const LAG = 4096;
 
-/** Prefix fingerprints of text that was compared before, without wraps, to leap over it the next time. */
+/** Prefix fingerprints of compared text without its wraps. The next comparison can leap over this text. */
 export class PrefixFingerprints {
   readonly #window: SlidingWindow;
   readonly #wraps: LineWraps | null;
   readonly #powers = new Powers(CHECKPOINT_STEP);
-  /** Stream offset of each byte, and the fingerprint halves of all bytes before it; those have one entry more. */
+  /**
+   * The stream offset of each byte, and the fingerprint halves of all bytes before it. The halves have one extra entry.
+   */
   #places: number[] = [];
   #p: number[] = [0];
   #q: number[] = [0];
@@ -137,15 +145,15 @@ export class PrefixFingerprints {
   }
 
   /**
-   * The farthest checkpoint that the text from `start` on reaches before `to`, with the stream offsets of its end and
-   * of the end of the longest needle on the way.
+   * Finds the farthest checkpoint that the text from `start` on reaches before `to`, with the stream offsets of its end
+   * and of the end of the longest needle on the way.
    */
   leap(checkpoints: Checkpoints, start: number, to: number): (Checkpoint & { at: number; matchedTo: number }) | null {
     const first = this.#reach(start, to);
     let farthest = -1;
     let low = 0;
     let high = Math.floor(Math.min(this.#places.length - first, checkpoints.longest) / CHECKPOINT_STEP);
-    // Text that repeats itself mostly reaches as far as it can, so that is tried first.
+    // Repetitive text usually reaches as far as it can, so try that first.
     for (let times = high; low < high; times = (low + high + 1) >>> 1) {
       const end = first + times * CHECKPOINT_STEP;
       const checkpoint = checkpoints.find(

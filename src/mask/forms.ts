@@ -2,12 +2,12 @@ import { withoutEnd } from "../domain/text.ts";
 import { toBase64Url } from "./base64.ts";
 import { ESCAPES } from "./escapes.ts";
 
-/** Shorter encoded forms, in bytes, would mask too much other text. */
+/** The minimum length of an encoded form in bytes. Shorter forms would mask too much other text. */
 const ENCODED_MIN = 8;
-/** Shorter lines of a value, in characters, are not masked alone. */
+/** The minimum length in characters of a line that is masked on its own. */
 const LINE_MIN = 4;
 
-/** `plain` forms match byte for byte; `wrapped` ones also when line breaks cut them, as in printed base64. */
+/** `plain` forms match byte for byte. `wrapped` forms also match when line breaks cut them, as in printed base64. */
 interface Forms {
   plain: Uint8Array[];
   wrapped: Uint8Array[];
@@ -16,7 +16,7 @@ interface Forms {
 const toBytes = (secret: string | Uint8Array): Uint8Array =>
   typeof secret === "string" ? new TextEncoder().encode(secret) : secret;
 
-/** One character for each byte, so that one set of rules serves text and binary values. */
+/** Returns one character per byte, so that the same rules apply to text and to binary values. */
 const toBinary = (bytes: Uint8Array): string => {
   let text = "";
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192));
@@ -29,7 +29,7 @@ const fromBinary = (text: string): Uint8Array => {
   return bytes;
 };
 
-/** Characters of UTF-8 in a binary string: continuation bytes do not count. */
+/** Counts the UTF-8 characters in a binary string, without continuation bytes. */
 const characters = (binary: string): number => binary.replace(/[\x80-\xBF]/g, "").length;
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
@@ -40,12 +40,12 @@ const hex = (binary: string): string => {
   return text;
 };
 
-/** Values that no escape changes. */
+/** Matches values that no escape changes. */
 const UNESCAPED = /^[A-Za-z0-9_.-]*$/;
 
 /**
- * The part that is the same in the base64 of every text with the value after `offset` (mod 3) other bytes, and the form
- * with padding when the value is the end of the text.
+ * Returns the base64 that every text has in common where the value follows `offset` (mod 3) other bytes, and the form
+ * with padding for a text that ends with the value.
  */
 const base64At = (binary: string, offset: number): string[] => {
   const whole = btoa("\0".repeat(offset) + binary);
@@ -54,7 +54,7 @@ const base64At = (binary: string, offset: number): string[] => {
   return [fixed, whole.slice(from)];
 };
 
-/** The value without quotes that were stored with it. */
+/** Returns the value without quotes that were stored as part of it. */
 const withoutQuotes = (text: string): string[] => {
   const inner = /^(["'])([\s\S]*)\1$/.exec(text)?.[2];
   return inner === undefined || inner.length < ENCODED_MIN ? [] : [inner];
@@ -87,14 +87,14 @@ const wrappedForms = (value: string): string[] => {
 
 const distinctBytes = (texts: Iterable<string>): Uint8Array[] => [...new Set(texts)].map(fromBinary);
 
-/** The forms of all secrets, grouped by how they match. Empty secrets have none. */
+/** Returns the forms of all secrets, grouped by how they match. Empty secrets have no forms. */
 export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
   const values = [...new Set([...secrets].map((secret) => toBinary(toBytes(secret))))].filter((value) => value !== "");
   return { plain: distinctBytes(values.flatMap(plainForms)), wrapped: distinctBytes(values.flatMap(wrappedForms)) };
 };
 
 /**
- * All byte forms in which a secret may appear: raw; each line of 4 characters or more; LF as CRLF; base64 at
+ * Returns all byte forms in which a secret may appear: raw; each line of 4 characters or more; LF as CRLF; base64 at
  * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
  */
 export const allForms = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {

@@ -6,27 +6,28 @@ import { type Needles, Scanner } from "./scanner.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
 /*
- * The mask replaces secrets in a stream of bytes with `***`. This is how the files of this folder work together.
+ * The mask replaces secrets in a stream of bytes with `***`. The files of this folder work together as follows.
  *
  * `compile` prepares a set of secrets, once for all streams:
  * - forms.ts lists the byte strings in which a program may print each secret: the value itself, its lines, base64, hex,
- *   and the escapes of escapes.ts. Each of them is a needle. Needles in base64 and hex are "wrapped": programs break
+ *   and the escapes of escapes.ts. Each byte string is a needle. Base64 and hex needles are "wrapped": programs break
  *   such text into lines, so line breaks may cut them. All others are "plain" and match byte for byte.
- * - dictionary.ts sorts the needles, one dictionary for each kind. Needles with a common beginning are neighbours, so
- *   that one range of the list holds all needles that fit the text read so far.
- * - filter.ts has a bit for each hash of four bytes that may stand near the beginning of a needle. It rules out most of
- *   the text without a look into the dictionaries.
+ * - dictionary.ts sorts the needles, with one dictionary for each kind. Needles with a common beginning are neighbours,
+ *   so one range of the list holds all needles that match the text read so far.
+ * - filter.ts has a bit for each hash of four bytes that may occur near the beginning of a needle. It rules out most of
+ *   the text without a search in the dictionaries.
  *
  * A `Masker` then reads one stream in chunks:
- * - sliding-window.ts keeps the bytes that are not yet released, because they may begin a secret.
- * - scanner.ts asks the filter for the next position where a needle may begin. From there a cursor for each dictionary
- *   compares byte by byte and narrows its range until nothing fits. The longest needle found is a hit.
- * - base64.ts tells the cursor of wrapped needles which line breaks to skip, and reads base64url as base64.
- * - fingerprints.ts keeps the time linear. Text that repeats, such as many times `AAAA`, would be compared again from
- *   each of its bytes. The dictionary has a checkpoint after every 64 bytes of a needle, found by the fingerprint of
- *   these bytes; with the fingerprints of the text the cursor leaps to the farthest checkpoint that the text reaches.
- * - The masker joins hits that overlap, writes one `***` for each group, and releases the bytes before the position
- *   that the scanner has settled. `position` is all that another masker needs to resume there.
+ * - sliding-window.ts keeps the bytes that are not released yet, because they may begin a secret.
+ * - scanner.ts gets the next position where a needle may begin from the filter. From there, a cursor for each
+ *   dictionary compares byte by byte and narrows its range until nothing matches. The longest needle is a hit.
+ * - base64.ts says which line breaks the cursor of wrapped needles can skip, and reads base64url as base64.
+ * - fingerprints.ts keeps the time linear. Repetitive text, such as a long `AAAA`, would otherwise be compared again
+ *   from each of its bytes. The dictionary has a checkpoint after every 64 bytes of a needle, found by the fingerprint
+ *   of these bytes. The text has fingerprints, too, and the cursor leaps to the farthest checkpoint that the text
+ *   reaches.
+ * - The masker joins overlapping hits, writes one `***` for each group, and releases the bytes before the position that
+ *   the scanner has settled. Another masker needs only `position` to resume there.
  */
 
 /** The text that replaces a secret. */
@@ -34,24 +35,24 @@ const MASK = "***";
 
 type Secrets = Iterable<string | Uint8Array>;
 
-/** The position of a masker in the stream: another masker can resume from it. */
+/** A masker's position in the stream, from which another masker can resume. */
 export interface MaskerPosition {
-  /** Bytes of the input that were released. */
+  /** The number of input bytes that were released. */
   readonly offset: number;
-  /** Offset where the last mask ends, possibly after `offset`; -1 before the first mask. */
+  /** The offset at which the last mask ends, possibly after `offset`; -1 before the first mask. */
   readonly covered: number;
-  /** Number of base64 characters directly before `offset`, at most WRAP_MIN. */
+  /** The number of base64 characters directly before `offset`, at most WRAP_MIN. */
   readonly run: number;
 }
 
-/** Input is searched in slices of this many bytes, to limit memory. */
+/** The scanner searches input in slices of this many bytes, to limit memory. */
 const SLICE = 64 * 1024;
 const MASK_BYTES = new TextEncoder().encode(MASK);
 
 const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in secrets;
 
 /**
- * Prepares the search for secrets, which is costly; many maskers can share the result. The search also finds
+ * Prepares the search for secrets. This is expensive, and many maskers can share the result. The search also finds
  * `earlierNeedles`.
  */
 export const compile = (secrets: Secrets, earlierNeedles?: Needles): Needles => {
@@ -62,15 +63,15 @@ export const compile = (secrets: Secrets, earlierNeedles?: Needles): Needles => 
 };
 
 /**
- * Replaces all forms of all secrets in a stream by `***`, across chunks; overlapping ones become one mask. Holds back
- * only bytes that may begin a secret. Time is linear in the input.
+ * Replaces all forms of all secrets in a stream with `***`, even across chunks. Overlapping forms become one mask.
+ * Holds back only bytes that may begin a secret. Takes time linear in the input.
  */
 export class Masker {
   #needles: Needles;
   readonly #window: SlidingWindow;
   readonly #wraps: LineWraps;
   #scanner: Scanner;
-  /** Found and not yet released, ascending. */
+  /** Hits that are not released yet, ascending. */
   #spans: { start: number; end: number }[] = [];
   #offset: number;
   #covered: number;
@@ -113,7 +114,7 @@ export class Masker {
     return { offset: this.#offset, covered: this.#covered, run };
   }
 
-  /** Number of masks written. */
+  /** The number of masks written. */
   get hits(): number {
     return this.#hits;
   }
@@ -127,7 +128,7 @@ export class Masker {
     this.#release(this.#scanner.settled);
   }
 
-  /** Writes the output before `until`; all needles that begin there have been found. */
+  /** Writes the output before `until`. Every needle that begins there has been found. */
   #release(until: number): void {
     for (const { start, end } of this.#spans) {
       this.#pass(start);

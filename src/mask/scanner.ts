@@ -4,7 +4,7 @@ import { type Filter, HASH_MULTIPLIER } from "./filter.ts";
 import { CHECKPOINT_STEP, PrefixFingerprints } from "./fingerprints.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** After this many equal bytes the cursor tries to leap over text that was compared before. */
+/** After this many equal bytes, the cursor tries to leap over text that was compared before. */
 const LEAP_FROM = 8;
 
 /** Compares text from one position on, as long as it may become a needle of the dictionary. */
@@ -14,14 +14,14 @@ class Cursor {
   /** Null for needles that line breaks cannot cut. */
   readonly #wraps: LineWraps | null;
   readonly #track: PrefixFingerprints;
-  /** Text before this stream offset was compared before: there a leap saves time. */
+  /** Text before this stream offset was compared before, so a leap saves time there. */
   #reached = 0;
-  /** Needles `#low..#high` begin with the first `#depth` bytes of the text, which are `#length` bytes with wraps. */
+  /** Needles `#low..#high` begin with the first `#depth` bytes of the text. With wraps these are `#length` bytes. */
   #low = 0;
   #high = 0;
   #depth = 0;
   #length = 0;
-  /** Bytes of text, wraps included, of the longest needle found so far. */
+  /** The bytes of text, including wraps, of the longest needle found so far. */
   matched = 0;
 
   constructor(dictionary: MaskDictionary, window: SlidingWindow, wraps: LineWraps | null) {
@@ -31,7 +31,7 @@ class Cursor {
     this.#track = new PrefixFingerprints(window, wraps);
   }
 
-  /** Whether more text could make a longer needle. */
+  /** Whether more text could match a longer needle. */
   get isAlive(): boolean {
     return this.#low < this.#high;
   }
@@ -67,7 +67,7 @@ class Cursor {
         continue;
       }
       const last = starts[high - 1]!;
-      // As long as the first and the last of the needles agree with the text, so do those between them.
+      // As long as the first and the last needle match the text, so do those between them.
       if (!wraps) {
         const from = at - depth;
         const limit = Math.min(length, end - from, depth < LEAP_FROM ? LEAP_FROM : length);
@@ -113,14 +113,14 @@ class Cursor {
   }
 }
 
-/** The needles that match byte for byte, those that line breaks may cut, and the filter of both. */
+/** The plain needles, the wrapped needles, and the filter for both. */
 export interface Needles {
   readonly plain: MaskDictionary;
   readonly wrapped: MaskDictionary;
   readonly filter: Filter;
 }
 
-/** Finds needles in a window from left to right, at each position only the longest. */
+/** Finds needles in a window from left to right, and only the longest one at each position. */
 export class Scanner {
   readonly #filter: Filter;
   readonly #window: SlidingWindow;
@@ -129,7 +129,7 @@ export class Scanner {
   readonly #wrapped: Cursor;
   /** Every needle that begins before this stream offset has been found. */
   settled: number;
-  /** Before this stream offset every position is compared: a wrap there hides needles from the filter. */
+  /** Before this stream offset, compare every position: a wrap there hides needles from the filter. */
   #tryTo = 0;
 
   constructor(needles: Needles, window: SlidingWindow, wraps: LineWraps, offset: number) {
@@ -141,7 +141,7 @@ export class Scanner {
     this.settled = offset;
   }
 
-  /** Calls `report` with stream offsets, starts ascending. With `final` no more bytes follow. */
+  /** Calls `report` with stream offsets; starts are ascending. `final` means that no more bytes follow. */
   scan(final: boolean, report: (start: number, end: number) => void): void {
     const { bytes, base } = this.#window;
     const end = this.#window.end - base;
@@ -166,7 +166,7 @@ export class Scanner {
     this.settled = base + at;
   }
 
-  /** The next position from `at` on where a needle may begin. */
+  /** Returns the next position from `at` on where a needle may begin. */
   #candidate(at: number, end: number): number {
     if (at < this.#tryTo - this.#window.base) return at;
     const { words, bytes } = this.#window;
@@ -191,7 +191,7 @@ export class Scanner {
     return end;
   }
 
-  /** The first of the positions in the bit set `places` that is not before `at`, or -1. */
+  /** Returns the first position in the bit set `places` that is not before `at`, or -1. */
   #placeBefore(index: number, places: number, at: number): number {
     for (let wrap = Math.max(index, at + 1); wrap < index + 4; wrap++) {
       if (!this.#wraps.isWrap(wrap)) continue;

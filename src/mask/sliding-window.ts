@@ -1,4 +1,4 @@
-/** The part of a stream that is still needed: bytes are added at its end and dropped at its start. */
+/** The part of a stream that is still needed. Bytes are added at its end and dropped at its start. */
 export class SlidingWindow {
   bytes = new Uint8Array(4096);
   /** The same memory, four bytes at a time. */
@@ -14,7 +14,7 @@ export class SlidingWindow {
     this.#start = offset;
   }
 
-  /** Offset of the first byte that is still known. */
+  /** The offset of the first byte that is still available. */
   get start(): number {
     return this.#start;
   }

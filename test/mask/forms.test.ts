@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { allForms } from "../../src/mask/forms.ts";
 import { maskText } from "../../src/mask/mask.ts";
 
-/** What real encoders make of a secret must be masked, whoever wrote our own rules. */
+/** The mask must find the output of real encoders for a secret, independently of our own rules. */
 const secretText = fc
   .string({ unit: "grapheme", minLength: 9, maxLength: 80 })
   .filter((text) => text.trim().length >= 9);
 
-describe("what programs print", () => {
-  it("as base64 is masked at every offset, in either alphabet, wrapped or not", () => {
+describe("a secret in a program's output", () => {
+  it("is masked as base64 at every offset, in either alphabet, wrapped or not", () => {
     fc.assert(
       fc.property(
         fc
@@ -42,7 +42,7 @@ describe("what programs print", () => {
     ["hexadecimal digits", (secret) => Buffer.from(secret).toString("hex")],
     ["upper case digits", (secret) => Buffer.from(secret).toString("hex").toUpperCase()],
     ["lines of a terminal", (secret) => secret.replaceAll("\n", "\r\n")],
-  ])("as %s is masked", (_, encode) => {
+  ])("is masked as %s", (_, encode) => {
     fc.assert(
       fc.property(secretText, (secret) => {
         const core = secret.replace(/[\r\n]+$/, "");
@@ -62,7 +62,7 @@ describe("what programs print", () => {
   const BASH = [`printf '%q' "$S"`, `printf '%s' "\${S@Q}"`, "export -p | grep 'x S='", `set -x; : "$S"`];
 
   it.each(["correct  horse\tbattery   staple", "  Zx9)bQ7 r'T5 plain 'quoted' ", "two lines\nand  more $HOME"])(
-    "bash does with %j where nobody quoted it",
+    "is masked where bash prints %j without quotes",
     (secret) => {
       const bash = (script: string): string =>
         execFileSync("bash", ["--norc", "-c", `exec 2>&1; set -f; ${script}`], {
@@ -74,7 +74,7 @@ describe("what programs print", () => {
     },
   );
 
-  it("as JSON in JSON is masked", () => {
+  it("is masked as JSON in JSON", () => {
     fc.assert(
       fc.property(secretText, (secret) => {
         const core = secret.replace(/[\r\n]+$/, "");
@@ -85,7 +85,7 @@ describe("what programs print", () => {
   });
 
   it.each(AWKWARD.flatMap((secret) => BASH.map((script) => [secret, script])))(
-    "bash does with %j in %s",
+    "is masked where bash prints %j in %s",
     (secret, script) => {
       for (const locale of ["C", "C.UTF-8"]) {
         const out = execFileSync("bash", ["--norc", "-c", `exec 2>&1; ${script}`], {
@@ -100,20 +100,20 @@ describe("what programs print", () => {
     },
   );
 
-  it("is masked line by line, but for lines that say too little", () => {
+  it("is masked line by line, except for very short lines", () => {
     const key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkq\nab\n-----END KEY-----\n";
     expect(maskText([key], "| MIIEvQIBADANBgkq |\r\n| ab |")).toBe("| *** |\r\n| ab |");
     expect(maskText([key], key.replaceAll("\n", "\r\n"))).toBe("***");
   });
 
-  it("is left alone where it only looks alike", () => {
+  it("does not hide similar text", () => {
     const text = "hunter2-hunter3 aHVudGVyMi1odW50ZXIz 68756e746572322d68756e74657233 Compiling module 42";
     expect(maskText(["hunter2-hunter2"], text)).toBe(text);
   });
 });
 
 describe("the forms of a value", () => {
-  it("are its own alone when it is short, and none when it is empty", () => {
+  it("are only the value itself when it is short, and nothing when it is empty", () => {
     expect(allForms(["abc"]).map((form) => Buffer.from(form).toString())).toEqual(["abc"]);
     expect(allForms([""])).toEqual([]);
   });

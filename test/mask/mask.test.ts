@@ -16,7 +16,7 @@ const cut = (text: string, places: number[]): string[] => {
 const whole = (masker: Masker, chunks: string[]): string =>
   chunks.map((chunk) => latin(masker.push(bytes(chunk)))).join("") + latin(masker.end());
 
-/** As the service does: it may forget the masker after any chunk and is sent again what was not let go. */
+/** Like the service, which may forget the masker after any chunk and then receives the unreleased bytes again. */
 const interrupted = (secrets: Uint8Array[], chunks: string[], stops: boolean[]): string => {
   const text = chunks.join("");
   const needles = compile(secrets);
@@ -47,7 +47,7 @@ const secretText = fc.oneof(
   fc.string({ unit: "binary", minLength: 1, maxLength: 30 }).map((text) => latin(new TextEncoder().encode(text))),
 );
 
-/** Texts made of the forms of the secrets, whole or cut or wrapped, and of what lies between. */
+/** Texts of the secrets' forms, complete, cut or wrapped, and of other text between them. */
 const scenario = fc
   .tuple(
     fc.array(secretText, { minLength: 1, maxLength: 5 }),
@@ -90,7 +90,7 @@ const scenario = fc
   });
 
 describe("masking", () => {
-  it("prints the union of all matches, however the stream is cut", () => {
+  it("prints the union of all matches, wherever the stream is cut", () => {
     fc.assert(
       fc.property(scenario, ({ secrets, text, chunks }) => {
         expect(whole(new Masker(secrets), chunks)).toBe(expected(secrets, text));
@@ -99,7 +99,7 @@ describe("masking", () => {
     );
   });
 
-  it("goes on from its position as if it had never stopped", () => {
+  it("resumes from its position as if it had never stopped", () => {
     fc.assert(
       fc.property(scenario, ({ secrets, text, chunks, stops }) => {
         expect(interrupted(secrets, chunks, stops)).toBe(expected(secrets, text));
@@ -108,7 +108,7 @@ describe("masking", () => {
     );
   });
 
-  it("lets secrets that come later count for all that is not yet let go", () => {
+  it("applies later secrets to everything that is not released yet", () => {
     fc.assert(
       fc.property(scenario, fc.nat(), ({ secrets, text, chunks }, pick) => {
         const late = secrets.slice(1);
@@ -137,7 +137,7 @@ describe("masking", () => {
     );
   });
 
-  it("holds back nothing that could not begin a secret", () => {
+  it("holds back only text that could begin a secret", () => {
     fc.assert(
       fc.property(scenario, ({ secrets, text }) => {
         const { plain, wrapped } = groupedForms(secrets);
@@ -206,7 +206,7 @@ describe("every form of a secret", () => {
     return want;
   };
 
-  it("does not hold back an endless run, and says how far its mask reaches", () => {
+  it("releases an endless run, and says how far its mask reaches", () => {
     const masker = new Masker(["aaaa"]);
     expect(latin(masker.push(bytes("a".repeat(1000))))).toBe("***");
     expect(masker.position).toMatchObject({ offset: 997, covered: 1000 });
@@ -215,7 +215,7 @@ describe("every form of a secret", () => {
     expect(masker.hits).toBe(1);
   });
 
-  it("is not sought where there is none", () => {
+  it("is not searched for if there are no secrets", () => {
     expect(maskText([], "text")).toBe("text");
     expect(maskText([""], "text")).toBe("text");
     expect(maskText(["***"], "a *** b")).toBe("a *** b");

@@ -1,12 +1,12 @@
 import { groupedForms } from "../../src/mask/forms.ts";
 
-/** One character for each byte. */
+/** Returns one character per byte. */
 export const latin = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");
 
-/** White space that only wraps an encoded text: behind 20 of its characters. */
+/** White space that only wraps an encoded text: it follows 20 characters of the text. */
 const WRAPS = /(?<=[A-Za-z0-9+/_-]{20})[\r\n][\r\n \t]{0,63}/g;
 
-/** Where each form of each secret lies in the text, found the slow way: by trying every needle at every place. */
+/** Finds each form of each secret in the text the slow way: it tries every needle at every position. */
 const matches = (secrets: Uint8Array[], text: string): [start: number, end: number][] => {
   const { plain, wrapped } = groupedForms(secrets);
   const found: [number, number][] = [];
@@ -25,7 +25,7 @@ const matches = (secrets: Uint8Array[], text: string): [start: number, end: numb
   return found;
 };
 
-/** What a masker must print: the union of all matches, each run of it as one mask. */
+/** Returns the required output of a masker: the union of all matches, with one mask for each run. */
 export const expected = (secrets: Uint8Array[], text: string): string => {
   const covered = new Array<boolean>(text.length).fill(false);
   for (const [start, end] of matches(secrets, text)) covered.fill(true, start, end);
