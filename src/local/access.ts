@@ -17,7 +17,10 @@ const tokenWorks = (url: string, token: string): Promise<boolean> =>
     () => false,
   );
 
-/** An admin token of the local organization: the saved one, else that of a new organization, else a new one from the operator. */
+/**
+ * Returns an admin token of the local organization: the saved one, or that of a new organization, or a new one from the
+ * operator.
+ */
 export const openOrganization = async (
   url: string,
   orgId: string,
@@ -41,7 +44,7 @@ export const openOrganization = async (
 
 const CODE_LENGTH = 32;
 
-/** Signs in with the token. @returns the session cookies. */
+/** Signs in with the token. @returns the session cookies */
 const signIn = async ({ url, token }: LocalAccess): Promise<string[]> => {
   const response = await fetch(`${url}/app/sign-in`, {
     method: "POST",
@@ -57,7 +60,7 @@ const answer = (response: ServerResponse, status: number, headers: Record<string
   response.writeHead(status, { "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", ...headers }).end(text);
 
 /**
- * Serves a link that signs in its first caller only. This process serves it on loopback, on its own port: cookies do
+ * Serves a link that signs in its first visitor only. This process serves it on loopback, on its own port. Cookies do
  * not depend on the port, so the browser sends the session to the service on the same host.
  */
 export const offerSignIn = async (local: LocalAccess): Promise<{ url: string; close(): void }> => {

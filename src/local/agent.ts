@@ -18,7 +18,7 @@ const register = async (client: Client, state: string): Promise<void> => {
   const body = { name: "local agent", kind: "registration", expiresAt };
   const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", body);
   const place = ["--url", client.url, "--token-file", "-", "--name", "local", "--state", state];
-  // It says how to start the agent, which happens next.
+  // Hide the output: it explains how to start the agent, and we do that next.
   const child = spawnAgent(["register", ...place], "pipe", "ignore");
   child.stdin?.end(`${token}\n`);
   const [code] = await once(child, "exit");
@@ -26,7 +26,7 @@ const register = async (client: Client, state: string): Promise<void> => {
   if (code !== 0) throw new Error(`The agent could not be registered (exit code ${code}): see above.`);
 };
 
-/** Starts an agent of the local service as a separate process. Registers it first, unless it already is. */
+/** Starts an agent for the local service as a separate process. Registers it first if necessary. */
 export const startAgent = async (client: Client, state: string, isRegistered: boolean): Promise<ChildProcess> => {
   if (!isRegistered || !existsSync(state)) await register(client, state);
   return spawnAgent(["start", "--state", state], "ignore", "inherit");

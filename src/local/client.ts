@@ -7,7 +7,7 @@ export class Client {
     this.token = token;
   }
 
-  /** @throws ServiceProblem for every status that is not 2xx. */
+  /** @throws ServiceProblem for every status except 2xx */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(this.url + path, {
       method,
@@ -19,7 +19,7 @@ export class Client {
     return (text ? JSON.parse(text) : undefined) as T;
   }
 
-  /** Returns the matching record of the list at `path`, or creates it with POST. */
+  /** Returns the matching record in the list at `path`, or creates it with POST. */
   async ensure<T>(path: string, matches: (record: T) => boolean, body: unknown): Promise<T> {
     const existing = (await this.call<T[]>("GET", path)).find(matches);
     return existing ?? (await this.call<T>("POST", path, body));

@@ -8,7 +8,7 @@ import type { Repository } from "../protocol/repository.ts";
 import type { Variable } from "../protocol/variable.ts";
 import type { Client } from "./client.ts";
 
-/** Makes what is missing of the demo: repository, group, pipeline, and a variable and a secret at each scope. */
+/** Creates the missing parts of the demo: repository, group, pipeline, and a variable and a secret at each scope. */
 export const prepareDemo = async (client: Client, orgId: string, cloneUrl: string): Promise<Repository> => {
   const repository = await client.ensure<Repository>("/repository", ({ fullName }) => fullName === "acme/sample", {
     gitHostRepoId: 1,
@@ -43,7 +43,7 @@ export const prepareDemo = async (client: Client, orgId: string, cloneUrl: strin
   return repository;
 };
 
-/** Prints a build's log while it grows, until the log ends. */
+/** Prints a build's log as it grows, until the log ends. */
 export const printLog = async (client: Client, buildId: string, print: (text: string) => void): Promise<void> => {
   const response = await fetch(`${client.url}/build/${buildId}/log`, {
     headers: { Authorization: `Bearer ${client.token}`, Accept: "text/event-stream" },
@@ -72,7 +72,7 @@ export const waitForEnd = async (client: Client, buildId: string): Promise<Build
   }
 };
 
-/** Waits until D1 has heard of every build, so that upkeep counts them. */
+/** Waits until D1 has a row for every build, so that upkeep counts them. */
 export const waitForDatabase = async (client: Client): Promise<void> => {
   while ((await client.call<Metrics>("GET", "/buildagent/metrics")).outbox.builds > 0)
     await new Promise((resolve) => setTimeout(resolve, 200));

@@ -5,7 +5,7 @@ import { settingProblems } from "../config.ts";
 import { FEATURES } from "../protocol/jobs.ts";
 import { ROOT } from "./service.ts";
 
-/** What the service says of a connection. */
+/** The service's answer about a connection. */
 interface Checked {
   name: string;
   problem: string | null;
@@ -21,7 +21,7 @@ const ask = async <T>(service: string, token: string, path: string): Promise<T |
 };
 
 /**
- * Compares what the service and each git host know of the hooks; null where the token is not a maintainer's.
+ * Compares the hooks that the service and each git host have; null if the token is not a maintainer's.
  * @throws where the service does not answer
  */
 export const checkHooks = async (service: string, token: string): Promise<Checked[] | null> => {
@@ -33,7 +33,7 @@ export const checkHooks = async (service: string, token: string): Promise<Checke
   if (connections === null) return null;
   const active = connections.filter(({ isActive }) => isActive);
   const checks: Checked[] = [];
-  // One after the other: each asks its host for every hook.
+  // Run these in sequence: each requests every hook from its host.
   for (const { id, name } of active) {
     const check = await ask<Omit<Checked, "name">>(service, token, `/connection/${id}/check`);
     if (check) checks.push({ ...check, name });
@@ -41,7 +41,7 @@ export const checkHooks = async (service: string, token: string): Promise<Checke
   return checks;
 };
 
-/** A sentence for each connection whose hooks at the host are of an older generation, gone, or not to be asked for. */
+/** Returns a sentence for each connection whose hooks at the host are outdated, deleted or unreadable. */
 export const hookProblems = (checks: Checked[]): string[] =>
   checks.flatMap(({ name, problem, missing, hooks }) => {
     const old = hooks.filter((hook) => hook.problem !== null).map(({ fullName }) => fullName);
@@ -53,7 +53,7 @@ export const hookProblems = (checks: Checked[]): string[] =>
     return problems.length === 0 ? [] : [`${name}: ${problems.join(" ")}`];
   });
 
-/** What an agent's record says of its program. */
+/** The part of an agent's record that describes its program. */
 interface AgentRecord {
   name: string;
   features: string[];
@@ -66,7 +66,7 @@ const fetchPage = async (address: URL, token: string) => {
   return { agents: (await answer.json()) as AgentRecord[], next: next ? new URL(next, address) : null };
 };
 
-/** Every agent of the organization that the token is of. @throws where the service does not answer with a list */
+/** Lists all agents of the token's organization. @throws where the service does not answer with a list */
 export const fetchAgents = async (service: string, token: string): Promise<AgentRecord[]> => {
   const agents: AgentRecord[] = [];
   for (let page: URL | null = new URL("/buildagent", service); page; ) {
@@ -77,7 +77,7 @@ export const fetchAgents = async (service: string, token: string): Promise<Agent
   return agents;
 };
 
-/** A sentence for each thing that some of the agents cannot do, with their names. */
+/** Returns a sentence for each feature that some agents lack, with their names. */
 export const missingFeatures = (agents: AgentRecord[]): string[] =>
   FEATURES.flatMap((feature) => {
     const without = agents.filter(({ features }) => !features.includes(feature)).map(({ name }) => name);
@@ -91,7 +91,7 @@ export interface WranglerResult {
 }
 type Wrangler = (...args: string[]) => Promise<WranglerResult>;
 
-/** One thing that a deployment needs. `fix` says what to do when it is missing. */
+/** One requirement of a deployment. `fix` says what to do when it is missing. */
 interface Finding {
   what: string;
   isOk: boolean;
@@ -108,7 +108,7 @@ const limitsAgree = (settings: string): boolean =>
     return limit !== undefined && limit === setting;
   });
 
-/** The settings under [vars]. */
+/** Reads the settings under [vars]. */
 const varsIn = (settings: string): Record<string, string> => {
   const [, vars = ""] = /^\[vars\]$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(settings) ?? [];
   return Object.fromEntries([...vars.matchAll(/^(\w+) = "(.*)"/gm)].map(([, name, value]) => [name, value]));
@@ -126,7 +126,7 @@ const secretNames = ({ isOk, output }: WranglerResult): string[] => {
   return isOk && list ? (JSON.parse(list) as { name: string }[]).map(({ name }) => name) : [];
 };
 
-/** Finds what a deployment lacks, before it fails half-way. Skips the checks of the account without a sign-in. */
+/** Finds missing parts of a deployment before it fails half-way. Without a sign-in, skips the checks of the account. */
 export const checkDeployment = async (settings: string, wrangler: Wrangler): Promise<Finding[]> => {
   const problems = settingProblems(varsIn(settings));
   const findings: Finding[] = [
@@ -191,29 +191,33 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
   return findings;
 };
 
-/** Whether every agent can do what this release asks of agents; nothing without MILLRACE_URL and MILLRACE_TOKEN. */
+/**
+ * Checks that every agent has the features that this release requires. Skipped without MILLRACE_URL and MILLRACE_TOKEN.
+ */
 const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
   if (!url || !token) return [];
-  const what = "every agent asks for its environment, and runs planned jobs";
+  const what = "every agent requests its environment and runs planned jobs";
   try {
     const missing = missingFeatures(await fetchAgents(url, token));
     return [{ what, isOk: missing.length === 0, fix: `update these agents. Without ${missing.join("; without ")}` }];
   } catch (error) {
-    return [{ what, isOk: false, fix: `look whether ${url} answers: ${(error as Error).message}` }];
+    return [{ what, isOk: false, fix: `check that ${url} answers: ${(error as Error).message}` }];
   }
 };
 
-/** Whether git hosts send to the addresses that the service takes; nothing without MILLRACE_URL and MILLRACE_TOKEN. */
+/**
+ * Checks that git hosts send to addresses that the service accepts. Skipped without MILLRACE_URL and MILLRACE_TOKEN.
+ */
 const compareHooks = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
   if (!url || !token) return [];
-  const what = "git hosts have the hooks of today's generation: keys of TOKEN_KEYS that made older ones may go";
+  const what = "git hosts have the current hooks: you can remove keys of TOKEN_KEYS that made older ones";
   try {
     const checks = await checkHooks(url, token);
     if (checks === null) return [];
     const problems = hookProblems(checks);
     return [{ what, isOk: problems.length === 0, fix: `POST /connection/{id}/rotate. ${problems.join("; ")}` }];
   } catch (error) {
-    return [{ what, isOk: false, fix: `look whether ${url} answers: ${(error as Error).message}` }];
+    return [{ what, isOk: false, fix: `check that ${url} answers: ${(error as Error).message}` }];
   }
 };
 

@@ -35,7 +35,7 @@ for n in 1 2 3; do echo "ok $n - the water runs"; done
 } > report.xml
 `;
 
-/** Makes a small git repository with a pipeline file in `folder`, unless it exists. @returns its clone URL. */
+/** Creates a small git repository with a pipeline file in `folder`, unless it exists. @returns its clone URL */
 export const makeSampleRepository = (folder: string): string => {
   const bare = join(folder, "sample.git");
   if (existsSync(join(bare, "HEAD"))) return `file://${bare}`;
@@ -45,7 +45,7 @@ export const makeSampleRepository = (folder: string): string => {
   writeFileSync(join(work, PIPELINE_DEFAULTS.configPath), PIPELINE);
   writeFileSync(join(work, "test.sh"), TEST);
   const author = ["-c", "user.name=Millrace", "-c", "user.email=sample@millrace.invalid", "-c", "commit.gpgsign=false"];
-  // Hooks of the developer's are for other commits than this one.
+  // Ignore the developer's own hooks: they are for other commits.
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "core.hooksPath=/dev/null", ...args], {
       cwd: work,

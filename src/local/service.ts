@@ -8,7 +8,7 @@ import { MINUTE_MS, SECOND_MS } from "../protocol/units.ts";
 const key = (id: string): string =>
   `${id}:${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64")}`;
 
-/** New random values for the Worker's secrets. */
+/** Creates random values for the Worker's secrets. */
 export const freshKeyset = (): Record<"OPERATOR_TOKEN" | "TOKEN_KEYS" | "SECRETS_KEYS", string> => ({
   OPERATOR_TOKEN: `mro_${randomText(42)}`,
   TOKEN_KEYS: key("t1"),
@@ -19,7 +19,7 @@ export const ROOT = join(import.meta.dirname, "../..");
 const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
 const CONFIG = join(ROOT, "wrangler.toml");
 
-/** Reads the secrets and settings for local use; makes them first when missing. They allow clones by file and http. */
+/** Reads the local secrets and settings, and creates them if they are missing. They allow clones by file and http. */
 export const ensureDevVars = (path: string): Record<string, string> => {
   if (!existsSync(path)) {
     const lines = Object.entries({ ...freshKeyset(), CLONE_PROTOCOLS: "https,ssh,http,file" });
@@ -76,11 +76,11 @@ interface StartServiceOptions {
   quiet?: boolean;
   logLevel?: "log" | "warn";
   config?: string;
-  /** Default: none that is known. */
+  /** Default: any free port. */
   inspectorPort?: number;
 }
 
-/** Settings of a service on this machine: browsers take every name below localhost for it. */
+/** Returns the settings of a service on this machine. Browsers resolve every name below localhost to it. */
 export const localSettings = (port: number): Record<string, string> => ({
   ARTIFACT_ORIGIN: `http://artifacts.localhost:${port}`,
 });
@@ -90,7 +90,7 @@ const devCommand = (options: StartServiceOptions): string[] => {
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", String(inspectorPort)];
   const files = ["--persist-to", state, "--config", config, "--env-file", envFile];
-  // Without --test-scheduled people are told to trigger the upkeep, which `upkeep.ts` does.
+  // Without --test-scheduled, wrangler advises people to trigger the upkeep; `upkeep.ts` does that already.
   const quiet = ["--show-interactive-dev-session=false", "--test-scheduled", "--log-level", logLevel];
   return ["dev", ...address, ...files, ...settings, ...quiet];
 };
@@ -118,12 +118,12 @@ const isReachable = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Milliseconds that a process has after each signal. */
+/** The time in milliseconds that a process gets after each signal. */
 const PATIENCE = 30 * SECOND_MS;
 
 /**
- * Ends a child by these signals, one after the other while it lives, and by SIGKILL after the last.
- * @returns when it is gone
+ * Ends a child with these signals, one after the other while it lives, and with SIGKILL after the last.
+ * @returns when the process has ended
  */
 export const endProcess = async (child: ChildProcess, signals: NodeJS.Signals[] = ["SIGTERM"]): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -147,14 +147,16 @@ const isGoneWithin = (exit: Promise<unknown>, milliseconds: number): Promise<boo
     );
   });
 
-/** Runs the upkeep of a local service once. One that cannot be reached has it in the next minute. */
+/** Runs the upkeep of a local service once. An unreachable service gets it in the next minute. */
 export const runUpkeep = (url: string): Promise<void> =>
   fetch(`${url}/cdn-cgi/local/scheduled`).then(
     () => {},
     () => {},
   );
 
-/** Each minute, as the cron trigger of wrangler.toml: `wrangler dev` runs none of them. */
+/**
+ * Runs the upkeep every minute, like the cron trigger in wrangler.toml, because `wrangler dev` runs no cron triggers.
+ */
 export const runUpkeepEachMinute = (url: string): void => {
   setInterval(() => void runUpkeep(url), MINUTE_MS);
 };

@@ -17,7 +17,9 @@ import {
   startService,
 } from "./service.ts";
 
-/* Starts the service, makes an organization, a repository and an agent, and runs a build. A later start reuses them. */
+/*
+ * Starts the service, creates an organization, a repository and an agent, and runs a build. A later start reuses them.
+ */
 const ORG = "acme";
 const port = Number(process.env.PORT ?? 8787);
 const folder = join(ROOT, ".millrace");

@@ -2,7 +2,9 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { MIB } from "../protocol/units.ts";
 
-/* Writes the names that `tools` knows: `npm run tool-names -- PATH`, with the mise that the agent is pinned to. */
+/*
+ * Writes the tool names that `tools` knows: `npm run tool-names -- PATH`, with the version of mise that the agent pins.
+ */
 
 const FILE = "src/pipeline/fields/tool-names.ts";
 const COLUMNS = 110;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fetchAgents, missingFeatures } from "../../src/local/deploy-check.ts";
 import { FEATURES } from "../../src/protocol/jobs.ts";
 
-describe("what the agents of a deployment can do", () => {
+describe("the features of a deployment's agents", () => {
   const server = createServer(({ url, headers }, response) => {
     if (headers.authorization !== "Bearer right") return response.writeHead(401).end();
     const isFirst = url === "/buildagent";
@@ -25,7 +25,7 @@ describe("what the agents of a deployment can do", () => {
   });
   afterAll(() => server.close());
 
-  it("is read page by page, and what some lack is told with their names", async () => {
+  it("are read page by page, and missing ones are listed with the agents' names", async () => {
     const agents = await fetchAgents(service, "right");
     expect(agents.map(({ name }) => name)).toEqual(["new", "old", "middle", "old"]);
     expect(missingFeatures(agents)).toEqual([
@@ -35,7 +35,7 @@ describe("what the agents of a deployment can do", () => {
     expect(missingFeatures([{ name: "new", features: [...FEATURES, "later"] }])).toEqual([]);
   });
 
-  it("cannot be said where the service refuses the token", async () => {
+  it("are unknown if the service rejects the token", async () => {
     await expect(fetchAgents(service, "wrong")).rejects.toThrow("401");
   });
 });

@@ -28,16 +28,16 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describe("the check of hooks before a deployment", () => {
-  it("asks for each active connection, and names those whose hooks are behind", async () => {
+  it("checks each active connection, and names those with outdated hooks", async () => {
     const checks = await checkHooks(url, "maintainer");
     expect(hookProblems(checks ?? [])).toEqual(["Forgejo: acme/old"]);
   });
 
-  it("says nothing without the right to ask", async () => {
+  it("reports nothing without the required role", async () => {
     expect(await checkHooks(url, "viewer")).toBeNull();
   });
 
-  it("names an App that delivers elsewhere, and a host that is away", () => {
+  it("names an App that delivers elsewhere, and an unreachable host", () => {
     const app = { ...GOOD, name: "App", missing: ["GitHub sends the App's deliveries to another address."] };
     const away = { ...GOOD, name: "far", problem: "GitHub cannot be reached." };
     expect(hookProblems([app, away])).toEqual([
