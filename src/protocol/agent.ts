@@ -11,11 +11,11 @@ import { HOUR_MS } from "./units.ts";
 export const Platform = intBetween(0, 3);
 export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 
-/** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining. Where several apply: offline, then draining, then busy. */
+/** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining. If several apply: offline, then draining, then busy. */
 export const AgentStatus = z.int().check(z.minimum(0), z.maximum(3));
 export const AGENT_STATUS = { offline: 0, idle: 1, busy: 2, draining: 3 } as const;
 
-/** The token that registered an agent, with the name that the token had then. */
+/** The token that registered an agent, under the name that it had at the time. */
 export const RegisteredBy = z.object({ tokenId: Id, kind: TokenKind, name: Name });
 export type RegisteredBy = z.infer<typeof RegisteredBy>;
 
@@ -37,16 +37,16 @@ export const Agent = z.object({
   currentBuildId: z.nullable(Id),
   createdAt: Timestamp,
   registeredBy: z.nullable(RegisteredBy),
-  /** What its program said that it can do beyond the first protocol. */
+  /** The features beyond the first protocol that the agent reported. */
   features: z._default(z.array(z.string()), []),
-  /** Versions of Xcode that it said its machine has. */
+  /** The versions of Xcode that the agent reported. */
   xcodes: z._default(z.array(z.string()), []),
 });
 export type Agent = z.infer<typeof Agent>;
 
 const Version = z.string().check(atMost(LIMITS.agentVersionCharacters), withoutControls("*"));
 
-/** Sent by agents of every release, so unknown fields are ignored. */
+/** Agents of every release send this, so the service ignores unknown fields. */
 export const AgentRegistration = z.object({
   name: Name,
   platform: Platform,
@@ -60,7 +60,7 @@ export const AgentRegistration = z.object({
 });
 export type AgentRegistration = z.infer<typeof AgentRegistration>;
 
-/** The record with the agent's token, which no later answer has, and how often the agent should call. */
+/** The record, how often the agent should call, and the agent's token, which no later answer contains. */
 export const RegisteredAgent = z.extend(Agent, {
   token: z.string(),
   heartbeatSeconds: z.int(),
@@ -80,7 +80,9 @@ export const AgentChange = z.strictObject({
 
 export type AgentChange = z.infer<typeof AgentChange>;
 
-/** What an agent may change by its own token. Its registration bounds everything else for its whole life. */
+/**
+ * The fields that an agent may change with its own token. Its registration bounds everything else for its whole life.
+ */
 export const OwnAgentChange = z.pick(AgentChange, { name: true, version: true });
 export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHOLE });
 
@@ -88,20 +90,20 @@ export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHO
 export interface AgentRun {
   agentId: string;
   buildId: string;
-  /** Null for a first job, which has the build's id. */
+  /** Null for a first job, whose id is the build's id. */
   jobId: string | null;
-  /** Key of that job; null too where its plan cannot be read. */
+  /** The key of that job. Also null if its plan cannot be read. */
   jobKey: string | null;
-  /** Of the build. */
+  /** The build's number. */
   number: number;
   pipelineId: string | null;
   status: JobStatus;
   startedAt: number;
-  /** Null while it runs. */
+  /** Null while the job runs. */
   finishedAt: number | null;
 }
 
-/** For how long the pages show what agents ran. */
+/** How long the pages show the jobs that agents ran. */
 export const RUNS_MS = HOUR_MS;
-/** At most so many of a page. */
+/** The most runs on one page. */
 export const MOST_RUNS = 2_000;

@@ -4,27 +4,27 @@ import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
 /*
- * WHAT A JOB LEAVES. All calls of an agent are about a job and its lease:
- *   POST /job/{id}/artifact                 ArtifactOpening -> OpenedArtifact, which names the parts to send. The same
- *                                           again has the same `artifactId`, with a fresh grant.
+ * ARTIFACTS. Every call of an agent names a job and its lease:
+ *   POST /job/{id}/artifact                 ArtifactOpening -> OpenedArtifact, which lists the parts to send. A repeated
+ *                                           call returns the same `artifactId` and a fresh grant.
  *   PUT  /job/{id}/artifact/{a}/part/{n}    with `X-Grant`, `Content-Length` and `X-Content-SHA256` -> SentPart. Every
- *                                           part but the last has `partBytes`; a part may be sent again.
- *   POST /job/{id}/artifact/{a}/done        with `X-Grant`: ArtifactEnd -> Artifact. May be repeated.
- *   POST /job/{id}/download                 DownloadRequest -> Downloads: what the jobs before this one left.
+ *                                           part except the last has `partBytes`. Repeatable.
+ *   POST /job/{id}/artifact/{a}/done        with `X-Grant`: ArtifactEnd -> Artifact. Idempotent.
+ *   POST /job/{id}/download                 DownloadRequest -> Downloads: artifacts of earlier jobs.
  *   GET  /artifact/{grant}/list             -> ArtifactFile[], in the order of their bytes.
  *   GET  /artifact/{grant}/content          the bytes of all files, with `Range`.
  */
 
-/** What `POST /job/{id}/artifact` granted, for the parts and the end. */
+/** The grant from `POST /job/{id}/artifact`, for the parts and the end. */
 export const GRANT_HEADER = "X-Grant";
-/** SHA-256 of a part, in 64 hexadecimal digits. */
+/** The SHA-256 of a part, in 64 hexadecimal digits. */
 export const CONTENT_SHA256_HEADER = "X-Content-SHA256";
 
-/** As files, or as one tar that keeps links and modes. */
+/** Stored as files, or as one tar that keeps links and modes. */
 export const ArtifactForm = z.enum(["files", "tar"]);
 export type ArtifactForm = z.infer<typeof ArtifactForm>;
 
-/** Unique in its job. Nothing that a path, a header or a file system could take for something else. */
+/** Unique in its job. Contains nothing that a path, a header or a file system could interpret. */
 export const ArtifactName = z.string().check(
   notEmpty(),
   atMost(LIMITS.artifactNameCharacters),
@@ -34,27 +34,27 @@ export const ArtifactName = z.string().check(
   visible(),
 );
 
-/** What an agent is about to send: the sizes are final. */
+/** The artifact that an agent is about to send. The sizes are final. */
 export const ArtifactOpening = z.object({
   name: ArtifactName,
   as: ArtifactForm,
   keepDays: z.optional(intBetween(1, LIMITS.artifactDays)),
-  /** Of all files. */
+  /** The total of all files. */
   bytes: intBetween(0, LIMITS.artifactBytes),
   files: intBetween(1, LIMITS.artifactFiles),
 });
 export type ArtifactOpening = z.infer<typeof ArtifactOpening>;
 
-/** What an opening answers, of an artifact and of an entry of the cache. */
+/** The answer to an opening, for artifacts and cache entries. */
 export const openedUpload = {
   grant: z.string(),
-  /** Of the grant; ask again for another one. */
+  /** When the grant expires. Repeat the request to get another one. */
   expiresAt: Timestamp,
   partBytes: z.int(),
   parts: z.int(),
 };
 
-/** `parts` may be 0: an artifact without a byte has nothing to send. */
+/** `parts` may be 0: an artifact without any bytes has no parts. */
 export const OpenedArtifact = z.object({ artifactId: Id, ...openedUpload });
 export type OpenedArtifact = z.infer<typeof OpenedArtifact>;
 export type OpenedUpload = Omit<OpenedArtifact, "artifactId">;
@@ -64,7 +64,7 @@ export const SentPart = z.object({ etag: z.string() });
 export const hex = (digits: number) =>
   z.string().check(z.regex(new RegExp(`^[0-9a-f]{${digits}}$`), `must be ${digits} hex digits`));
 
-/** One file of an artifact: `path` is relative, with `/` alone. */
+/** One file of an artifact. `path` is relative, with `/` as the only separator. */
 export const ArtifactFile = z.object({
   path: z.string().check(notEmpty(), atMost(LIMITS.artifactPathBytes)),
   size: intBetween(0, LIMITS.artifactBytes),
@@ -74,21 +74,21 @@ export const ArtifactFile = z.object({
 });
 export type ArtifactFile = z.infer<typeof ArtifactFile>;
 
-/** What was answered for each part. */
+/** The answers for the parts. */
 export const sentParts = {
   etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
-  /** Where there are several parts: the MD5 of the MD5s of all parts (16 bytes each), one after the other. */
+  /** Only if there are several parts: the MD5 of the MD5s of all parts (16 bytes each), one after the other. */
   md5: z.optional(hex(32)),
 };
 
-/** The files in the order of their bytes. */
+/** The files, in the order of their bytes. */
 export const ArtifactEnd = z.object({
   list: z.array(ArtifactFile).check(z.minLength(1, "must not be empty"), atMostItems(LIMITS.artifactFiles, "files")),
   ...sentParts,
 });
 export type ArtifactEnd = z.infer<typeof ArtifactEnd>;
 
-/** What a job left. */
+/** An artifact of a job. */
 export const Artifact = z.object({
   id: Id,
   jobId: Id,
@@ -105,7 +105,7 @@ export type Artifact = z.infer<typeof Artifact>;
 export const ArtifactWithFiles = z.extend(Artifact, { list: z.array(ArtifactFile) });
 export type ArtifactWithFiles = z.infer<typeof ArtifactWithFiles>;
 
-/** What jobs before this one left: all artifacts of a job where none is named. */
+/** Artifacts of earlier jobs. Without a name, all artifacts of a job. */
 export const DownloadRequest = z.object({
   downloads: z
     .array(
@@ -118,7 +118,7 @@ export const DownloadRequest = z.object({
 });
 export type DownloadRequest = z.infer<typeof DownloadRequest>;
 
-/** `from` as it was asked for; `matrix` has the values of a combination. */
+/** `from` repeats the request; `matrix` has the values of a combination. */
 export const Downloads = z.object({
   artifacts: z.array(
     z.object({
@@ -129,14 +129,14 @@ export const Downloads = z.object({
       as: ArtifactForm,
       bytes: z.int(),
       files: z.int(),
-      /** For the two calls below `/artifact/{grant}`, for 60 minutes. */
+      /** For the two calls below `/artifact/{grant}`, valid for 60 minutes. */
       grant: z.string(),
     }),
   ),
 });
 export type Downloads = z.infer<typeof Downloads>;
 
-/** Asks for an address that shows an artifact, or a file or folder of it, to whoever has it. */
+/** Requests an address that shows an artifact, or one of its files or folders, to everyone who has the address. */
 export const ArtifactShare = z.strictObject({
   hours: intBetween(1, LIMITS.shareHours),
   path: z.nullish(z.string().check(notEmpty(), atMost(LIMITS.artifactPathBytes))),
@@ -144,29 +144,29 @@ export const ArtifactShare = z.strictObject({
 
 export const SharedArtifact = z.object({ url: z.string(), expiresAt: Timestamp });
 
-/** In paths: which part, which file, and what was granted. */
+/** Path parameters: the part's number, the file and the grant. */
 export const PartNumber = z.coerce.number().check(z.int(), z.minimum(1), z.maximum(LIMITS.artifactParts));
 export const FilePath = z.string().check(notEmpty());
 export const ArtifactGrant = z.string().check(z.maxLength(4000));
 
 export const PathArtifact = z.object({ id: Id, name: ArtifactName });
 
-/** What a job left, as the pool and the record of its build have it. */
+/** An artifact, as the pool and the build's record store it. */
 export interface StoredArtifact {
   id: string;
   name: string;
   as: ArtifactForm;
   bytes: number;
   files: number;
-  /** Of the lease under which it was sent. */
+  /** The fence of the lease that sent it. */
   fence: number;
-  /** The day (UTC) after which it is deleted: a part of its keys in the archive. */
+  /** Retention deletes the artifact after this day (UTC), which is part of its keys in the archive. */
   day: string;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** A day in whose folder a job may have left artifacts. */
+/** A day in whose folder a job may have artifacts. */
 export interface ArtifactPlace {
   jobId: string;
   day: string;

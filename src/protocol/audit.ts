@@ -4,10 +4,10 @@ import { Id, OrgId, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
-/** Actions in rows of earlier releases. Today the build itself says how it started and ended. */
+/** Actions in rows of earlier releases. Today the build itself records how it started and ended. */
 export const EARLIER_ACTIONS = ["build.finish", "build.release", "build.requeue", "build.start"] as const;
 
-/** Every action in the audit, as `noun.verb`. Stored rows keep theirs: never rename one. */
+/** Every action in the audit, as `noun.verb`. Never rename one, because stored rows keep the old name. */
 export const AUDIT_ACTIONS = [
   ...EARLIER_ACTIONS,
   "agent.forget",
@@ -66,10 +66,10 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** The actions of every build that runs: far more rows than all others together. */
+/** The actions that every build has: far more rows than all others together. */
 export const OF_EVERY_BUILD = ["build.create", "build.deliver"] as const satisfies AuditAction[];
 
-/** One change or hand-out. `detail` has names and numbers, never values; `action` may be one of a later release. */
+/** One change or hand-out. `detail` has names and numbers, never values. `action` may come from a later release. */
 export const AuditEntry = z.object({
   id: Id,
   orgId: OrgId,

@@ -7,7 +7,7 @@ import { CommitSha } from "./repository.ts";
 import { TestSummary } from "./test-report.ts";
 import { Role } from "./token.ts";
 
-/** A planned job is `waiting` until its needs have ended and its gate is open. A first job begins `queued`. */
+/** A planned job is `waiting` until its needs end and its gate opens. A first job begins as `queued`. */
 export const JobStatus = z.enum([
   "waiting",
   ...(Object.keys(BUILD_STATES) as (keyof typeof BUILD_STATES)[]),
@@ -18,14 +18,14 @@ export type JobStatus = z.infer<typeof JobStatus>;
 
 const Matrix = z.record(z.string(), z.union([z.string(), z.boolean()]));
 
-/** Why a job did not run, or was stopped: `job` is the key of the job that is meant. */
+/** Why a job did not run, or was stopped. `job` is the key of the job that caused this. */
 export const Cause = z.object({
   kind: z.enum(["condition", "need-skipped", "need-failed", "need-canceled", "fail-fast", "canceled", "gate"]),
   job: z.nullable(z.string()),
   text: z.nullable(z.string()),
 });
 
-/** What a person decided on a gate: `by` is a name. */
+/** A person's decision on a gate. `by` is a name. */
 export const GateDecision = z.object({
   approved: z.boolean(),
   at: Timestamp,
@@ -33,11 +33,11 @@ export const GateDecision = z.object({
   comment: z.nullable(z.string()),
 });
 
-/** What a gate asks, and who may answer; `decision` once somebody did. */
+/** A gate's question, and who may answer it. `decision` appears once somebody has answered. */
 export const JobGate = z.object({
   message: z.nullable(z.string()),
   by: Role,
-  /** Variable groups that wait for the same decision. */
+  /** Variable groups that need the same decision. */
   groups: z.array(z.string()),
   since: z.nullable(Timestamp),
   until: z.nullable(Timestamp),
@@ -53,7 +53,7 @@ export const JobOfBuild = z.object({
   name: z.string(),
   matrix: z.nullable(Matrix),
   needs: z.array(z.string()),
-  /** 0 for a job that needs none, else one more than the deepest of its needs. */
+  /** 0 for a job without needs; otherwise one more than the deepest of its needs. */
   depth: z.int(),
   status: JobStatus,
   mayFail: z.boolean(),
@@ -61,7 +61,7 @@ export const JobOfBuild = z.object({
   gate: z.nullable(JobGate),
   agentId: z.nullable(Id),
   attempt: z.int(),
-  /** Failed tries that another one followed. Absent where its file gives it one try. */
+  /** The number of failed tries that were followed by another one. Absent if the file allows one try. */
   retries: z.optional(z.int()),
   exitCode: z.nullable(z.int()),
   reason: z.nullable(BuildReason),
@@ -69,13 +69,13 @@ export const JobOfBuild = z.object({
   queuedAt: z.nullable(Timestamp),
   startedAt: z.nullable(Timestamp),
   finishedAt: z.nullable(Timestamp),
-  /** The build whose result of this job was taken over. */
+  /** The build whose result this job adopted. */
   adoptedFrom: z.nullable(Id),
   tests: z._default(z.nullable(TestSummary), null),
 });
 export type JobOfBuild = z.infer<typeof JobOfBuild>;
 
-/** A gate that a build waits for. */
+/** A gate that blocks a build. */
 export const WaitsFor = z.object({ jobId: Id, key: z.string(), gate: JobGate });
 export type WaitsFor = z.infer<typeof WaitsFor>;
 

@@ -1,18 +1,18 @@
 import * as z from "zod/mini";
 
 /**
- * Where a state lies in the life of a build. `queued`: an agent may claim it. `leased`: one agent holds its lease.
- * `ended`: nothing changes any more. A build is active until it has ended.
+ * The phase of a state in a build's life. `queued`: an agent may claim it. `leased`: one agent holds its lease.
+ * `ended`: it no longer changes. A build is active until it has ended.
  */
 export type Phase = "queued" | "leased" | "ended";
 
 interface StateRow {
   phase: Phase;
-  /** What a build in this state does: the API's description prints it after the state. */
+  /** What a build in this state does. The API's description prints it after the state. */
   meaning: string;
 }
 
-/** The states of a build, which its jobs have too: types, SQL, rules, metrics and pages derive from these rows. */
+/** The states of builds and of their jobs. Types, SQL, rules, metrics and pages derive from these rows. */
 export const BUILD_STATES = {
   queued: { phase: "queued", meaning: "waits in the queue for an agent" },
   assigned: { phase: "leased", meaning: "was handed out to an agent that has not started it yet" },
@@ -35,7 +35,7 @@ export type ActiveStatus = Exclude<BuildStatus, EndedStatus>;
 export const STATUSES = Object.keys(BUILD_STATES) as BuildStatus[];
 export const BuildStatus = z.enum(STATUSES);
 
-/* A status that only a newer release knows has no phase: such a build is active, neither queued nor leased. */
+/* A status of a newer release has no known phase: such a build is active, but neither queued nor leased. */
 export const phaseOf = (status: BuildStatus): Phase => BUILD_STATES[status]?.phase;
 export const isQueued = (status: BuildStatus): status is QueuedStatus => phaseOf(status) === "queued";
 export const isLeased = (status: BuildStatus): status is LeasedStatus => phaseOf(status) === "leased";
@@ -46,7 +46,7 @@ export const ACTIVE = STATUSES.filter(isActive);
 export const LEASED = STATUSES.filter(isLeased);
 export const ENDED = STATUSES.filter(isEnded);
 
-/** Why a build or a job ended, where the result of its steps does not say it. */
+/** Why a build or a job ended, if the result of its steps does not say so. */
 export const BuildReason = z.enum([
   "agent-lost",
   "timeout",

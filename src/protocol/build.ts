@@ -15,8 +15,8 @@ export { BuildReason } from "./build-states.ts";
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 
 /**
- * One step as its agent reported it. `logOffset` is the byte of the stored log at which its part begins. `tries`: how
- * often it was begun, where that is more than once.
+ * One step as its agent reported it. `logOffset` is the byte of the stored log at which its output begins. `tries` is
+ * how often it started, if more than once.
  */
 export const Step = z.object({
   id: z.nullable(z.string()),
@@ -30,7 +30,7 @@ export const Step = z.object({
 });
 export type Step = z.infer<typeof Step>;
 
-/** A key of the build's environment: the scope of its value, and the version of the variable. */
+/** A key of the build's environment, with the scope of its value and the version of the variable. */
 export const EnvironmentKey = z.object({
   key: z.string(),
   scope: Origin,
@@ -40,15 +40,15 @@ export const EnvironmentKey = z.object({
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 
-/** Who triggered a build, with the name that they had then. */
+/** The person or token that triggered a build, under the name at that time. */
 export const Creator = z.object({ kind: z.string(), id: Id, name: z.string() });
 export type Creator = z.infer<typeof Creator>;
 
-/** What made a build: a request, or what happened at the git host. */
+/** The trigger of a build: a request, or an event at the git host. */
 export const BuildEvent = z.enum(["api", "push", "tag", "pull", "merge-group", "schedule"]);
 export type BuildEvent = z.infer<typeof BuildEvent>;
 
-/** The pull request that a build is for. Lists of builds that have ended know its number and the branch alone. */
+/** The pull request of a build. Lists of ended builds contain only its number and its branch. */
 export const PullRequest = z.object({
   number: z.int(),
   base: z.nullable(z.string()),
@@ -60,11 +60,11 @@ export type PullRequest = z.infer<typeof PullRequest>;
 
 const Trigger = z.enum(["api", "retry"]);
 
-/** Whose code it is: `untrusted` that of a fork, or of an author whom a maintainer lists. Such a build gets no secret. */
+/** `untrusted` code is from a fork, or from an author on a maintainer's list. Its build gets no secrets. */
 const Trust = z.enum(["trusted", "untrusted"]);
 export type Trust = z.infer<typeof Trust>;
 
-/** How many planned jobs of a build are in which state. `stopped`: canceled, skipped or dropped. */
+/** The number of a build's planned jobs in each state. `stopped` means canceled, skipped or dropped. */
 export const JobCounts = z.object({
   total: z.int(),
   waiting: z.int(),
@@ -76,7 +76,7 @@ export const JobCounts = z.object({
 export type JobCounts = z.infer<typeof JobCounts>;
 
 /**
- * `jobCounts`: of planned jobs. `failedLine`: the line of the log that says why it failed, masked, at most 200
+ * `jobCounts` counts planned jobs. `failedLine` is the log line that says why the build failed, masked, at most 200
  * characters.
  */
 export const Build = z.object({
@@ -124,25 +124,26 @@ export const Build = z.object({
 });
 export type Build = z.infer<typeof Build>;
 
-/** A build as an earlier release stored it: it may lack fields that have a default. */
+/** A build stored by an earlier release. It may lack fields that have a default. */
 type EarlierBuild = z.input<typeof Build>;
 
 const DEFAULTS = Object.entries(z.partial(Build).parse({})) as [keyof Build, never][];
 
-/** Adds the fields that came after the release that stored the build. The others keep their order. */
+/** Adds fields that are newer than the release that stored the build. The others keep their order. */
 export const withDefaults = <B extends EarlierBuild>(build: B): B & Build => {
   const complete = { ...build } as B & Build;
   for (const [field, value] of DEFAULTS) complete[field] ??= value;
   return complete;
 };
 
-/** Where the pool has what a field shows. */
+/** Where the pool gets a field's value. */
 type Source = "request" | "facts" | "report" | "answer";
 
 /**
- * The fields of a build, in the order in which pools answer them. `of`: `request`, who makes the build says it, and its
- * facts keep it; `facts`, its facts have it; `report`, its agents send it; `answer`, it is made for the answer.
- * D1 gets the row of a build when the build is created. `changes`: it gets this field again when the build has ended.
+ * The fields of a build, in the order in which pools answer them. `of` says where the value is from: `request`, the
+ * request that creates the build, and then its facts; `facts`, the build's facts; `report`, its agents; `answer`,
+ * computed for the answer. D1 gets a build's row when the build is created. `changes` means that D1 gets the field
+ * again when the build ends.
  */
 export const BUILD_FIELDS = {
   id: { of: "request" },
@@ -190,7 +191,7 @@ export const BUILD_FIELDS = {
 type Fields = typeof BUILD_FIELDS;
 type FieldOf<S extends Source> = { [F in keyof Fields]: Fields[F]["of"] extends S ? F : never }[keyof Fields];
 
-/** The fields of a build that come from there. */
+/** The fields of a build from these sources. */
 export type BuildPart<S extends Source> = Pick<EarlierBuild, FieldOf<S>>;
 
 const NAMES = Object.keys(BUILD_FIELDS) as (keyof Fields)[];
@@ -200,13 +201,13 @@ export const buildPart = <S extends Source>(source: S, part: BuildPart<S>): Buil
   return Object.fromEntries(names.map((name) => [name, part[name]])) as BuildPart<S>;
 };
 
-/** The fields of a build alone, in their order. */
+/** Returns only the fields of a build, in their order. */
 export const toRecord = (build: EarlierBuild): Build => {
   const whole = withDefaults(build);
   return Object.fromEntries(NAMES.map((name) => [name, whole[name]])) as Build;
 };
 
-/** Values for this run alone, by name. Numbers and booleans become text. */
+/** Values for this run only, by name. Numbers and booleans become text. */
 export const EnvVariables = z.record(
   Key,
   z.pipe(
@@ -229,10 +230,10 @@ export const BuildTrigger = z.strictObject({
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;
 
-/** `failed`: jobs that succeeded, and what depends on none of the others, keep their results. */
+/** `failed`: reruns the jobs that did not succeed, and all jobs that depend on them. The others keep their results. */
 export const BuildRetry = z.strictObject({ only: z.nullish(z.enum(["failed"])) });
 
-/** A whole commit hash, or how it begins. */
+/** A full commit hash, or its beginning. */
 const CommitPrefix = z.pipe(
   z
     .string()

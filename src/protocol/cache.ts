@@ -5,12 +5,12 @@ import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
 /*
- * WHAT BUILDS FIND AGAIN. All calls of an agent are about a job and its lease. Whose entries a job sees, and where its
- * own go, the service knows from the build:
- *   POST /job/{id}/cache/find           CacheQuery -> FoundCache: of each key the entry, or the newest of a fallback.
- *   POST /job/{id}/cache                CacheOpening -> OpenedCache, which names the parts to send.
+ * THE CACHE. Every call of an agent names a job and its lease. From the build, the service derives the scopes that the
+ * job can read, and the scope that it saves to:
+ *   POST /job/{id}/cache/find           CacheQuery -> FoundCache: an entry for each key, or the newest of a fallback.
+ *   POST /job/{id}/cache                CacheOpening -> OpenedCache, which lists the parts to send.
  *   PUT  /job/{id}/cache/{c}/part/{n}   with `X-Grant`, `Content-Length` and `X-Content-SHA256` -> SentPart.
- *   POST /job/{id}/cache/{c}/done       with `X-Grant`: CacheEnd. May be repeated.
+ *   POST /job/{id}/cache/{c}/done       with `X-Grant`: CacheEnd. Idempotent.
  *   GET  /cache/{grant}/content         the bytes of an entry, with `Range`.
  */
 
@@ -18,7 +18,7 @@ import { LIMITS } from "./limits.ts";
 export const CacheCodec = z.enum(["gzip", "zstd"]);
 export type CacheCodec = z.infer<typeof CacheCodec>;
 
-/** Printable ASCII: what an agent makes of a name, its platform, and the key in the file. */
+/** Printable ASCII. An agent builds it from a name, its platform, and the key in the file. */
 export const CacheKey = z
   .string()
   .check(
@@ -27,7 +27,7 @@ export const CacheKey = z
     z.regex(/^[\x21-\x7E]+$/, "must be printable ASCII without spaces"),
   );
 
-/** The keys that a job wants, and the codecs that its agent reads. Without keys it asks for its scopes alone. */
+/** The keys that a job wants, and the codecs that its agent reads. A request without keys gets only the scopes. */
 export const CacheQuery = z.object({
   entries: z
     .array(
@@ -44,26 +44,26 @@ export type CacheQuery = z.infer<typeof CacheQuery>;
 
 const entryFields = {
   key: z.string(),
-  /** Of the compressed tar. */
+  /** The size of the compressed tar. */
   bytes: z.int(),
   sha256: z.string(),
   codec: CacheCodec,
 };
 
-/** An entry that a job finds: `grant` is for its content. */
+/** An entry for a job. `grant` is for its content. */
 export const CachedEntry = z.object({ ...entryFields, scope: z.string(), grant: z.string() });
 export type CachedEntry = z.infer<typeof CachedEntry>;
 
-/** Scopes in the order in which they are read. An entry that is not there is null. */
+/** Scopes in the order in which they are read. A missing entry is null. */
 export const FoundCache = z.object({
   scopes: z.array(z.object({ id: z.string(), branch: z.string() })),
-  /** The scope that the job may save to; null where it may not. */
+  /** The scope that the job may save to; null if it may not save. */
   saves: z.nullable(z.string()),
   entries: z.array(z.nullable(CachedEntry)),
 });
 export type FoundCache = z.infer<typeof FoundCache>;
 
-/** An entry that an agent is about to send: all is final. */
+/** The entry that an agent is about to send. All fields are final. */
 export const CacheOpening = z.object({
   key: CacheKey,
   bytes: intBetween(1, LIMITS.cacheEntryBytes),
@@ -78,13 +78,13 @@ export type OpenedCache = z.infer<typeof OpenedCache>;
 export const CacheEnd = z.object(sentParts);
 export type CacheEnd = z.infer<typeof CacheEnd>;
 
-/** An entry, as people see it. */
+/** A cache entry, as people see it. */
 export const CacheEntry = z.object({
   ...entryFields,
   pipelineId: Id,
   branch: z.string(),
   createdAt: Timestamp,
-  /** The day (UTC) on which a build found it last. */
+  /** The last day (UTC) on which a build used it. */
   lastUsed: z.iso.date(),
 });
 export type CacheEntry = z.infer<typeof CacheEntry>;

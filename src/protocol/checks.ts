@@ -2,17 +2,17 @@ import * as z from "zod/mini";
 import { withCommas } from "./limits.ts";
 
 /*
- * Checks with the sentence that a client reads, made from the number itself. Patterns go into the API's description,
- * where languages without JavaScript's `u` flag compile them, so control characters are spelled out.
+ * Checks whose messages for clients contain the limit itself. The API's description includes the patterns, and some
+ * languages compile them without JavaScript's `u` flag. Control characters are therefore spelled out.
  */
 
-/** A whole number from `least` to `most`. */
+/** Checks for a whole number from `least` to `most`. */
 export const intBetween = (least: number, most: number) => {
   const problem = range(least, most);
   return z.int().check(z.minimum(least, problem), z.maximum(most, problem));
 };
 
-/** A query parameter that is a whole number from `least` to `most`, in digits. */
+/** Checks for a query parameter that is a whole number from `least` to `most`, in digits. */
 export const queryNumber = (least: number, most: number) => {
   const problem = most === Number.MAX_SAFE_INTEGER ? "must be a whole number" : range(least, most);
   return z.pipe(
@@ -36,10 +36,12 @@ export const withoutControls = (quantifier: "+" | "*" = "+") =>
 
 export const withoutNul = () => z.refine<string>((text) => !text.includes("\0"), "must not have a NUL character");
 
-/** Characters that are not visible, or that change the direction of the text around them. */
+/** Characters that are invisible, or that change the direction of the surrounding text. */
 const INVISIBLE = /[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
 
-/** Refuses what would make one name look like another. Joiners are allowed: scripts and emoji need them. */
+/**
+ * Rejects characters that make one name look like another. Joiners are allowed, because scripts and emoji need them.
+ */
 export const visible = () =>
   z.refine<string>(
     (text) => !INVISIBLE.test(text),

@@ -5,10 +5,10 @@ import { LIMITS } from "./limits.ts";
 
 z.config(en());
 
-/** A UUID v7 (RFC 9562) in lower case: ids sort by the time at which they were made. */
+/** A UUID v7 (RFC 9562) in lower case. Ids sort by their time of creation. */
 export const Id = z.uuid();
 
-/** An organization's slug. It is never used again, even after the organization is gone. */
+/** An organization's slug. It is never reused, even after the organization is deleted. */
 export const OrgId = z
   .string()
   .check(z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"));
@@ -19,7 +19,7 @@ export const Timestamp = z.iso.datetime({ precision: 3 });
 /** Text for people: one line, no control characters. */
 export const Name = z.string().check(notEmpty(), atMost(LIMITS.nameCharacters), withoutControls(), visible());
 
-/** Finds exactly this name. Records of older releases may have names that `Name` refuses now. */
+/** Matches exactly this name. Records of older releases may have names that `Name` now rejects. */
 export const NameFilter = z.string().check(atMost(LIMITS.nameCharacters));
 
 export const Description = z.string().check(atMost(LIMITS.descriptionCharacters));
@@ -28,7 +28,7 @@ export const LABEL = new RegExp(`^[A-Za-z0-9][A-Za-z0-9_.:/=-]{0,${LIMITS.labelC
 
 export const LABEL_RULE = `must be 1 to ${LIMITS.labelCharacters} of A-Z a-z 0-9 _ . : / = -`;
 
-/** What an agent offers and a build requires. */
+/** A capability that an agent offers and a build requires. */
 export const Label = z.string().check(z.regex(LABEL, LABEL_RULE));
 
 export const Labels = z.array(Label).check(atMostItems(LIMITS.labels, "labels"));

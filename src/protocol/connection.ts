@@ -5,13 +5,13 @@ import { DEFAULTS, LIMITS } from "./limits.ts";
 import { cursorSchema, PAGE } from "./page.ts";
 import { Branch, FullName, NewRepository } from "./repository.ts";
 
-/** The programs that hosts of git run. Forgejo is `gitea`. */
+/** The software of a git host. Forgejo is `gitea`. */
 export const HostKind = z.enum(["github", "gitlab", "gitea"]);
 export type HostKind = z.infer<typeof HostKind>;
 
 /**
- * How the service proves to the host who asks: as a GitHub App of the organization's own, by a token, or not at all
- * with `none`, where people set the hooks up by hand.
+ * How the service authenticates at the host: as the organization's own GitHub App, with a token, or not at all
+ * (`none`), if people set up the hooks by hand.
  */
 const ConnectionAuth = z.enum(["app", "token", "none"]);
 
@@ -36,7 +36,7 @@ export type Connection = z.infer<typeof Connection>;
 
 const HostAddress = z.string().check(notEmpty(), atMost(LIMITS.hostAddressCharacters), withoutControls());
 
-/** Sent as the value of a header: visible ASCII. No answer has it. */
+/** Sent as a header's value: visible ASCII. No answer contains it. */
 const HostToken = z
   .string()
   .check(
@@ -46,10 +46,10 @@ const HostToken = z
 
 /** The number of a GitHub App, or its client id. */
 const AppId = z.string().check(z.regex(/^[A-Za-z0-9.]{1,100}$/, "must be the App ID or the client ID of a GitHub App"));
-/** PEM as GitHub hands it out. No answer has it. */
+/** PEM, in GitHub's format. No answer contains it. */
 const AppPrivateKey = z.string().check(notEmpty(), atMost(LIMITS.appKeyCharacters));
 
-/** A GitHub App that exists. Its webhook is this connection's from then on. */
+/** An existing GitHub App. From now on its webhook belongs to this connection. */
 const GivenApp = z.strictObject({ id: AppId, privateKey: AppPrivateKey });
 /** Another key of the App, or another App. */
 const ChangedApp = z.strictObject({ id: z.optional(AppId), privateKey: AppPrivateKey });
@@ -75,22 +75,24 @@ export const ConnectionChange = z.strictObject({
 
 export const ConnectionFilter = z.strictObject({ name: z.optional(NameFilter), ...PAGE });
 
-/** What a person puts into the page of the host where hooks are made. */
+/** The values that a person enters on the host's page for hooks. */
 export const ConnectionHook = z.object({ url: z.string(), secret: z.string() });
 
-/** What became of the hook of one repository; `problem` is null where the host has it. */
+/** The state of one repository's hook. `problem` is null if the host has it. */
 export const HookOutcome = z.object({ repositoryId: Id, fullName: z.string(), problem: z.nullable(z.string()) });
 export type HookOutcome = z.infer<typeof HookOutcome>;
 
 export const RotatedConnection = z.extend(Connection, { hooks: z.array(HookOutcome) });
 
-/** `pageUrl` is the page of the App at GitHub, where people install it; `hooks` are those of before, now removed. */
+/**
+ * `pageUrl` is the App's page at GitHub, where people install it. `hooks` are the earlier hooks, which are now removed.
+ */
 export const InstalledConnection = z.extend(Connection, {
   pageUrl: z.nullable(z.string()),
   hooks: z.array(HookOutcome),
 });
 
-/** A repository at the host; `repositoryId` is null where it is not connected. */
+/** A repository at the host. `repositoryId` is null if it is not connected. */
 export const HostRepository = z.object({
   hostRepoId: z.int(),
   fullName: z.string(),
@@ -103,11 +105,11 @@ export type HostRepository = z.infer<typeof HostRepository>;
 
 export const HostRepositoryFilter = z.strictObject({
   limit: z.optional(z._default(queryNumber(1, LIMITS.hostPageLength), DEFAULTS.hostPageLength)),
-  /** The number of a page at the host. */
+  /** The page number at the host. */
   cursor: z.optional(cursorSchema(z.string().check(z.regex(/^[1-9][0-9]{0,5}$/)))),
 });
 
-/** A repository of the host to connect: named by its number or its name. */
+/** A repository to connect, by its number or its name at the host. */
 export const LinkedRepository = z.strictObject({
   hostRepoId: z.optional(NewRepository.shape.gitHostRepoId),
   fullName: z.optional(FullName),
@@ -115,7 +117,7 @@ export const LinkedRepository = z.strictObject({
   registersHook: z.optional(z.boolean()),
 });
 
-/** What the host says otherwise of a repository than its record. */
+/** A field of a repository's record that differs at the host. */
 const RepositoryDifference = z.object({ repositoryId: Id, fullName: z.string(), detail: z.string() });
 export type RepositoryDifference = z.infer<typeof RepositoryDifference>;
 

@@ -3,7 +3,7 @@ import { atMost, notEmpty } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
-/** What a git host is answered: the builds that came of its delivery, or why there are none. */
+/** The answer to a git host: the builds that its delivery triggered, or why there are none. */
 export const DeliveryTaken = z.object({
   delivery: z.string(),
   builds: z.array(Id),
@@ -11,7 +11,7 @@ export const DeliveryTaken = z.object({
 });
 export type DeliveryTaken = z.infer<typeof DeliveryTaken>;
 
-/** One delivery of a git host, and what came of it. */
+/** One delivery of a git host, and its result. */
 export const HostDelivery = z.object({
   id: z.string(),
   at: Timestamp,
@@ -27,5 +27,5 @@ export const HostDelivery = z.object({
 });
 export type HostDelivery = z.infer<typeof HostDelivery>;
 
-/** A delivery as its host names it, or `ID~MILLISECONDS` where a person had it taken again. */
+/** A delivery, as its host names it, or `ID~MILLISECONDS` if a person redelivered it. */
 export const DeliveryId = z.string().check(notEmpty(), atMost(LIMITS.deliveryIdCharacters));

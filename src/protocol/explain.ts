@@ -4,7 +4,7 @@ import { LEASED } from "./build-states.ts";
 import { Id } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
-/** Why one agent does not have the build. An agent without any code could take it now. */
+/** Why one agent does not run the build. An agent without any code could claim it now. */
 export const AgentCode = z.enum([
   "offline",
   "busy",
@@ -38,10 +38,10 @@ export const WaitCode = z.enum([
 ]);
 export type WaitCode = z.infer<typeof WaitCode>;
 
-/** A sentence for people. `words` is its old name, which goes with the next breaking date. */
+/** A sentence for people. `words` is its old name, and will be removed on the next breaking date. */
 const SENTENCE = { message: z.string(), words: z.string() };
 
-/** The sentence under both names. */
+/** Returns the sentence under both names. */
 export const sentence = (message: string) => ({ message, words: message });
 
 export const Explanation = z.object({

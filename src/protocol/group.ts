@@ -8,9 +8,9 @@ import { Variable } from "./variable.ts";
 const Patterns = z._default(z.nullable(z.array(z.string().check(withoutNul()))), null);
 
 /**
- * When the variables of a protected group leave: with a job that names the group, on a branch or tag that a pattern
- * matches (both null: on any ref; one null: on no ref of that kind), after a person of this role or above approved it
- * (null: without asking).
+ * When jobs get the variables of a protected group. The job must name the group. Its branch or tag must match a pattern
+ * (both null: any ref; one null: no ref of that kind). A person with at least this role must approve (null: nobody
+ * needs to).
  */
 export const GroupProtection = z.strictObject({
   branches: Patterns,
@@ -25,7 +25,7 @@ export const Group = z.object({
   orgId: OrgId,
   name: Name,
   description: z.nullable(Description),
-  /** Null where the variables reach every job. */
+  /** Null if the variables reach every job. */
   protection: z.nullable(GroupProtection),
   variableCount: z.int(),
   createdAt: Timestamp,

@@ -1,14 +1,16 @@
-/** A D1 bookmark: a read that sends it back sees at least what the answer that carried it saw. */
+/** A D1 bookmark. A read that sends it back sees at least the data behind the answer that contained it. */
 export const BOOKMARK_HEADER = "Millrace-Bookmark";
 
-/** The form of D1's bookmarks: nothing else reaches D1, where other texts mean something too. */
+/** The format of D1's bookmarks. Nothing else reaches D1, which also interprets other texts. */
 export const BOOKMARK = /^[0-9a-f]{1,32}(?:-[0-9a-f]{1,64}){1,7}$/;
 
-/** What the Worker passes on to an object when it opens a socket there; `BOOT_HEADER` (`jobs.ts`) goes unchanged. */
+/**
+ * Headers that the Worker sends to an object when it opens a socket there. `BOOT_HEADER` (`jobs.ts`) passes unchanged.
+ */
 export const HOP_HEADERS = {
   agentId: "X-Agent-Id",
-  /** SHA-256 of the caller's token, in hexadecimal digits. */
+  /** The SHA-256 of the caller's token, in hexadecimal digits. */
   tokenHash: "X-Token-Hash",
-  /** Milliseconds since 1970 until which a long poll waits; absent where a socket stays open. */
+  /** When a long poll ends, in milliseconds since 1970. Absent if a socket stays open. */
   deadline: "X-Deadline",
 } as const;

@@ -3,7 +3,7 @@ import { EnvironmentKey, Step } from "./build.ts";
 import { JobOfBuild } from "./build-job.ts";
 import { Id } from "./common.ts";
 
-/** One job whole: with its steps, its environment's keys and its outputs' names. */
+/** One complete job, with its steps, the keys of its environment and the names of its outputs. */
 export const BuildJob = z.extend(JobOfBuild, {
   buildId: Id,
   environment: z.nullable(z.array(EnvironmentKey)),

@@ -9,36 +9,36 @@ import { CommitSha, CREDENTIAL_KINDS } from "./repository.ts";
 import { HandedFile } from "./variable.ts";
 
 /*
- * THE AGENT'S STORY. It registers once (`protocol/agent.ts`) and then repeats:
+ * THE AGENT'S CALLS. An agent registers once (`protocol/agent.ts`) and then repeats:
  *   GET  /buildagent/{id}/poll?wait=50     204, or 200 with a Job. A job names its lease.
- *   POST /build/{id}/start                 confirms that the job arrived. When it is refused, drop the job.
- *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, with the lease; extends the lease. Or as a message on
- *                                          the agent's WebSocket, where the job says `heartbeat: "socket"`.
- *   POST /build/{id}/environment           the variables, where the job says `needsEnvironment`: once the file was read.
- *   PUT  /build/{id}/plan                  instead, a file with jobs; the lease is over, and its jobs come with polls.
+ *   POST /build/{id}/start                 confirms that the job arrived. If the service rejects it, drop the job.
+ *   POST /buildagent/{id}/heartbeat        every heartbeatSeconds, extends the lease. If the job has `heartbeat: "socket"`,
+ *                                          also as a message on the agent's WebSocket.
+ *   POST /build/{id}/environment           the variables, if the job has `needsEnvironment`; after reading the file.
+ *   PUT  /build/{id}/plan                  instead, a file with jobs. This ends the lease; polls return the jobs.
  *   POST /build/{id}/progress              the commit, the steps, values to mask.
- *   PUT  /build/{id}/file                  the pipeline file, where the job has `file` and it is new to the service.
- *   PUT  /build/{id}/log?offset=N          the log, masked; `next` is the first byte that is not stored yet.
- *   POST /build/{id}/finish                the result. Or /release: this agent does not fit, cannot fetch the commit
- *                                          while another may (`elsewhere`), or has to stop now (`interrupted`).
- *   PUT  /job/{id}/tests                   before it, what the job's test reports say (`protocol/test-report.ts`).
- * With `job` the id in these calls is the job's, and `/job/{id}/...` is the same.
- * Each call about a build carries `X-Lease: N`. A stale lease is answered with 409 and changes nothing.
+ *   PUT  /build/{id}/file                  the pipeline file, if the job has `file` and the service lacks this version.
+ *   PUT  /build/{id}/log?offset=N          the masked log; `next` is the first byte that is not stored yet.
+ *   POST /build/{id}/finish                the result. Or /release: this agent lacks a requirement, cannot fetch a
+ *                                          commit that another may (`elsewhere`), or must stop now (`interrupted`).
+ *   PUT  /job/{id}/tests                   before /finish, the job's test results (`protocol/test-report.ts`).
+ * If the answer has a `job`, use its id in these calls; `/job/{id}/...` is the same.
+ * Each call about a build has `X-Lease: N`. A stale lease gets a 409 and changes nothing.
  */
 
-/** The lease of the build that a call of an agent is about. */
+/** The lease of the build that an agent's call is about. */
 export const LEASE_HEADER = "X-Lease";
 
-/** A random id that an agent program makes when it starts: a new one means a restart. */
+/** A random id that an agent creates when it starts. A new id means a restart. */
 export const BOOT_HEADER = "X-Boot-Id";
 
-/** What an agent program can do beyond the first protocol, in words separated by commas. */
+/** The agent's features beyond the first protocol, as words separated by commas. */
 export const FEATURES_HEADER = "X-Agent-Features";
 /**
- * `environment`: asks for its variables once it has read the file. `jobs`: sends files with jobs, and runs planned jobs.
- * `retry`: runs steps again as the file says. `include`: reads the files that the pipeline file includes. `files`:
- * writes variables of type file. `tools`: sets up tools. `artifacts`: keeps and fetches them. `cache`: saves and restores
- * it. `untrusted`: runs code of forks, which gets no secret.
+ * `environment`: requests its variables after reading the file. `jobs`: sends files with jobs, and runs planned jobs.
+ * `retry`: retries steps as the file says. `include`: reads the files that the pipeline file includes. `files`: writes
+ * variables of type file. `tools`: sets up tools. `artifacts`: uploads and downloads them. `cache`: saves and restores
+ * entries. `untrusted`: runs code of forks, which gets no secrets.
  */
 export const FEATURES = [
   "environment",
@@ -53,20 +53,20 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** The features in the header's value that this release knows, in the order of `FEATURES`. */
+/** Returns the features in the header that this release knows, in the order of `FEATURES`. */
 export const featuresIn = (header: string | null): Feature[] => {
   const said = (header ?? "").split(",").map((word) => word.trim());
   return FEATURES.filter((feature) => said.includes(feature));
 };
 
-/** The fence of a lease: each new lease of an organization has a higher number. */
+/** The fence of a lease. Each new lease of an organization has a higher number. */
 export const Lease = z.int().check(z.nonnegative());
 
 export const PollQuery = z.object({
   wait: z._default(queryNumber(0, LIMITS.pollSeconds), 0),
 });
 
-/** What git needs to clone a private repository, in the clear: for one job's fetch alone. */
+/** The credential in plain text with which git clones a private repository, for one job's fetch only. */
 export const JobCredential = z.object({
   kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),
@@ -74,10 +74,12 @@ export const JobCredential = z.object({
 });
 export type JobCredential = z.infer<typeof JobCredential>;
 
-/** What changes are counted from: where the branch of a pull request left another one, or a commit. */
+/** The base of a change: the branch that a pull request left, or a commit. */
 const JobBase = z.union([z.object({ branch: z.string() }), z.object({ sha: z.string() })]);
 
-/** How a needed job ended, as conditions and steps read it: `jobs` has one entry for each combination of its matrix. */
+/**
+ * The result of a needed job, as conditions and steps read it. `jobs` has one entry for each combination of its matrix.
+ */
 const NeedResult = z.enum(["success", "failure", "cancelled", "skipped", "dropped"]);
 const NeededJob = z.object({
   result: NeedResult,
@@ -92,11 +94,11 @@ const NeededJob = z.object({
     }),
   ),
 });
-/** By the keys of the file's jobs. `outputs` is null where a matrix has several: read `jobs`. */
+/** Indexed by the keys of the file's jobs. `outputs` is null if a matrix has several: read `jobs`. */
 export const Needs = z.record(z.string(), NeededJob);
 export type Needs = z.infer<typeof Needs>;
 
-/** The planned job that the agent got, and the SHA-256 of the file that the commit must have. */
+/** The planned job for the agent, and the SHA-256 that the commit's file must have. */
 export const JobToRun = z.object({
   id: Id,
   key: z.string(),
@@ -106,26 +108,26 @@ export const JobToRun = z.object({
   attempt: z.int(),
   needs: Needs,
   hash: z.string(),
-  /** Where the file lies in the commit; null for a definition of the pipeline's record, which no commit has. */
+  /** The file's path in the commit. Null for a definition in the pipeline's record, which no commit contains. */
   path: z.nullable(z.string()),
 });
 export type JobToRun = z.infer<typeof JobToRun>;
 
-/** The composed environment, once for each lease and again when it is asked for again. */
+/** The composed environment. The service hands it out once for each lease, and again for each repeated request. */
 export const HandedEnvironment = z.object({
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
   runKeys: z.array(z.string()),
-  /** Variables of type file: none of them is in `env`. Absent where there are none. */
+  /** Variables of type file, which `env` does not contain. Absent if there are none. */
   files: z.optional(z.record(z.string(), HandedFile)),
 });
 export type HandedEnvironment = z.infer<typeof HandedEnvironment>;
 
 /**
- * What an agent needs for one build. `env` has the composed values; those of `secretKeys` must be masked. `heartbeat`:
- * the service takes heartbeats on the agent's WebSocket too. `file`: send the pipeline file, unless its SHA-256 is
- * `hash`. `purpose` read-file: nothing else is to be done, but where `file.decides` and the file's `on` wants this push.
- * `paths`: without a changed file that they match, the build ends as skipped.
+ * Everything an agent needs for one build. `env` has the composed values; mask those of `secretKeys`. `heartbeat`: the
+ * service also accepts heartbeats on the agent's WebSocket. `file`: send the pipeline file, unless its SHA-256 is
+ * `hash`. With the `purpose` read-file there is nothing else to do, unless `file.decides` and the file's `on` accepts
+ * this push. `paths`: unless a changed file matches them, the build ends as skipped.
  */
 export const Job = z.object({
   build: Build,
@@ -143,12 +145,12 @@ export const Job = z.object({
   paths: z.optional(z.array(z.string())),
   base: z.optional(JobBase),
   job: z.optional(JobToRun),
-  /** The environment is still to be asked for, once the file was read: `env` and the keys are empty. */
+  /** The agent must request the environment after reading the file. Until then `env` and the keys are empty. */
   needsEnvironment: z.optional(z.boolean()),
 });
 export type Job = z.infer<typeof Job>;
 
-/** With `cancel` the agent must stop the build. With reason lease-lost it holds the build no longer. */
+/** On `cancel` the agent must stop the build. With reason lease-lost it no longer holds the build. */
 export const Heartbeat = z.object({
   cancel: z.boolean(),
   leaseExpiresAt: z.optional(Timestamp),
@@ -160,7 +162,7 @@ export type Heartbeat = z.infer<typeof Heartbeat>;
 const SOCKET_MESSAGE_CHARACTERS = 1_000;
 const BOOT_ID_CHARACTERS = 200;
 
-/** A heartbeat on the agent's own WebSocket: `lease` and `boot` stand in for the headers of the same names. */
+/** A heartbeat on the agent's own WebSocket. `lease` and `boot` replace the headers of the same names. */
 const HeartbeatMessage = z.object({
   type: z.literal("heartbeat"),
   lease: Lease,
@@ -168,7 +170,7 @@ const HeartbeatMessage = z.object({
 });
 export type HeartbeatMessage = z.infer<typeof HeartbeatMessage>;
 
-/** The heartbeat in a message of an agent; null where it is something else. */
+/** Reads the heartbeat in an agent's message; null if the message is something else. */
 export const parseHeartbeat = (message: string | ArrayBuffer): HeartbeatMessage | null => {
   if (typeof message !== "string" || message.length > SOCKET_MESSAGE_CHARACTERS) return null;
   try {
@@ -208,12 +210,12 @@ export const Finish = z.object({
   exitCode: z.nullish(intBetween(0, LIMITS.exitCode)),
   reason: z.nullish(BuildReason),
   message: z.nullish(z.string().check(atMost(LIMITS.messageCharacters))),
-  /** Of a planned job that succeeded. */
+  /** The outputs of a planned job that succeeded. */
   outputs: z.nullish(z.record(z.string(), z.string())),
 });
 export type Finish = z.infer<typeof Finish>;
 
-/** A file with jobs, as the agent read it in the commit; and which of its patterns a change matched. */
+/** A file with jobs, as the agent read it in the commit, and its patterns that match a changed file. */
 export const PlanToAccept = z.strictObject({
   commitSha: CommitSha,
   path: ConfigPath,
@@ -226,7 +228,7 @@ export type PlanToAccept = z.infer<typeof PlanToAccept>;
 
 export const PlanAccepted = z.object({ jobs: z.array(z.object({ id: Id, key: z.string() })) });
 
-/** The agent has read the file, which has no jobs, and fits it. This is its first report of progress, too. */
+/** The agent meets the requirements of the file, which has no jobs. This is also the agent's first progress report. */
 export const EnvironmentRequest = z.strictObject({
   commitSha: CommitSha,
   base: z.optional(CommitSha),
@@ -239,20 +241,20 @@ export const LogQuery = z.object({
 });
 
 /**
- * `next`: bytes of this lease that are stored for good. Continue from here. `followed`: somebody follows the log, so
- * send lines as they come; otherwise a chunk every half minute is enough.
+ * `next`: how many bytes of this lease are safely stored. Continue there. `followed`: somebody follows the log, so send
+ * lines immediately; otherwise a chunk every half minute is enough.
  */
 export const LogAccepted = z.object({ next: z.int(), followed: z.optional(z.boolean()) });
 
-/** A message pushed to a waiting agent. It never carries a job: the agent polls for that. */
+/** A message to a waiting agent. It never carries a job: the agent polls for that. */
 export const Hint = z.object({
   type: z.enum(["look", "cancel", "followed"]),
   buildId: z.optional(Id),
-  /** A planned job: `buildId` has the same id then. */
+  /** The id of a planned job. `buildId` then has the same id. */
   jobId: z.optional(Id),
 });
 export type Hint = z.infer<typeof Hint>;
 
-/** Keep the socket for hints open. The platform answers a ping without waking the pool. */
+/** Keeps the hint socket open. The platform answers a ping without waking the pool. */
 export const HINT_PING = "ping";
 export const HINT_PONG = "pong";

@@ -1,7 +1,8 @@
 /*
- * Every limit that a person or a client meets, with its unit in its name, and the defaults and periods that they read
- * about. README and docs quote these numbers; test/house/limits.test.ts compares them. What one pipeline file may be is
- * in `pipeline/fields/limits.ts`, what a deployment sets in `config.ts`, a pipeline's defaults in `pipeline.ts`.
+ * Every limit that a person or a client can meet, with its unit in its name, and the documented defaults and periods.
+ * README and docs quote these numbers; test/house/limits.test.ts compares them. Three other files have limits:
+ * `pipeline/fields/limits.ts` those of a pipeline file, `config.ts` those of a deployment, and `pipeline.ts` a
+ * pipeline's defaults.
  */
 
 import { GIB, KIB, MIB } from "./units.ts";
@@ -11,7 +12,7 @@ const REQUESTS = {
   pageLength: 200,
   cursorCharacters: 100,
   filterCharacters: 100,
-  /** Seconds for which a poll may wait for a build. */
+  /** How many seconds a poll may wait for a build. */
   pollSeconds: 60,
 } as const;
 
@@ -28,22 +29,22 @@ const REPOSITORIES = {
   cloneUrlCharacters: 2000,
   branchCharacters: 250,
   usernameCharacters: 200,
-  /** Of one repository. */
+  /** Per repository. */
   untrustedAuthors: 50,
-  /** Address of a git host, or of its API. */
+  /** The address of a git host, or of its API. */
   hostAddressCharacters: 400,
   /** Characters of a git host's token. */
   hostTokenCharacters: 4000,
   /** Characters of the private key of a GitHub App, as PEM. */
   appKeyCharacters: 10_000,
-  /** Repositories that one page asks a git host for. */
+  /** Repositories on one page of a git host's answer. */
   hostPageLength: 50,
   /** Characters of a clone credential's token or private key. */
   credentialCharacters: 16_384,
 } as const;
 
 const VARIABLES = {
-  /** Of one organization. */
+  /** Per organization. */
   variables: 20_000,
   keyCharacters: 255,
   valueBytes: 48 * KIB,
@@ -52,9 +53,9 @@ const VARIABLES = {
   /** UTF-8 of one run's `envVariables` as JSON. */
   envVariablesBytes: 256 * KIB,
   secretKeys: 1000,
-  /** Of one build, those of the run included. */
+  /** Per build, including those of the run. */
   activeVariables: 1000,
-  /** UTF-8 of one build's `KEY=value` entries, each with its end. */
+  /** UTF-8 of one build's `KEY=value` entries, including their terminators. */
   environmentBytes: 256 * KIB,
   unusedDays: 400,
 } as const;
@@ -62,7 +63,7 @@ const VARIABLES = {
 const PIPELINES = {
   configPathCharacters: 400,
   definitionCharacters: 256 * KIB,
-  /** Files that one pipeline file includes, and those that they include in turn. */
+  /** Files that one pipeline file includes, directly or indirectly. */
   includes: 50,
   groups: 100,
   timeoutSeconds: 86_400,
@@ -71,9 +72,9 @@ const PIPELINES = {
 } as const;
 
 const SCHEDULES = {
-  /** Of one pipeline, those of its file included. */
+  /** Per pipeline, including those of its file. */
   schedules: 20,
-  /** UTF-8 of one schedule's `envVariables` as JSON: those of many schedules are read at once. */
+  /** UTF-8 of one schedule's `envVariables` as JSON. The service reads those of many schedules at once. */
   scheduleVariablesBytes: 16 * KIB,
   cronCharacters: 200,
   timeZoneCharacters: 64,
@@ -82,13 +83,13 @@ const SCHEDULES = {
 } as const;
 
 const BUILDS = {
-  /** From minus this to plus this. */
+  /** From minus this number to plus this number. */
   priority: 100,
-  /** Of one organization. */
+  /** Per organization. */
   queuedBuilds: 10_000,
-  /** Of all active builds of an organization, as sealed. */
+  /** The total of an organization's active builds, in sealed form. */
   sealedInputsCharacters: 64 * MIB,
-  /** Of the ended builds with more sealed inputs than this, only the newest so many keep theirs. */
+  /** Only the newest of the ended builds with more sealed inputs than this keep them. */
   largeInputsCharacters: 4 * KIB,
   largeInputsKept: 1000,
   steps: 500,
@@ -97,16 +98,16 @@ const BUILDS = {
   messageCharacters: 4000,
   releaseReasonCharacters: 2000,
   exitCode: 255,
-  /** Steps and masks that one report of progress may carry; a build may have more masks, and fewer steps. */
+  /** Steps and masks in one progress report. A build may have more masks, and fewer steps. */
   reportedSteps: 1000,
   reportedMasks: 1000,
   maskCharacters: 65_536,
 } as const;
 
 const JOBS = {
-  /** Of one build; combinations of a matrix count. */
+  /** Per build, including the combinations of a matrix. */
   jobs: 256,
-  /** Jobs as a file writes them. */
+  /** Jobs as a file defines them. */
   jobDefinitions: 100,
   needs: 50,
   matrixAxes: 8,
@@ -120,43 +121,43 @@ const JOBS = {
   /** UTF-8 of one job's outputs, names and values, and of all jobs of a build. */
   outputBytes: 64 * KIB,
   buildOutputBytes: MIB,
-  /** A build with planned jobs ends after so many days at the latest. */
+  /** A build with planned jobs ends after this many days at the latest. */
   buildDays: 30,
-  /** Builds that retry the failed jobs of the one before, in a row. */
+  /** Consecutive builds that each retry the failed jobs of the previous one. */
   retriesInARow: 50,
 } as const;
 
 const LOGS = {
   logChunkBytes: MIB,
   logBytes: 100 * MIB,
-  /** Followers of one log by one token; one more closes the oldest. */
+  /** Followers of one log by one token. One more closes the oldest. */
   followers: 50,
 } as const;
 
 const ARTIFACTS = {
   artifactNameCharacters: 100,
-  /** Of one job. */
+  /** Per job. */
   artifacts: 100,
   artifactBytes: 10 * GIB,
   artifactFiles: 5000,
   artifactPathBytes: 1024,
-  /** Days for which one may be kept. */
+  /** Days that an artifact may be kept. */
   artifactDays: 400,
-  /** Every part but the last has exactly so many bytes. */
+  /** Every part except the last has exactly this size. */
   artifactPartBytes: 32 * MIB,
   artifactParts: 320,
   etagCharacters: 200,
-  /** Of the list of one artifact's files, with the answers for its parts. */
+  /** The list of one artifact's files, including the answers for its parts. */
   artifactListBytes: 8 * MIB,
-  /** Of one request of a job. */
+  /** Per request of a job. */
   downloads: 100,
   shareHours: 168,
 } as const;
 
 const TESTS = {
-  /** Of one job, and tries of one test. */
+  /** Per job, and per test for its tries. */
   countedTests: 100_000,
-  /** Tests that one report has: those that failed or were flaky, and the slowest. */
+  /** Tests in one report: those that failed or were flaky, and the slowest. */
   reportedTests: 500,
   slowestTests: 20,
   testWarnings: 50,
@@ -164,59 +165,59 @@ const TESTS = {
   testNameCharacters: 500,
   testMessageCharacters: 2000,
   testTextCharacters: 16 * KIB,
-  /** Of the list of a repository. */
+  /** In the list of a repository. */
   flakyTests: 200,
-  /** Of one test. */
+  /** Per test. */
   testFailures: 50,
 } as const;
 
 const CACHE = {
-  /** Of one job. */
+  /** Per job. */
   caches: 10,
   cacheKeyCharacters: 1024,
   cacheFallbacks: 10,
   cacheEntryBytes: 5 * GIB,
-  /** Larger ones leave the agent only where the file says so. */
+  /** Larger entries leave the agent only if the file says so. */
   cacheLocalBytes: GIB,
-  /** What the files of one entry may have, so that none fills a disk. */
+  /** The unpacked size of one entry, so that none fills a disk. */
   cacheUnpackedBytes: 20 * GIB,
-  /** Of one repository. */
+  /** Per repository. */
   cacheBytes: 10 * GIB,
   cacheEntries: 1000,
 } as const;
 
 const AGENTS = {
-  /** Of one organization. */
+  /** Per organization. */
   agents: 5000,
-  /** Of one registration token, so that a leaked one cannot fill the organization. */
+  /** Per registration token, so that a leaked one cannot fill the organization. */
   registeredAgents: 1000,
   agentVersionCharacters: 100,
-  /** Open sockets of one agent, waiting polls included: the one it uses, and one that it lost unnoticed. */
+  /** Open sockets of one agent, including waiting polls: the socket in use, and one that broke unnoticed. */
   agentSockets: 2,
-  /** On one socket of an agent, without its pings. */
+  /** Per socket of an agent, without its pings. */
   socketMessagesPerMinute: 120,
-  /** What one hook of a git host takes; `wrangler.toml` has the same number. */
+  /** Per hook of a git host. `wrangler.toml` has the same number. */
   deliveriesPerMinute: 3_000,
-  /** Bytes of a delivery: git hosts send at most 25 MB. */
+  /** Bytes of a delivery. Git hosts send at most 25 MB. */
   deliveryBytes: 26 * MIB,
-  /** Deliveries of a connection that are listed. */
+  /** Deliveries in the list of a connection. */
   deliveries: 200,
-  /** Deliveries of a connection that wait while the service cannot take them, and the characters of all of them. */
+  /** Deliveries of a connection that wait while the service cannot accept them, and the characters of all of them. */
   keptDeliveries: 2_000,
   keptCharacters: 4 * MIB,
-  /** 100 of the host's own, and room for which attempt it is. */
+  /** 100 for the host's own id, and room for the number of the attempt. */
   deliveryIdCharacters: 120,
-  /** Of an answer of a git host. */
+  /** Per answer of a git host. */
   hostAnswerBytes: 64 * KIB,
-  /** Of a page of a list of one. */
+  /** Per page of a git host's list. */
   hostListBytes: MIB,
 } as const;
 
 const TOKENS = {
   graceSeconds: 604_800,
-  /** At least. */
+  /** The minimum. */
   operatorTokenCharacters: 32,
-  /** Organizations of one batch of a reconciliation: each is a call of its pool. */
+  /** Organizations in one batch of a reconciliation, with one pool call each. */
   restoreBatch: 200,
   rewrapBatch: 500,
 } as const;
@@ -238,46 +239,46 @@ export const LIMITS = {
   ...TOKENS,
 } as const;
 
-/** What holds where a request names nothing else. */
+/** Values for fields that a request omits. */
 export const DEFAULTS = {
   pageLength: 100,
   hostPageLength: 50,
-  /** Of lists that grow for ever and begin with the newest: builds and the audit. */
+  /** For lists that grow without limit and begin with the newest: builds and the audit. */
   newestPageLength: 50,
-  /** Of a schedule. */
+  /** For a schedule. */
   nextTimes: 5,
   graceSeconds: 3600,
   unusedDays: 90,
   restoreBatch: 50,
   rewrapBatch: 200,
-  /** For which an artifact is kept. */
+  /** How long an artifact is kept. */
   artifactDays: 30,
 } as const;
 
 export const PERIODS = {
-  /** An agent counts as online for this long after its last sign of life. */
+  /** An agent counts as online for this long after its last contact. */
   onlineSeconds: 90,
-  /** An idempotency key means the same build for this long. */
+  /** An idempotency key identifies the same build for this long. */
   idempotencyHours: 24,
-  /** A dashboard session ends after this long without a request, and after so many days in any case. */
+  /** A dashboard session ends after this long without a request, and after this many days in any case. */
   sessionHours: 12,
   longestSessionDays: 30,
-  /** What an agent may send or fetch of an artifact, it may for this long; then it asks again. */
+  /** How long a grant to send or fetch an artifact is valid. The agent then requests another one. */
   grantMinutes: 60,
-  /** An address that shows a report is good for this long. */
+  /** How long an address that shows a report is valid. */
   viewMinutes: 60,
-  /** Failures of tests count as those of late for so many days. */
+  /** Days for which a test failure counts as recent. */
   flakyDays: 14,
-  /** A cache entry that no build has found for this long is deleted. */
+  /** A cache entry is deleted when no build has used it for this long. */
   cacheDays: 14,
-  /** No other job saves an entry of the same key for this long. */
+  /** No other job saves an entry with the same key for this long. */
   cacheSavingMinutes: 10,
 } as const;
 
-/** A number as people read it: `86,400`. */
+/** Formats a number for people: `86,400`. */
 export const withCommas = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
-/** A number of bytes as people read it: `48 KiB`. */
+/** Formats a number of bytes for people: `48 KiB`. */
 export const byteSize = (bytes: number): string => {
   if (bytes % MIB === 0) return `${withCommas(bytes / MIB)} MiB`;
   return bytes % KIB === 0 ? `${withCommas(bytes / KIB)} KiB` : `${withCommas(bytes)} bytes`;

@@ -2,17 +2,18 @@ import * as z from "zod/mini";
 import { queryNumber } from "./checks.ts";
 import { Timestamp } from "./common.ts";
 
-/** Which attempt of a build is read; without it the latest one that has a log. */
+/** The attempt of a build to read. The default is the latest one with a log. */
 export const LogFilter = z.strictObject({
   attempt: z.optional(queryNumber(0, 1000)),
 });
 
-/** When a part of a log was stored: it holds from its offset to the next one's. */
+/** When a part of a log was stored. The part ends at the offset of the next one. */
 export const LogTime = z.object({ offset: z.int(), at: Timestamp });
 
 /**
- * A message to the follower of a log. It gets one for each `more` that it sends, so that a slow follower sets the
- * pace. `offset` is the stored byte at which the next text of this attempt begins. `moved`: the rest is in the archive.
+ * A message to the follower of a log. The follower gets one for each `more` that it sends, so that a slow follower sets
+ * the pace. `offset` is the stored byte at which the next text of this attempt begins. `moved`: the rest is in the
+ * archive.
  */
 export const FollowMessage = z.union([
   z.object({ type: z.literal("text"), attempt: z.int(), offset: z.int(), text: z.string() }),
@@ -22,7 +23,7 @@ export const FollowMessage = z.union([
 ]);
 export type FollowMessage = z.infer<typeof FollowMessage>;
 
-/** What a follower sends when it is ready for the next message. */
+/** A follower sends this when it is ready for the next message. */
 export const MORE = "more";
 
 /** The id of an event, which says where to resume: `attempt:offset`, or an offset in the latest attempt. */

@@ -3,7 +3,7 @@ import { LEASED, type LeasedStatus } from "./build-states.ts";
 import { OrgId, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
-/** Builds of one set of requirements and the agents that meet it: enough for an autoscaler. */
+/** Builds with the same requirements and the agents that meet them: enough for an autoscaler. */
 export const RequirementMetrics = z.object({
   requires: Requires,
   waiting: z.int(),
@@ -18,7 +18,7 @@ const LEASED_COUNTS = Object.fromEntries(LEASED.map((status) => [status, z.int()
   z.ZodMiniNumberFormat
 >;
 
-/** The pool at one moment, for dashboards and autoscalers. */
+/** The state of the pool at one moment, for dashboards and autoscalers. */
 export const Metrics = z.object({
   orgId: OrgId,
   at: Timestamp,
@@ -36,7 +36,7 @@ export const Metrics = z.object({
     builds: z.int(),
     failures: z.int(),
     deadLetters: z.int(),
-    /** The old name of `deadLetters`, which goes with the next breaking date. */
+    /** The old name of `deadLetters`, which will be removed on the next breaking date. */
     parked: z.int(),
   }),
   byRequirement: z.array(RequirementMetrics),
@@ -47,6 +47,6 @@ export type Metrics = z.infer<typeof Metrics>;
 export interface PoolNow {
   running: number;
   waiting: number;
-  /** Builds with a gate that asks, and that a person of the given role may decide. They are counted here only. */
+  /** Builds with an open gate that a person of the given role may decide. Only this count includes them. */
   forRole: number;
 }

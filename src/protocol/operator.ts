@@ -3,7 +3,7 @@ import { intBetween } from "./checks.ts";
 import { OrgId, Timestamp } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 
-/** How many values are sealed under each key. */
+/** The number of values sealed under each key. */
 export const SealedCounts = z.object({
   currentKeyId: z.string(),
   knownKeyIds: z.array(z.string()),
@@ -12,7 +12,7 @@ export const SealedCounts = z.object({
     z.object({ variables: z.int(), credentials: z.int(), connections: z.int(), inputs: z.int(), logs: z.int() }),
   ),
   isComplete: z.boolean(),
-  /** The organization up to which objects were asked; null where there is none behind. */
+  /** The last organization whose objects were checked; null if none remain. */
   after: z.nullable(OrgId),
 });
 export type SealedCounts = z.infer<typeof SealedCounts>;
@@ -23,7 +23,7 @@ export const Rewrap = z.strictObject({
   limit: z._default(intBetween(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
 });
 
-/** The result of one batch: repeat until `isComplete`. `unopenable` has the ids of values that no known key opens. */
+/** The result of one batch. Repeat until `isComplete`. `unopenable` has the ids of values that no known key opens. */
 export const Rewrapped = z.extend(SealedCounts, {
   rewrapped: z.int(),
   unopenable: z.array(z.string()),
@@ -39,16 +39,16 @@ export const DeadLetter = z.object({
 });
 export type DeadLetter = z.infer<typeof DeadLetter>;
 
-/** Which dead letters to try again: those of these numbers, or the first page. */
+/** The dead letters to retry: those with these numbers, or the first page. */
 export const DeadLetterRetry = z.strictObject({
   orgId: OrgId,
   seqs: z.optional(z.array(intBetween(1, Number.MAX_SAFE_INTEGER)).check(z.maxLength(LIMITS.pageLength))),
 });
 
-/** How many are on their way again. */
+/** The number of dead letters that are being retried. */
 export const DeadLettersRetried = z.object({ retried: z.int() });
 
-/** What was restored to an earlier time: the database, or the pools of agents and builds. */
+/** The part that was restored to an earlier time: the database, or the pools of agents and builds. */
 export const Restore = z.strictObject({
   what: z.enum(["database", "pools"]),
   orgId: z.nullish(OrgId),
@@ -56,7 +56,7 @@ export const Restore = z.strictObject({
   limit: z._default(intBetween(1, LIMITS.restoreBatch), DEFAULTS.restoreBatch),
 });
 
-/** What one batch of organizations did: repeat with `after` until it is null. */
+/** The result of one batch of organizations. Repeat with `after` until it is null. */
 export const Restored = z.object({
   organizations: z.int(),
   ended: z.int(),
@@ -67,8 +67,8 @@ export const Restored = z.object({
   after: z.nullable(OrgId),
 });
 
-/** The time to which the pool of one organization is set back. */
+/** The time to which to restore the pool of one organization. */
 export const PoolRestore = z.strictObject({ orgId: OrgId, at: z.iso.datetime({ offset: true }) });
 
-/** `undo` names the state before it. */
+/** `undo` names the previous state. */
 export const PoolRestored = z.object({ orgId: OrgId, undo: z.string() });

@@ -7,15 +7,19 @@ import { GIB } from "./units.ts";
 const TIB = 1_024 * GIB;
 
 /**
- * What one organization may have, so that none fills what all share. 200 people with 5,000 builds a day meet none of
- * these. The operator sets others for one organization: more requests, and more or less of the rest, where 0 stops it.
+ * The limits of one organization, so that none uses up shared capacity. 200 people with 5,000 builds a day stay below
+ * all of them. The operator can set other limits for one organization: more requests, and more or less of the rest,
+ * where 0 stops it.
  */
 export const ORGANIZATION_LIMITS = {
-  /** New builds of one day, UTC. */
+  /** New builds in one day, UTC. */
   buildsPerDay: 20_000,
-  /** Of all its tokens together, of all its hooks, and of its agents twice as many. `wrangler.toml` has the number. */
+  /**
+   * For all of an organization's tokens together and for all of its hooks; its agents get twice as many.
+   * `wrangler.toml` has the number.
+   */
   requestsPerMinute: 10_000,
-  /** In the archive: artifacts and caches. */
+  /** Artifacts and caches in the archive. */
   storedBytes: 40 * TIB,
   tokens: 1000,
   connections: 100,
@@ -28,7 +32,7 @@ const count = () => intBetween(0, 10_000_000);
 
 const SHAPE = {
   buildsPerDay: count(),
-  // The platform counts so many under one key: a raised limit is more keys, and a lower one none less.
+  // The platform counts this many under one key. A raised limit uses more keys, and a lower one is not possible.
   requestsPerMinute: intBetween(ORGANIZATION_LIMITS.requestsPerMinute, 10_000_000),
   storedBytes: intBetween(0, 1024 * TIB),
   tokens: count(),
@@ -44,18 +48,18 @@ type LimitName = keyof OrganizationLimits;
 
 type OrNull<S extends Record<string, z.ZodMiniType>> = { [F in keyof S]: z.ZodMiniOptional<z.ZodMiniNullable<S[F]>> };
 
-/** Null is the default again. */
+/** Null restores the default. */
 export const LimitsChange = z.strictObject(
   Object.fromEntries(Object.entries(SHAPE).map(([name, limit]) => [name, z.nullish(limit)])) as OrNull<typeof SHAPE>,
 );
 
-/** What is stored of an organization: the limits that differ from the defaults; null where none does. */
+/** The stored limits of an organization: those that differ from the defaults; null if none does. */
 export type OwnLimits = Partial<OrganizationLimits> | null;
 
-/** Every limit of an organization. */
+/** Returns every limit of an organization. */
 export const effectiveLimits = (own: OwnLimits | undefined): OrganizationLimits => ({ ...ORGANIZATION_LIMITS, ...own });
 
-/** What is stored after a change. A limit that is set to its default follows later defaults. */
+/** Returns the limits to store after a change. A limit set to its default follows later defaults. */
 export const changedLimits = (own: OwnLimits, change: z.infer<typeof LimitsChange>): OwnLimits => {
   const limits = Object.entries({ ...own, ...change }) as [LimitName, number | null | undefined][];
   const others = limits.filter(([name, limit]) => limit != null && limit !== ORGANIZATION_LIMITS[name]);
@@ -85,10 +89,13 @@ export const NewOrganization = z.strictObject({
 
 export const OrganizationChange = z.strictObject({ limits: z.optional(LimitsChange) });
 
-/** The organization with the token of its first admin, which no later answer has. */
+/** The organization with the token of its first admin, which no later answer contains. */
 export const CreatedOrganization = z.extend(Organization, { token: z.string() });
 
-/** What a deletion is at. `closing`: requests that began before it still end. `removed` counts what this call deleted. */
+/**
+ * The progress of a deletion. `closing`: earlier requests may still be running. `removed` counts what this call
+ * deleted.
+ */
 export const OrganizationRemoval = z.object({
   id: OrgId,
   deletingAt: Timestamp,
@@ -97,7 +104,7 @@ export const OrganizationRemoval = z.object({
 });
 export type OrganizationRemoval = z.infer<typeof OrganizationRemoval>;
 
-/** What an organization has, in the order in which it is exported. */
+/** The records of an organization, in the order of the export. */
 export const NOUNS = [
   "organization",
   "token",
@@ -118,8 +125,8 @@ export const NOUNS = [
 export type Noun = (typeof NOUNS)[number];
 
 /**
- * The place of an export: a noun, and the id after which its next page begins; with a number of reports, the build of
- * which so many are told.
+ * The position of an export: a noun, and the id after which its next page begins. With a number of reports, the build
+ * of which that many are already exported.
  */
 const Place = z.string().check(z.regex(new RegExp(`^(?:${NOUNS.join("|")})/[0-9a-f-]{0,36}(?:\\.[0-9]{1,4})?$`)));
 

@@ -11,7 +11,7 @@ const decodeCursor = (text: string): string => {
   }
 };
 
-/** Where the previous page ended: base64url of its last id. Opaque to clients. */
+/** The end of the previous page: base64url of its last id. Opaque to clients. */
 export const cursorSchema = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
@@ -24,13 +24,13 @@ export const encodeCursor = (id: string): string =>
 
 const Limit = queryNumber(1, LIMITS.pageLength);
 
-/** Parameters of a list that is read in pages. */
+/** Parameters of a paginated list. */
 export const PAGE = { limit: z.optional(z._default(Limit, DEFAULTS.pageLength)), cursor: z.optional(Cursor) };
 
-/** The same for lists that grow for ever and begin with the newest record. */
+/** The same for lists that grow without limit and begin with the newest record. */
 export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, DEFAULTS.newestPageLength)) };
 
-/** How the cursor of a list of builds ends where all builds behind it have ended: they stay as D1 has them. */
+/** The suffix of a build list's cursor if all later builds have ended. Those builds stay as D1 has them. */
 const ALL_ENDED = ".ended";
 
 const idBefore = (cursor: string): string => (cursor.endsWith(ALL_ENDED) ? cursor.slice(0, -ALL_ENDED.length) : cursor);
@@ -46,7 +46,7 @@ export const encodeBuildsCursor = (id: string, isPastLive: boolean): string =>
 /** The same for builds. */
 export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
 
-/** The same for a list that is whole unless `limit` is given. */
+/** The same for a list that is complete unless `limit` is given. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorSchema(OrgId)) });

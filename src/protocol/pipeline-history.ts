@@ -3,7 +3,7 @@ import { BuildStatus } from "./build-states.ts";
 import { Id, QueryFlag, Timestamp } from "./common.ts";
 import { NEWEST_PAGE } from "./page.ts";
 
-/** A build that has ended, as a bar of a chart shows it. */
+/** An ended build, as a chart's bar shows it. */
 export const BuildOfHistory = z.object({
   id: Id,
   number: z.int(),
@@ -19,7 +19,7 @@ export const BuildOfHistory = z.object({
 });
 export type BuildOfHistory = z.infer<typeof BuildOfHistory>;
 
-/** How long something took: half of the builds, and nine in ten of them, at most so many seconds. */
+/** Durations in seconds: half of the builds took at most p50, nine in ten at most p90. */
 const Percentiles = z.nullable(z.object({ p50: z.number(), p90: z.number() }));
 
 /** The builds of seven days. */
@@ -33,7 +33,7 @@ export const WeekOfBuilds = z.object({
 });
 export type WeekOfBuilds = z.infer<typeof WeekOfBuilds>;
 
-/** Since when the default branch fails. */
+/** When the default branch began to fail. */
 export const FailingSince = z.object({
   buildId: Id,
   builds: z.int(),
@@ -49,7 +49,7 @@ export const PipelineHistory = z.object({
   repository: z.string(),
   isRed: z.boolean(),
   failingSince: z.nullable(FailingSince),
-  /** The newest first, at most 30. */
+  /** Newest first, at most 30. */
   builds: z.array(BuildOfHistory),
   week: WeekOfBuilds,
   weekBefore: WeekOfBuilds,

@@ -9,10 +9,10 @@ import { XcodeVersion } from "./xcodes.ts";
 
 export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
 
-/** Platforms as people write them. */
+/** The names of platforms in texts for people. */
 export const PLATFORM_TITLES = { other: "other", macos: "macOS", linux: "Linux", windows: "Windows" } as const;
 
-/** What an agent must have to get the build. A field that is left out requires nothing. */
+/** The requirements of a build for its agent. An omitted field requires nothing. */
 export const Requires = z.strictObject({
   platform: z.nullish(z.enum(["macos", "linux", "windows"])),
   ios: z.nullish(z.boolean()),
@@ -36,10 +36,10 @@ export const ConfigPath = z.string().check(
   ),
 );
 
-/** A file that a pipeline file includes, as the commit has it. */
+/** A file that a pipeline file includes, with its text in the commit. */
 export const IncludedFile = z.strictObject({ path: ConfigPath, text: z.string() });
 
-/** Each path once. */
+/** No path occurs twice. */
 export const IncludedFiles = z.array(IncludedFile).check(
   atMostItems(LIMITS.includes, "files"),
   z.refine((files) => new Set(files.map(({ path }) => path)).size === files.length, "must have each path once"),
@@ -60,7 +60,7 @@ export const PullConditions = z.strictObject({
   labels: Patterns,
 });
 
-/** Which events build a pipeline, in the words of a file's `on`. One that is left out does not. */
+/** The events that trigger a pipeline, in the words of a file's `on`. An omitted event does not. */
 export const PipelineOn = z.strictObject({
   push: event(PushConditions),
   tag: event(TagConditions),
@@ -69,10 +69,10 @@ export const PipelineOn = z.strictObject({
 });
 export type PipelineOn = z.infer<typeof PipelineOn>;
 
-/** Whose older builds a newer head ends: what the file says, or one of its words. */
+/** Whose older builds a newer head cancels: the file decides, or one of its words. */
 const Supersede = z.enum(["file", "refs", "all", "none"]);
 
-/** What starts a pipeline's builds, and what was read of its file to know it. */
+/** The triggers of a pipeline, and the part of its file that they come from. */
 export const PipelineTriggers = z.object({
   source: z.enum(["record", "file", "default"]),
   builds: z.string(),
@@ -104,7 +104,7 @@ export const Pipeline = z.object({
 });
 export type Pipeline = z.infer<typeof Pipeline>;
 
-/** What a new pipeline has unless the request says otherwise, and what a build without a pipeline runs with. */
+/** Defaults for a new pipeline, and for a build without a pipeline. */
 export const PIPELINE_DEFAULTS = {
   configPath: ".millrace.yml",
   definition: null,
@@ -153,7 +153,7 @@ export const PipelineChange = z.strictObject({
 
 export const PipelineFilter = z.strictObject({ repoId: z.optional(Id), name: z.optional(NameFilter), ...PAGE });
 
-/** Where the value of a key comes from: a stored scope, the run, or the service itself. */
+/** The origin of a key's value: a stored scope, the run, or the service itself. */
 export const Origin = z.enum([...SCOPES, "run", "service"]);
 export type Origin = z.infer<typeof Origin>;
 
@@ -172,7 +172,7 @@ export const EnvironmentEntry = z.object({
   overrides: z.array(z.object({ scope: Origin, groupId: z.nullable(Id), variableId: z.nullable(Id) })),
 });
 
-/** A pipeline file to check; with a pipeline or repository, also against the variables that it would get. */
+/** A pipeline file to check. With a pipeline or repository, also against the variables that it would get. */
 export const PipelineCheck = z.strictObject({
   definition: z.string().check(atMost(LIMITS.definitionCharacters)),
   repoId: z.nullish(Id),
@@ -180,14 +180,14 @@ export const PipelineCheck = z.strictObject({
   includes: z.optional(IncludedFiles),
 });
 
-/** When a file would be built: in words, and the next times of its schedules. */
+/** When a file triggers builds: in words, and the next times of its schedules. */
 export const CheckedTriggers = z.object({
   builds: z.string(),
   supersede: z.enum(["refs", "all", "none"]),
   schedules: z.array(z.object({ name: z.string(), next: z.array(Timestamp) })),
 });
 
-/** A job that a build of the file would have. `agents`: how many registered ones have what it requires. */
+/** A job that a build of the file would have. `agents` counts the registered ones that meet its requirements. */
 export const CheckedJob = z.object({
   key: z.string(),
   definition: z.string(),
@@ -201,7 +201,7 @@ export const CheckedJob = z.object({
   agents: z.int(),
 });
 
-/** Every mistake at once. Lines and columns count from 1. A file with `hints` alone is valid. */
+/** All mistakes at once. Lines and columns count from 1. A file with only `hints` is valid. */
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
   mistakes: z.array(
@@ -218,5 +218,5 @@ export const CheckedPipeline = z.object({
   jobs: z.nullable(z.array(CheckedJob)),
 });
 
-/** The address of a pipeline's badge, and the text that shows it in a file of Markdown. */
+/** The address of a pipeline's badge, and the Markdown that shows it. */
 export const Badge = z.object({ url: z.string(), markdown: z.string() });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-/** Every kind of problem that the service answers with: its status and title. The list is closed. */
+/** Every type of problem in the service's answers, with its status and title. The list is closed. */
 export const PROBLEMS = {
   "malformed-body": [400, "Malformed body"],
   unauthenticated: [401, "Unauthenticated"],
@@ -26,7 +26,7 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** Details that more than one layer answers with. None repeats what was sent. */
+/** Details that several layers share. None repeats any input. */
 export const DETAILS = {
   unauthenticated: "The token is invalid or has expired.",
   "not-found": "Nothing with this id exists here.",

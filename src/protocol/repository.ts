@@ -6,14 +6,14 @@ import { PAGE } from "./page.ts";
 
 const SEGMENT = "[A-Za-z0-9_.-]+";
 
-/** `<owner>/<repo>`, with subgroups between them on hosts that have subgroups. */
+/** `<owner>/<repo>`, with subgroups between them on hosts that support subgroups. */
 export const FullName = z.string().check(
   atMost(LIMITS.fullNameCharacters),
   z.regex(new RegExp(`^${SEGMENT}(?:/${SEGMENT})+$`), "must have the form <owner>/<repo>"),
   z.refine((name) => !name.split("/").some((part) => /^\.+$/.test(part)), "must not have . or .. as a part"),
 );
 
-/** The address that git clones from. `domain/clone-url.ts` decides which ones are allowed. */
+/** The address from which git clones. `domain/clone-url.ts` decides which addresses are allowed. */
 export const CloneUrl = z.string().check(notEmpty(), atMost(LIMITS.cloneUrlCharacters));
 
 /**
@@ -33,7 +33,10 @@ export const CommitSha = z.pipe(
   z.transform((sha) => sha.toLowerCase()),
 );
 
-/** Pull requests of forks: not built; built once a member approves each commit; those of members without that. */
+/**
+ * Pull requests of forks: not built; built once a member approves each commit; or members' commits also without
+ * approval.
+ */
 export const Forks = z.enum(["off", "approval", "members"]);
 export type Forks = z.infer<typeof Forks>;
 
@@ -86,7 +89,7 @@ export const RepositoryChange = z.strictObject({
   untrustedAuthors: z.optional(UntrustedAuthors),
 });
 
-/** Each filter finds the repositories with exactly this value. */
+/** Each filter matches the repositories with exactly this value. */
 export const RepositoryFilter = z.strictObject({
   fullName: z.optional(z.string().check(atMost(LIMITS.fullNameCharacters))),
   cloneUrl: z.optional(z.string().check(atMost(LIMITS.cloneUrlCharacters))),
@@ -96,7 +99,7 @@ export const RepositoryFilter = z.strictObject({
 export const CREDENTIAL_KINDS = ["token", "ssh-key"] as const;
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
-/** What git needs to clone a private repository. No answer to people has the value. */
+/** The credential with which git clones a private repository. No answer to people contains the value. */
 export const NewCredential = z.strictObject({
   kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullish(

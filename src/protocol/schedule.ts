@@ -7,7 +7,9 @@ import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 import { Branch } from "./repository.ts";
 
-/** Builds of a pipeline at set times. `nextAt` and `next` are times from now on: null and none while it is off. */
+/**
+ * Builds of a pipeline at set times. `nextAt` and `next` are future times; null and empty while the schedule is off.
+ */
 export const Schedule = z.object({
   id: Id,
   orgId: OrgId,
@@ -30,7 +32,7 @@ export const Schedule = z.object({
 });
 export type Schedule = z.infer<typeof Schedule>;
 
-/** Five fields, in the words of `domain/schedule.ts`, which says what is wrong with one. */
+/** Five fields, in the syntax of `domain/schedule.ts`, which reports mistakes. */
 const CronLine = z.string().check(notEmpty(), atMost(LIMITS.cronCharacters));
 const TimeZone = z.string().check(notEmpty(), atMost(LIMITS.timeZoneCharacters));
 

@@ -3,10 +3,10 @@ import { BuildReason } from "./build.ts";
 import { BuildStatus } from "./build-states.ts";
 import { OrgId, Timestamp } from "./common.ts";
 
-/** A database of D1 ends at this size. */
+/** The maximum size of a D1 database. */
 export const DATABASE_LIMIT_BYTES = 10_000_000_000;
 
-/** A pool that somebody may have to look at. */
+/** A pool that may need attention. */
 export const NotablePool = z.object({
   orgId: OrgId,
   waiting: z.int(),
@@ -14,15 +14,15 @@ export const NotablePool = z.object({
   outboxSeconds: z.number(),
 });
 
-/** What an organization made of its builds of today (UTC). */
+/** The builds of an organization today (UTC). */
 export const OrganizationDay = z.object({ orgId: OrgId, buildsToday: z.int(), buildsPerDay: z.int() });
 export type OrganizationDay = z.infer<typeof OrganizationDay>;
 
-/** What an organization stores in the archive. */
+/** The storage of an organization in the archive. */
 export const OrganizationStore = z.object({ orgId: OrgId, storedBytes: z.int(), mostStoredBytes: z.int() });
 export type OrganizationStore = z.infer<typeof OrganizationStore>;
 
-/** The whole deployment, for the people on call: what upkeep last found, and its own state. */
+/** The whole deployment, for the people on call: the last findings of upkeep, and its own state. */
 export const ServiceMetrics = z.object({
   isUp: z.boolean(),
   upkeep: z.object({

@@ -1,8 +1,8 @@
-/** A sequence of a terminal, or a character. */
+/** A terminal sequence, or a character. */
 const PIECES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\s\S]/gu;
-/** Erases the line to its end, or all of it. */
+/** Erases the rest of the line, or all of it. */
 const ERASES = /^\x1b\[[02]?[JK]$/;
-/** Pieces that print nothing. A tab goes on without one, and a space prints over what was there. */
+/** Pieces that print nothing. The output continues without a tab, and a space overwrites the character under it. */
 const IS_SILENT = /^[\x00-\x1f\x7f]/;
 
 const isErasedOrPrinted = (text: string): boolean => {
@@ -10,7 +10,7 @@ const isErasedOrPrinted = (text: string): boolean => {
   return false;
 };
 
-/** The index behind the last carriage return with something behind it: that is written over what is before. */
+/** Returns the index after the last carriage return that text follows. That text overwrites everything before it. */
 export const settledFrom = (line: string): number => {
   let end = line.length;
   while (end > 0) {
@@ -21,11 +21,11 @@ export const settledFrom = (line: string): number => {
   return 0;
 };
 
-/** The text after its backspaces: each goes back over a character, and the next one is written over that. */
+/** Applies the backspaces: each moves back over a character, which the next one overwrites. */
 export const afterBackspaces = (text: string): string => {
   if (!text.includes("\b")) return text;
   const characters: string[] = [];
-  /** The sequences before each character: all stay, so that the colours behind it are right. */
+  /** The sequences before each character. All remain, so that later colours are right. */
   const sequences: string[] = [""];
   let at = 0;
   for (const [piece] of text.matchAll(PIECES)) {
@@ -40,5 +40,5 @@ export const afterBackspaces = (text: string): string => {
   return sequences.map((before, index) => before + (characters[index] ?? "")).join("");
 };
 
-/** What a terminal shows of a line at its end, with its colours. */
+/** Returns the line that a terminal shows in the end, with its colours. */
 export const settledLine = (line: string): string => afterBackspaces(line.slice(settledFrom(line)));

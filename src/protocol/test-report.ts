@@ -5,10 +5,10 @@ import { LIMITS, withCommas } from "./limits.ts";
 import { WHOLE } from "./page.ts";
 
 /*
- * WHAT A JOB'S TESTS SAID. The agent reads the reports after the last step, and sends
- *   PUT  /job/{id}/tests                    ReportedTests -> TestReportTaken, with the lease. May be repeated: the last
- *                                           one counts. Where `failedBefore` names tests that passed in this job, the
- *                                           agent sends the same once more with their ids in `passed`.
+ * TEST RESULTS. The agent reads the reports after the last step and sends:
+ *   PUT  /job/{id}/tests                    ReportedTests -> TestReportTaken, with the lease. Repeatable: the last one
+ *                                           counts. If `failedBefore` names tests that passed in this job, the agent
+ *                                           repeats the report with their ids in `passed`.
  */
 
 const count = () => intBetween(0, LIMITS.countedTests);
@@ -18,16 +18,16 @@ export const TestCounts = z.object({
   failed: count(),
   skipped: count(),
   flaky: count(),
-  /** Of all tests together. */
+  /** The total of all tests. */
   seconds: z.number().check(z.nonnegative()),
 });
 export type TestCounts = z.infer<typeof TestCounts>;
 
-/** What builds and jobs show: `warnings` is how many files could not be read, and the like. */
+/** The summary on builds and jobs. `warnings` counts unreadable files and similar problems. */
 export const TestSummary = z.extend(TestCounts, { warnings: z.int() });
 export type TestSummary = z.infer<typeof TestSummary>;
 
-/** Made by the agent of the job's key and the names of the test: the same in each build. */
+/** The agent derives it from the job's key and the names of the test. It is the same in each build. */
 export const TestId = z.string().check(z.regex(/^[0-9a-f]{16}$/, "must be 16 lower-case hexadecimal digits"));
 
 const name = () => z.string().check(atMost(LIMITS.testNameCharacters));
@@ -42,7 +42,7 @@ export const ReportedTest = z.object({
   seconds: z.nullable(z.number().check(z.nonnegative())),
   outcome: z.enum(["passed", "failed", "skipped"]),
   tries: intBetween(1, LIMITS.countedTests),
-  /** It failed and passed. */
+  /** Whether it both failed and passed. */
   isFlaky: z.boolean(),
   message: z.string().check(atMost(LIMITS.testMessageCharacters)),
   text: z.string().check(atMost(LIMITS.testTextCharacters)),
@@ -57,7 +57,7 @@ export type TestWarning = z.infer<typeof TestWarning>;
 
 const Warnings = z.array(TestWarning).check(atMostItems(LIMITS.testWarnings, "warnings"));
 
-/** Of the tests those that failed, were flaky, or took longest. */
+/** The tests that failed, were flaky, or took longest. */
 export const ReportedTests = z.object({
   counts: TestCounts,
   warnings: Warnings,
@@ -72,7 +72,7 @@ export type ReportedTests = z.infer<typeof ReportedTests>;
 /** Tests that failed in other builds of the same commit. */
 export const TestReportTaken = z.object({ failedBefore: z.array(TestId) });
 
-/** How often a test failed lately in builds of the repository's default branch. */
+/** `failures` counts the test's recent failures in builds of the repository's default branch. */
 export const ShownTest = z.extend(ReportedTest, { failures: z.int() });
 
 /** The tests of one job. */
@@ -86,10 +86,13 @@ export const TestReport = z.object({
 });
 export type TestReport = z.infer<typeof TestReport>;
 
-/** Reports of a build: whole unless they are long. Without parameters before 0.13.0, so others are passed over. */
+/**
+ * Reports of a build: the whole list, unless it is long. Before 0.13.0 the list had no parameters, so it ignores
+ * unknown ones.
+ */
 export const TestsFilter = z.object(WHOLE);
 
-/** One failure of a test, or one flaky result, as the repository remembers it. */
+/** One failure or flaky result of a test, as the repository stores it. */
 export const TestFailure = z.object({
   buildId: Id,
   jobId: Id,
@@ -105,14 +108,14 @@ export type TestFailure = z.infer<typeof TestFailure>;
 /** A test of a repository. */
 const TEST = { id: TestId, suite: z.string(), className: z.string(), name: z.string(), file: z.nullable(z.string()) };
 
-/** A test that failed, with its last failures, the newest first. */
+/** A test that failed, with its last failures, newest first. */
 export const TestHistory = z.object({
   ...TEST,
   failures: z.array(TestFailure),
 });
 export type TestHistory = z.infer<typeof TestHistory>;
 
-/** A test that failed and passed on the same commit: how often in the last days, and when last. */
+/** A test that failed and passed on the same commit: how often recently, and when last. */
 export const FlakyTest = z.object({
   ...TEST,
   jobKey: z.nullable(z.string()),
@@ -122,34 +125,34 @@ export const FlakyTest = z.object({
 });
 export type FlakyTest = z.infer<typeof FlakyTest>;
 
-/** Any text is an id here: one that no test has is not found. */
+/** Any text is a valid id here. One that no test has is not found. */
 export const PathTest = z.object({ id: Id, testId: TestId });
 
-/** The tests of a job, as its pool has them. The report itself is in the archive. */
+/** The tests of a job, as its pool stores them. The report itself is in the archive. */
 export interface StoredTests {
   counts: TestCounts;
-  /** How many warnings the report has. */
+  /** The number of warnings in the report. */
   warnings: number;
-  /** Whether the report names a test that others have to hear of: one that failed, is flaky, or passed after all. */
+  /** Whether the report names a test that matters to others: one that failed, is flaky, or passed after all. */
   hasNews: boolean;
-  /** Of the lease under which it was sent. */
+  /** The fence of the lease that sent it. */
   fence: number;
-  /** The day (UTC) on which it was sent: a part of its key in the archive. */
+  /** The day (UTC) of the upload, which is part of its key in the archive. */
   day: string;
 }
 
-/** The same with the key of the job in its file; null for a first job. */
+/** The same with the job's key in its file; null for a first job. */
 export interface TestsOfJob extends StoredTests {
   jobKey: string | null;
 }
 
-/** A day in whose folder a job may have left a report. */
+/** A day in whose folder a job may have a report. */
 export interface TestPlace {
   jobId: string;
   day: string;
 }
 
-/** Counts in a few words: `3 of 1,204 failed, 1 flaky`. */
+/** Describes counts in a few words: `3 of 1,204 failed, 1 flaky`. */
 export const testsInWords = ({ total, failed, skipped, flaky }: Omit<TestCounts, "seconds">): string => {
   const passedCount = total - failed - skipped;
   const all = total === 1 ? "1 test" : `${withCommas(total)} tests`;

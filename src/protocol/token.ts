@@ -4,12 +4,12 @@ import { Id, Labels, Name, NameFilter, OrgId, QueryFlag, Timestamp } from "./com
 import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 
-/** What an API token may do, from least to most: each role includes the ones before it. */
+/** The permissions of API tokens, from least to most. Each role includes the previous ones. */
 export const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 export const Role = z.enum(ROLES);
 export type Role = z.infer<typeof Role>;
 
-/** Whether `held` may do what `needed` may. */
+/** Reports whether `held` includes the permissions of `needed`. */
 export const includesRole = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
 export const TokenKind = z.enum(["api", "registration"]);
@@ -30,7 +30,10 @@ export type Token = z.infer<typeof Token>;
 
 const Expiry = z.iso.datetime({ offset: true });
 
-/** Kind api has a `role` (member by default). Kind registration has `labels`: the most that its agents may claim. */
+/**
+ * The kind api has a `role` (member by default). The kind registration has `labels`: the most that its agents may
+ * claim.
+ */
 export const NewToken = z.strictObject({
   name: Name,
   kind: TokenKind,
@@ -50,7 +53,7 @@ export const TokenRemoval = z.strictObject({
   agents: z._default(QueryFlag, false),
 });
 
-/** The record with the token itself, which no later answer has. */
+/** The record with the token itself, which no later answer contains. */
 export const CreatedToken = z.extend(Token, { token: z.string() });
 
 /** How long the previous secret stays valid. */

@@ -4,11 +4,11 @@ import { Description, Id, OrgId, QueryFlag, Timestamp } from "./common.ts";
 import { DEFAULTS, LIMITS } from "./limits.ts";
 import { PAGE } from "./page.ts";
 
-/** What a variable of type file stores: the text of the file, or its bytes in base64 (RFC 4648, section 4). */
+/** The stored form of a variable of type file: the text of the file, or its bytes in base64 (RFC 4648, section 4). */
 export const FileEncoding = z.enum(["text", "base64"]);
 export type FileEncoding = z.infer<typeof FileEncoding>;
 
-/** What is wrong with the name of a file in a folder of its own; null for a name that every agent can make. */
+/** Returns the problem with the name of a file in a folder of its own; null if every agent can create it. */
 export const fileNameProblem = (name: string): string | null => {
   if (name === "" || name === "." || name === "..") return "must be the name of a file";
   if (/[/\x00-\x1f\x7f-\x9f]/.test(name)) return "must not have a slash or control characters";
@@ -23,7 +23,10 @@ export const FileName = z.string().check((context) => {
   if (problem !== null) context.issues.push({ code: "custom", message: problem, input: context.value });
 });
 
-/** A file of a build's environment. Its variable has the path at which the agent wrote it; no `name`: that of the variable. */
+/**
+ * A file of a build's environment. Its variable contains the path at which the agent wrote it. The default `name` is
+ * the variable's.
+ */
 export const HandedFile = z.object({
   encoding: FileEncoding,
   text: z.string(),
@@ -35,7 +38,7 @@ export const SCOPES = ["organization", "group", "repository", "pipeline"] as con
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
-/** The name of a variable as shells allow it, in exact case. Names with `MILLRACE_` belong to the service. */
+/** The name of a variable as shells allow it, case-sensitive. The prefix `MILLRACE_` is reserved for the service. */
 export const Key = z.string().check(
   z.regex(
     new RegExp(`^[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
@@ -116,7 +119,7 @@ export const VariableFilter = z.strictObject({
   ...PAGE,
 });
 
-/** `days`: a secret counts as unused when its last use is at least this long ago. */
+/** `days`: a secret counts as unused if its last use is at least this long ago. */
 export const UnusedFilter = z.strictObject({
   days: z._default(queryNumber(1, LIMITS.unusedDays), DEFAULTS.unusedDays),
   ...PAGE,

@@ -6,7 +6,7 @@ import { byteSize, withCommas } from "../../src/protocol/limits.ts";
 const problemOf = (schema: z.ZodMiniType, value: unknown): string | undefined =>
   schema.safeParse(value).error?.issues[0]?.message;
 
-describe("a limit as people read it", () => {
+describe("a limit in text for people", () => {
   it.each([
     [0, "0"],
     [999, "999"],
@@ -24,7 +24,7 @@ describe("a limit as people read it", () => {
     [1025 * 1024, "1,025 KiB"],
   ])("%d bytes are %s", (bytes, text) => expect(byteSize(bytes)).toBe(text));
 
-  it("is in the sentence of its check", () => {
+  it("appears in the message of its check", () => {
     expect(problemOf(intBetween(1, 86_400), 0)).toBe("must be 1 to 86,400");
     expect(problemOf(intBetween(1, 86_400), 86_401)).toBe("must be 1 to 86,400");
     expect(problemOf(intBetween(1, 86_400), 86_400)).toBeUndefined();

@@ -5,7 +5,7 @@ import { settledLine } from "../../src/protocol/settled-line.ts";
 
 const shown = (line: string): string => plainText(settledLine(line));
 
-describe("what a terminal shows of a line", () => {
+describe("the line that a terminal shows", () => {
   it.each([
     ["10% done\r50% done\rError: it broke", "Error: it broke"],
     ["with the line break of Windows\r", "with the line break of Windows"],
@@ -32,7 +32,7 @@ describe("what a terminal shows of a line", () => {
     expect(shown(line)).toBe(text);
   });
 
-  it("is something wherever something was printed and nothing erased it", () => {
+  it("is not empty if something was printed and not erased", () => {
     const silent = fc.constantFrom("\r", "\b", "\x1b[0m", "\x1b[1;31m", "\x07", "\x1b]0;title\x07", "\t");
     fc.assert(
       fc.property(fc.array(silent), fc.string({ minLength: 1 }), fc.array(silent), (before, text, after) => {
@@ -42,7 +42,7 @@ describe("what a terminal shows of a line", () => {
     );
   });
 
-  it("is found in one pass, however often the line begins anew", () => {
+  it("is found in one pass, however often the line restarts", () => {
     for (const [again, times] of [
       ["\r", 1 << 20],
       ["\r\x1b[0m", 1 << 16],
