@@ -102,10 +102,13 @@ class BatchProcess {
         this.#fail(error);
       }
     };
-    this.#ended = git(context, ["cat-file", "--batch"], { read }, this.#questions).then(
-      ({ stderr }) => this.#fail(gitFailure("git cat-file", stderr)),
-      (error: unknown) => this.#fail(error),
-    );
+    // The fetch, which takes longer, is begun in this turn, and starts before it.
+    this.#ended = Promise.resolve()
+      .then(() => git(context, ["cat-file", "--batch"], { read }, this.#questions))
+      .then(
+        ({ stderr }) => this.#fail(gitFailure("git cat-file", stderr)),
+        (error: unknown) => this.#fail(error),
+      );
   }
 
   ask(name: string, limit: number): Promise<GitObject | null> {
@@ -148,11 +151,11 @@ export class ObjectReader {
    * @throws BuildFailure with git's message, or the signal's reason
    */
   async read(name: string, limit: number): Promise<GitObject | null> {
-    const object = await this.#process.ask(name, limit);
-    const wasCurrent = this.#isCurrent;
+    if (this.#isCurrent) return this.#process.ask(name, limit);
+    const object = await this.#process.ask(name, limit).catch(() => null);
     this.#isCurrent = true;
-    if (object || wasCurrent) return object;
-    // Where the fetch made the repository again, for SHA-256, this process knows the one before.
+    if (object) return object;
+    // Where the fetch made the repository again, for SHA-256, this process knows the one before, or none.
     await this.close();
     this.#process = new BatchProcess(this.#context);
     return this.#process.ask(name, limit);

@@ -79,6 +79,7 @@ describe("the objects of a repository", () => {
     const { workspace: folder, tree, signal } = await makeCheckoutContext();
     const context = { folder, protocols: ["file"], tree, signal };
     const reader = new ObjectReader(context);
+    expect((await git(context, ["rev-parse"])).code).toBe(0);
     rmSync(join(folder, ".git"), { recursive: true });
     await initRepository(folder, "sha256");
     const repository = testRepository({ "a.txt": "one" }, "sha256");
