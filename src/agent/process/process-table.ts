@@ -2,14 +2,17 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { MIB } from "../../protocol/units.ts";
 
-/** One process of the system. `pid` and `start` together identify it; `hasRunId` is about the build that is looked for. */
+/**
+ * One process of the system. `pid` and `start` together identify it; `hasRunId` is about the build that is looked for.
+ * The two that are functions read a file each: there are many processes, and few that they have to be asked of.
+ */
 export interface ProcessRow {
   pid: number;
   parent: number;
   group: number;
-  uid: number;
   start: string;
-  hasRunId: boolean;
+  uid(): number;
+  hasRunId(): boolean;
 }
 
 /** Fields of /proc/PID/stat (proc(5)) after the command's name, which may contain spaces and brackets. */
@@ -50,9 +53,9 @@ const linuxTable = (variable: string): ProcessRow[] =>
         pid,
         parent: Number(parent),
         group: Number(group),
-        uid: readOwner(pid),
         start: fields[19] ?? "",
-        hasRunId: hasVariable(pid, variable),
+        uid: () => readOwner(pid),
+        hasRunId: () => hasVariable(pid, variable),
       },
     ];
   });
@@ -75,9 +78,9 @@ const psTable = (variable: string): ProcessRow[] =>
           pid: Number(pid),
           parent: Number(parent),
           group: Number(group),
-          uid: Number(uid),
           start: start.replaceAll(/\s+/g, "-"),
-          hasRunId: ` ${command} `.includes(` ${variable} `),
+          uid: () => Number(uid),
+          hasRunId: () => ` ${command} `.includes(` ${variable} `),
         },
       ];
     });

@@ -92,20 +92,17 @@ export class ProcessTree {
   }
 
   #belongs(row: ProcessRow, members: Set<number>): boolean {
-    return (
-      this.#groups.has(row.group) ||
-      row.hasRunId ||
-      members.has(row.pid) ||
-      this.#user?.uid === row.uid ||
-      this.#startTimes.get(row.pid) === row.start ||
-      this.#hasOpenFile(row)
-    );
+    if (this.#groups.has(row.group) || members.has(row.pid)) return true;
+    if (this.#startTimes.get(row.pid) === row.start) return true;
+    if (this.#user !== null && this.#user.uid === row.uid()) return true;
+    // Nothing of a build is older than its first process.
+    if (Number(row.start) < (this.#since ?? 0)) return false;
+    return row.hasRunId() || this.#hasOpenFile(row);
   }
 
-  /** Used only without a control group or user, and only for the agent user's processes that are younger than the build. */
+  /** Used only without a control group or user, and only for the agent user's processes. */
   #hasOpenFile(row: ProcessRow): boolean {
-    if (this.#user || this.#cgroup || this.#folders.length === 0 || row.uid !== process.getuid?.()) return false;
-    if (Number(row.start) < (this.#since ?? 0)) return false;
+    if (this.#user || this.#cgroup || this.#folders.length === 0 || row.uid() !== process.getuid?.()) return false;
     return this.#folders.some((folder) => hasOpenFileUnder(row.pid, folder));
   }
 

@@ -1,5 +1,5 @@
 import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
-import { fchownSync, lchownSync, lstatSync, openSync, readdirSync } from "node:fs";
+import { accessSync, constants, fchownSync, lchownSync, lstatSync, openSync, readdirSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
@@ -106,17 +106,32 @@ export const leaveNoCoreDumps = (): void => {
 /** Prints the first argument that is a file which the user of this shell may run. */
 const FIRST_RUNNABLE = 'for file; do [ -f "$file" ] && [ -x "$file" ] && printf %s "$file" && exit; done; exit 1';
 
+/** Whether this is a file that the agent itself may run. */
+const mayRun = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+};
+
+/** The first of the files that the user may run: root may run files that this user may not. */
+const firstRunnable = async (user: StepUser | null, files: string[]): Promise<string | undefined> => {
+  if (user === null) return files.find(mayRun);
+  const options = { cwd: "/", env: {}, ...runAs(user) };
+  const found = await promisify(execFile)("/bin/sh", ["-c", FIRST_RUNNABLE, "sh", ...files], options).catch(() => null);
+  return found?.stdout;
+};
+
 /**
- * Finds a program in the folders of the build's tools, or in the agent's own PATH, with the rights of the user who will run it: root may run files that this
- * user may not. The step's PATH does not count. @throws when there is none.
+ * Finds a program in the folders of the build's tools, or in the agent's own PATH, with the rights of the user who will
+ * run it. The step's PATH does not count. @throws when there is none.
  */
 export const findProgram = async (name: string, user: StepUser | null, before: string[] = []): Promise<string> => {
   const folders = [...before, ...(process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter)];
-  const candidates = folders.filter((folder) => folder.startsWith("/")).map((folder) => join(folder, name));
-  const options = { cwd: "/", env: {}, ...runAs(user) };
-  try {
-    return (await promisify(execFile)("/bin/sh", ["-c", FIRST_RUNNABLE, "sh", ...candidates], options)).stdout;
-  } catch {
-    throw new Error(`${name} is not installed on this agent${user ? `, or ${user.name} may not run it` : ""}`);
-  }
+  const files = folders.filter((folder) => folder.startsWith("/")).map((folder) => join(folder, name));
+  const found = await firstRunnable(user, files);
+  if (found !== undefined) return found;
+  throw new Error(`${name} is not installed on this agent${user ? `, or ${user.name} may not run it` : ""}`);
 };

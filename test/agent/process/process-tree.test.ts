@@ -173,7 +173,7 @@ while True:
 
   it("is missed by a scan of all processes, and lives on", async () => {
     const { user, stdout } = await chainOf();
-    await waitUntil(() => processTable("").every(({ uid }) => uid !== user.uid));
+    await waitUntil(() => processTable("").every(({ uid }) => uid() !== user.uid));
     await once(stdout, "data");
   });
 

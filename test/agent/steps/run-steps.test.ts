@@ -12,8 +12,9 @@ import { runSteps, type StepListener } from "../../../src/agent/steps/run-steps.
 import type { Plan } from "../../../src/pipeline/parse/plan.ts";
 import type { Step } from "../../../src/protocol/build.ts";
 import { BY_REQUEST } from "../../support/build-facts.ts";
+import { isRoot } from "../../support/local/named-user.ts";
 import { testFolder } from "../support/folder.ts";
-import { namedUser } from "../support/step-user.ts";
+import { namedUser, unnamedUser } from "../support/step-user.ts";
 
 const BUILD = crypto.randomUUID();
 
@@ -162,11 +163,11 @@ describe("the steps of a plan", () => {
     expect(log).toBe("--- echo always\nalways\n--- echo tidy\ntidy\n");
   });
 
-  it("that are stopped while their program is searched never start", async () => {
+  it.runIf(isRoot)("that are stopped while their program is searched as their user never start", async () => {
     const stop = new AbortController();
     const onSteps = () => setImmediate(() => stop.abort(new Cancel("canceled")));
     const text = "steps:\n  - run: echo begun; sleep 1000\n";
-    const { error, log, told } = await runPlan(text, { signal: stop.signal, onSteps });
+    const { error, log, told } = await runPlan(text, { signal: stop.signal, onSteps, user: unnamedUser() });
     expect(error).toBe(stop.signal.reason);
     expect(log).toMatch(/^--- .*\nThe step was stopped: the build was canceled\n$/);
     expect(told.steps.at(-1)).toMatchObject([{ status: "canceled", exitCode: null }]);
