@@ -5,7 +5,8 @@ import type { Needles } from "../../mask/scanner.ts";
 /** Receives the masked bytes. */
 interface LogSink {
   readonly size: number;
-  write(bytes: Uint8Array): void;
+  /** `mayWait`: nobody misses these bytes until others follow. */
+  write(bytes: Uint8Array, mayWait?: boolean): void;
 }
 
 /** The only way to write to a build's log. Masks everything before it is stored anywhere. */
@@ -27,23 +28,24 @@ export class JobLog {
   }
 
   write(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    this.#atLineStart = bytes.at(-1) === 0x0a;
-    this.#keep(this.#masker.push(bytes));
+    this.#write(bytes, false);
   }
 
   /** Writes a message of the agent, on its own line. */
   say(text: string): void {
-    const line = `${this.#atLineStart ? "" : "\n"}${withoutEnd(text, "\n")}\n`;
-    this.write(new TextEncoder().encode(line));
+    this.#write(new TextEncoder().encode(`${this.#newLine}${withoutEnd(text, "\n")}\n`), true);
   }
 
   /** Starts a section with a title line. @returns the byte offset of that line. */
   begin(title: string): number {
-    if (!this.#atLineStart) this.write(new TextEncoder().encode("\n"));
+    this.#write(new TextEncoder().encode(this.#newLine), true);
     const offset = this.flush();
     this.say(`--- ${title}`);
     return offset;
+  }
+
+  get #newLine(): string {
+    return this.#atLineStart ? "" : "\n";
   }
 
   /** Those of the values that are not masked yet. */
@@ -67,14 +69,20 @@ export class JobLog {
 
   /** Writes what was held back because it could be the start of a secret. @returns the log's length in bytes. */
   flush(): number {
-    this.#keep(this.#masker.end());
+    this.#keep(this.#masker.end(), true);
     this.#masker = new Masker(this.#needles);
     return this.#sink.size;
   }
 
-  #keep(bytes: Uint8Array): void {
+  #write(bytes: Uint8Array, mayWait: boolean): void {
+    if (bytes.length === 0) return;
+    this.#atLineStart = bytes.at(-1) === 0x0a;
+    this.#keep(this.#masker.push(bytes), mayWait);
+  }
+
+  #keep(bytes: Uint8Array, mayWait: boolean): void {
     try {
-      if (bytes.length > 0) this.#sink.write(bytes);
+      if (bytes.length > 0) this.#sink.write(bytes, mayWait);
     } catch (error) {
       this.#onError(error);
     }

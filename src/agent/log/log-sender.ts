@@ -15,9 +15,12 @@ const BUFFER_LIMIT = LIMITS.logBytes + 64 * KIB;
 /** Bytes kept in memory when the disk is full, so that the log can still say why the build ends. */
 const MEMORY_LIMIT = MIB;
 
+/** Milliseconds that a line of the agent's own waits for what a step prints after it: both are one call then. */
+const PATIENCE = 50;
+
 /** The masked log of one build in a file. Can be read again from any offset until the service has stored it. */
 export class LogBuffer {
-  /** Set when the log has grown or is closed. */
+  /** Set when there is more to send, or the log is closed. */
   readonly grown = new AutoResetEvent();
   readonly #fd: number;
   readonly #limit: number;
@@ -25,6 +28,9 @@ export class LogBuffer {
   #onDisk = 0;
   #inMemory: Buffer | null = null;
   #closed = false;
+  /** Bytes that are to be sent now: those after them may wait. */
+  #due = 0;
+  #patience: NodeJS.Timeout | null = null;
 
   constructor(path: string, limit = BUFFER_LIMIT) {
     this.#fd = openSync(path, "wx+", 0o600);
@@ -35,14 +41,36 @@ export class LogBuffer {
     return this.#onDisk + (this.#inMemory?.length ?? 0);
   }
 
+  get due(): number {
+    return this.#due;
+  }
+
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** Appends; drops what exceeds the limit. @throws the system's error, once, when the disk accepts no more. */
-  write(bytes: Uint8Array): void {
-    const accepted = this.#closed ? bytes.subarray(0, 0) : bytes.subarray(0, Math.max(0, this.#limit - this.size));
+  /**
+   * Appends; drops what exceeds the limit. What `mayWait` is sent with what follows, or after PATIENCE.
+   * @throws the system's error, once, when the disk accepts no more.
+   */
+  write(bytes: Uint8Array, mayWait = false): void {
+    try {
+      this.#append(bytes);
+    } finally {
+      if (mayWait) this.#patience ??= setTimeout(() => this.#send(), PATIENCE);
+      else this.#send();
+    }
+  }
+
+  #send(): void {
+    if (this.#patience) clearTimeout(this.#patience);
+    this.#patience = null;
+    this.#due = this.size;
     this.grown.set();
+  }
+
+  #append(bytes: Uint8Array): void {
+    const accepted = this.#closed ? bytes.subarray(0, 0) : bytes.subarray(0, Math.max(0, this.#limit - this.size));
     if (this.#inMemory !== null) {
       this.#appendInMemory(accepted);
       return;
@@ -79,7 +107,7 @@ export class LogBuffer {
   /** Ends the log: later writes are dropped. */
   close(): void {
     this.#closed = true;
-    this.grown.set();
+    this.#send();
   }
 
   /** Closes the file, after the last read. */
@@ -131,7 +159,7 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
   let sentOffset = 0;
   let stalls = 0;
   for (;;) {
-    while (!buffer.closed && buffer.size <= Math.max(sentOffset, next)) {
+    while (!buffer.closed && buffer.due <= Math.max(sentOffset, next)) {
       signal.throwIfAborted();
       await buffer.grown.wait(null, signal);
     }
