@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Plan } from "../../pipeline/parse/plan.ts";
+import type { Checkout, Plan } from "../../pipeline/parse/plan.ts";
 import { isPlanned, ONLY_JOB } from "../../pipeline/parse/plan-contents.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
 import type { ArtifactStore } from "../artifacts/artifact-store.ts";
@@ -9,9 +9,7 @@ import { ArtifactKeeper, keepAround } from "../artifacts/keep-artifacts.ts";
 import type { CacheRoots } from "../cache/cache-archive.ts";
 import type { JobCache, KeyedCache } from "../cache/job-cache.ts";
 import { type CacheIds, cacheRoots, keyedCaches, readCacheIds } from "../cache/prepare-cache.ts";
-import type { Changes } from "../checkout/changed-files.ts";
-import { type CheckoutContext, type CheckoutSource, checkOut, type Fetched, toRemote } from "../checkout/checkout.ts";
-import type { Remote } from "../checkout/remote.ts";
+import { checkOut, type Fetched } from "../checkout/checkout.ts";
 import { checkRequirements } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { FilePlace } from "../files/file-helper.ts";
@@ -21,7 +19,7 @@ import { chownTree, type StepUser } from "../process/step-user.ts";
 import { reportAround, type TestReporterOptions } from "../reports/test-reporter.ts";
 import { type RunStepsOptions, runSteps } from "../steps/run-steps.ts";
 import { buildVariables, jobVariables } from "../steps/step-environment.ts";
-import { firstSteps, joinSummaries } from "../steps/step-report.ts";
+import { firstSteps, joinSummaries, pendingSteps } from "../steps/step-report.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 import { setUpBuildTools, type ToolInputs, toolInputs } from "../tools/tools-of-job.ts";
 import { type JobAnswer, secretValues } from "../wire/answers.ts";
@@ -31,16 +29,8 @@ import { withFiles } from "./build-files.ts";
 import { type BuildFolder, placeWorkspace } from "./build-folder.ts";
 import { type BuildResult, checkedOutputs } from "./build-result.ts";
 import { Cancel } from "./failure.ts";
-import { fetchForJob, logCheckout, toSource } from "./fetch-job.ts";
-import {
-  asksForChanges,
-  type ComparedFiles,
-  changesFinder,
-  knownBase,
-  newsOfFile,
-  reasonToSkip,
-  toJobFacts,
-} from "./job-facts.ts";
+import { type Commit, fetchForJob, logCheckout } from "./fetch-job.ts";
+import { asksForChanges, type ComparedFiles, knownBase, newsOfFile, reasonToSkip, toJobFacts } from "./job-facts.ts";
 import { type PlanRead, planJobs, readPlan, wholeText } from "./read-plan.ts";
 
 interface BuildRunOptions {
@@ -68,16 +58,6 @@ interface BuildRunOptions {
   abandon: AbortSignal;
 }
 
-/** The commit of a build, in a repository on this machine. */
-interface Commit {
-  source: CheckoutSource;
-  context: CheckoutContext;
-  remote: Remote;
-  fetched: Fetched;
-  /** What changed since the commit that the build is compared with; null where that is not known. */
-  changes: () => Promise<Changes | null>;
-}
-
 /** What is read from the commit before the steps' user gets the checkout. */
 interface Inputs {
   comparison: ComparedFiles;
@@ -95,6 +75,7 @@ export class BuildRun {
   readonly #timers: NodeJS.Timeout[] = [];
   /** As it was handed out, and later with the variables and files of its steps. */
   #job: JobAnswer;
+  #isWritten = false;
   /** With the workspace where the file wants it, once the commit is checked out. */
   #folder: BuildFolder;
 
@@ -110,9 +91,12 @@ export class BuildRun {
    */
   async run(): Promise<BuildResult> {
     this.#limitTime(this.#job.timeoutSeconds);
+    const { prepare, folder, tree, cancel } = this.#options;
     try {
-      await this.#options.prepare();
-      return await this.#runFetched(await this.#fetch());
+      await prepare();
+      logCheckout(this.#job, this.#options);
+      const context = { workspace: folder.workspace, tempFolder: folder.path, tree, signal: cancel.signal };
+      return await this.#runFetched(await fetchForJob(this.#job, context));
     } finally {
       for (const timer of this.#timers) clearTimeout(timer);
     }
@@ -121,6 +105,7 @@ export class BuildRun {
   async #runFetched(commit: Commit): Promise<BuildResult> {
     const { fetched, changes } = commit;
     try {
+      await this.#tell(fetched);
       const skipReason = await reasonToSkip(this.#job, fetched, changes);
       if (skipReason !== null) return this.#skip(skipReason);
       const read = await readPlan(this.#job, fetched);
@@ -135,21 +120,15 @@ export class BuildRun {
     this.#timers.push(cancelAfter(seconds, this.#options.cancel));
   }
 
-  /** Fetches the commit, and tells the service which one it is, and of a pipeline file that is new to it. */
-  async #fetch(): Promise<Commit> {
-    const { folder, tree, cancel, log, started, calls } = this.#options;
-    logCheckout(this.#job, this.#options);
-    const source = toSource(this.#job);
-    const context = { workspace: folder.workspace, tempFolder: folder.path, tree, signal: cancel.signal };
-    const fetched = await fetchForJob(this.#job, source, context);
+  /** Tells the service, once the job is this agent's, which commit it is, and of a pipeline file that is new to it. */
+  async #tell(fetched: Fetched): Promise<void> {
+    const { log, started, calls } = this.#options;
     const { commitSha } = fetched;
     await started;
     this.#report({ commitSha });
     log.say(`commit ${commitSha}`);
     const text = newsOfFile(this.#job, fetched);
     if (text !== null) await calls.sendFile(text);
-    const remote = toRemote(source, context);
-    return { source, context, remote, fetched, changes: changesFinder(this.#job, remote, commitSha) };
   }
 
   /** Where the job's variables are still to be asked for, that call carries the report, and saves one of its own. */
@@ -185,39 +164,57 @@ export class BuildRun {
     const { plan, file } = read;
     if (!this.#job.job) checkRequirements(plan.job.requires, this.#options.identity, file);
     if (plan.job.timeoutMinutes !== null) this.#limitTime(plan.job.timeoutMinutes * 60);
-    const inputs = {
-      comparison: await this.#compare(wholeText(read), commit.changes),
-      tools: await toolInputs(plan.job.tools, commit.remote, commit.fetched),
-      cacheIds: await readCacheIds(plan, commit.fetched),
-    };
-    await commit.fetched.objects.close();
-    await this.#fillWorkspace(commit, plan);
-    await this.#equip(plan, commit.fetched, inputs.comparison);
+    const { checkout } = plan.job;
+    // Git writes the files while the service composes the environment: neither needs the other.
+    const [written, prepared] = await Promise.allSettled([
+      this.#writeFiles(commit, checkout),
+      this.#prepare(read, commit),
+    ]);
+    if (written.status === "rejected") throw written.reason;
+    if (prepared.status === "rejected") throw prepared.reason;
+    this.#handOver(checkout);
+    this.#job = await withFiles(this.#job, this.#folder, this.#options.user);
     await this.#fetchArtifacts(plan);
-    return this.#runSteps(read, commit.fetched, inputs);
+    return this.#runSteps(read, commit.fetched, prepared.value);
   }
 
-  /** Writes the commit's files, or leaves the folder empty where the file says so, and moves it where the file wants it. */
-  async #fillWorkspace({ source, context, fetched }: Commit, { job: { checkout } }: Plan): Promise<void> {
+  async #writeFiles({ source, context, fetched }: Commit, checkout: Checkout | false): Promise<void> {
+    if (checkout) await checkOut(source, fetched, context, checkout);
+    this.#isWritten = true;
+  }
+
+  /** Reads of the commit what the steps need, and asks for their environment. Git does not run again after it. */
+  async #prepare({ plan, ...read }: PlanRead, { fetched, remote, changes }: Commit): Promise<Inputs> {
+    const inputs = {
+      comparison: await this.#compare(wholeText(read), changes),
+      tools: await toolInputs(plan.job.tools, remote, fetched),
+      cacheIds: await readCacheIds(plan, fetched),
+    };
+    const closed = fetched.objects.close();
+    if (this.#job.needsEnvironment) await this.#askEnvironment(plan, fetched, inputs.comparison);
+    await closed;
+    return inputs;
+  }
+
+  /** Gives the checked-out files to the steps' user, or leaves the folder empty, and moves it where the file wants it. */
+  #handOver(checkout: Checkout | false): void {
     const { folder, user } = this.#options;
     const { workspace } = folder;
-    if (checkout) await checkOut(source, fetched, context, checkout);
-    else rmSync(join(workspace, ".git"), { recursive: true, force: true });
+    if (!checkout) rmSync(join(workspace, ".git"), { recursive: true, force: true });
     if (user) chownTree(user, workspace);
     this.#folder = { ...folder, workspace: placeWorkspace(this.#job, checkout, this.#options) };
   }
 
-  /** Asks for the variables that were not handed out while nobody had read the file, masks their secrets, and writes files. */
-  async #equip(plan: Plan, { commitSha }: Fetched, { base }: ComparedFiles): Promise<void> {
-    const { calls, log, progress, user } = this.#options;
-    if (this.#job.needsEnvironment) {
-      const steps = firstSteps(plan, log);
-      const environment = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
-      progress.told(steps);
-      this.#job = { ...this.#job, ...environment };
-      log.addSecrets(secretValues(this.#job));
-    }
-    this.#job = await withFiles(this.#job, this.#folder, user);
+  /** Asks for the variables that were not handed out while nobody had read the file, and masks their secrets. */
+  async #askEnvironment(plan: Plan, { commitSha }: Fetched, { base }: ComparedFiles): Promise<void> {
+    const { calls, log, progress } = this.#options;
+    const steps = firstSteps(plan, log);
+    const environment = await calls.environment({ commitSha, ...(base === null ? {} : { base }), steps });
+    progress.told(steps);
+    this.#job = { ...this.#job, ...environment };
+    log.addSecrets(secretValues(this.#job));
+    // Its first step waits for a large checkout.
+    if (!this.#isWritten) progress.hold({ steps: pendingSteps(plan, log) });
   }
 
   async #fetchArtifacts(plan: Plan): Promise<void> {

@@ -1,14 +1,23 @@
-import { type CheckoutContext, type CheckoutSource, type Fetched, fetchSource } from "../checkout/checkout.ts";
+import type { Changes } from "../checkout/changed-files.ts";
+import {
+  type CheckoutContext,
+  type CheckoutSource,
+  type Fetched,
+  fetchSource,
+  toRemote,
+} from "../checkout/checkout.ts";
+import type { Remote } from "../checkout/remote.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { JobLog } from "../log/job-log.ts";
 import { inOneLine } from "../steps/step-environment.ts";
 import { attemptNumber, heldId, type JobAnswer, type OneOfSeveral } from "../wire/answers.ts";
 import { BuildFailure, TryElsewhere } from "./failure.ts";
+import { changesFinder } from "./job-facts.ts";
 
 /* What is fetched for a job, from where, and what its log says of that. */
 
 /** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
-export const toSource = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
+const toSource = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
   const { fullName, cloneUrl, credential } = repository;
   const configPath = job?.path ?? pipeline.configPath;
   if (!credential) return { branch, commitSha, configPath, repository: { fullName, cloneUrl } };
@@ -43,8 +52,18 @@ export const logCheckout = (job: JobAnswer, { log, identity }: { log: JobLog; id
   log.say(`This is attempt ${before + 1}. The log of attempt ${before}: GET ${url}`);
 };
 
+/** The commit of a build, in a repository on this machine. */
+export interface Commit {
+  source: CheckoutSource;
+  context: CheckoutContext;
+  remote: Remote;
+  fetched: Fetched;
+  /** What changed since the commit that the build is compared with; null where that is not known. */
+  changes: () => Promise<Changes | null>;
+}
+
 /** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */
-export const fetchForJob = async (
+const fetchOrTryElsewhere = async (
   job: JobAnswer,
   source: CheckoutSource,
   context: CheckoutContext,
@@ -56,4 +75,12 @@ export const fetchForJob = async (
       throw new TryElsewhere(error.reason, error.message);
     throw error;
   }
+};
+
+/** Fetches the commit that a job is about. @throws BuildFailure */
+export const fetchForJob = async (job: JobAnswer, context: CheckoutContext): Promise<Commit> => {
+  const source = toSource(job);
+  const fetched = await fetchOrTryElsewhere(job, source, context);
+  const remote = toRemote(source, context);
+  return { source, context, remote, fetched, changes: changesFinder(job, remote, fetched.commitSha) };
 };

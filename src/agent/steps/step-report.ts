@@ -8,7 +8,8 @@ import type { JobLog } from "../log/job-log.ts";
 const shownName = (log: JobLog, name: string): string =>
   log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
 
-const pendingSteps = (plan: Plan, log: JobLog): Step[] => {
+/** The steps before the first one runs. */
+export const pendingSteps = (plan: Plan, log: JobLog): Step[] => {
   const names = stepNames(plan);
   return plan.job.steps.map(({ id }, index) => ({
     id,

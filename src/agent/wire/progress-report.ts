@@ -23,7 +23,8 @@ interface ProgressReportOptions {
 
 /**
  * Reports the build's progress in order, with one call at a time. Merges what is reported during a call, or, while
- * nobody follows the build, within QUIET_PACE; values to mask and a failed step never wait.
+ * nobody follows the build, within QUIET_PACE; values to mask and a failed step never wait. What another call told but
+ * for details, such as where a step begins in the log, waits for SETTLE: its first lines go before it.
  */
 export class ProgressSender {
   readonly #options: ProgressReportOptions;
@@ -47,8 +48,10 @@ export class ProgressSender {
     this.#masks.push(...masks.filter((mask) => mask.length <= LIMITS.maskCharacters));
     this.#pending = { ...this.#pending, ...change };
     const hasFailed = change.steps?.some(({ status }) => status === "failed") ?? false;
-    if (masks.length > 0 || hasFailed || this.#options.audience.isThere) this.#sendNow();
-    else if (!this.#isTold(change)) this.#sendLater();
+    const { isThere } = this.#options.audience;
+    const isNews = !this.#isTold(change);
+    if (masks.length > 0 || hasFailed || (isThere && isNews)) this.#sendNow();
+    else if (isThere || isNews) this.#sendLater();
     if (masks.length > 0) this.#masksSent = this.flushed();
   }
 
@@ -74,8 +77,9 @@ export class ProgressSender {
   }
 
   #sendLater(): void {
-    const { quietPace = QUIET_PACE } = this.#options;
-    const wait = Math.max(Math.min(SETTLE, quietPace), this.#sentAt + quietPace - performance.now());
+    const { quietPace = QUIET_PACE, audience } = this.#options;
+    const pace = audience.isThere ? SETTLE : quietPace;
+    const wait = Math.max(Math.min(SETTLE, quietPace), this.#sentAt + pace - performance.now());
     this.#timer ??= setTimeout(() => this.#sendNow(), wait);
   }
 

@@ -1,10 +1,13 @@
-import { describe, expect, it } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { FEATURES, FEATURES_HEADER, type Job } from "../../../src/protocol/jobs.ts";
 import { makeJob } from "../support/fake-service.ts";
 import { testRepository } from "../support/repository.ts";
 import { useRunningAgent } from "../support/running-agent.ts";
 import type { StubResponse } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
+import { WAYS } from "../support/ways.ts";
 
 const SECRET = "s3cr3t-of-the-mill";
 const HANDED = { env: { KEY: SECRET, PLAIN: "wheel" }, secretKeys: ["KEY"], runKeys: [] };
@@ -89,6 +92,33 @@ describe("a build without its environment", () => {
     const { kind, result, log } = await build(STEPS, { answer });
     expect({ kind, ...result }).toMatchObject({ kind: "finish", reason: "environment" });
     expect(log).not.toContain("wheel");
+  });
+
+  it("fails by a checkout that goes on meanwhile, and its steps wait for that", async () => {
+    const stuck = createServer();
+    await new Promise<void>((resolve) => stuck.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void stuck.close());
+    const { port } = stuck.address() as AddressInfo;
+    const repository = testRepository({
+      ".millrace.yml": `checkout: { submodules: true }\n${STEPS}`,
+      ".gitmodules": `[submodule "a"]\n\tpath = a\n\turl = http://127.0.0.1:${port}/a.git\n`,
+    });
+    repository.git("update-index", "--add", "--cacheinfo", `160000,${repository.git("rev-parse", "HEAD")},a`);
+    repository.git("commit", "--quiet", "--message", "submodule");
+    const isPending = ({ path, body }: { path: string; body: Buffer }) =>
+      path.endsWith("/progress") && JSON.parse(body.toString()).steps?.[0].status === "pending";
+    agent.service().intercept = (request) => {
+      if (isPending(request)) stuck.close().closeAllConnections();
+      return null;
+    };
+    const cloneUrl = await WAYS["plain files"](repository);
+    const { result, log, requests } = await agent.take(makeJob(cloneUrl, number++, { needsEnvironment: true }));
+    expect(result).toMatchObject({
+      reason: "checkout-failed",
+      message: expect.stringContaining("git submodule failed"),
+    });
+    expect(log).not.toContain("wheel");
+    expect(requests.filter(isPending)).toHaveLength(1);
   });
 
   it("is dropped where the lease was lost meanwhile", async () => {
