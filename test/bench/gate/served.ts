@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Client } from "../../../src/local/client.ts";
 import { ROOT } from "../../../src/local/service.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
+import type { Pipeline } from "../../../src/protocol/pipeline.ts";
 import { type ServedWorker, serveBundled } from "../../support/served-worker.ts";
 import { withStorageIn } from "../../support/storage-in.ts";
 import { copyRows, createResources, expectSuccess, measureInTurns } from "../api.ts";
@@ -17,6 +18,7 @@ import {
 } from "../support/build-requests.ts";
 import { type ServedFloor, serveFloor } from "../support/floor.ts";
 import { KeepAliveClient } from "../support/keep-alive.ts";
+import { runLargeBuild } from "../support/large-build.ts";
 import { cookieOf } from "../support/pages.ts";
 import { median } from "../support/statistics.ts";
 import { Waiters } from "../support/waiters.ts";
@@ -151,14 +153,18 @@ const pageRow = (name: string, { http }: Served, cookie: string, page: string, f
 const pageRows = async (served: Served): Promise<Row[]> => {
   const { service, http } = served;
   const client: Client = await service.newOrganization("pages");
-  const { id: pipelineId } = await makePipeline(client);
+  const { token } = client;
+  const { id: pipelineId, repoId } = await makePipeline(client);
   const agent = await registerAgent(client, http, "mill");
-  for (let n = 0; n < BUILDS; n++) await runBuild(http, { token: client.token, pipelineId }, agent);
-  const [build] = await client.call<{ id: string }[]>("GET", "/build?limit=1");
+  for (let n = 0; n < BUILDS; n++) await runBuild(http, { token, pipelineId }, agent);
+  const large = await client.call<Pipeline>("POST", "/pipeline", { repoId, name: "large" });
+  const maker = { http, token, pipelineId: large.id, agent };
+  await runLargeBuild(maker, false);
+  const red = await runLargeBuild(maker, true);
   const style: string = JSON.parse(readFileSync(join(ROOT, "dist/assets.json"), "utf8"))["page.css"];
   const cookie = await cookieOf(client);
   return [
-    pageRow("page of a build, beside a static file", served, cookie, `/app/builds/${build?.id}`, style),
+    pageRow("page of a red build of 24 jobs, beside a static file", served, cookie, `/app/builds/${red}`, style),
     pageRow("list of builds, beside a static file", served, cookie, "/app/builds", style),
   ];
 };
