@@ -5,6 +5,7 @@ import { CopiedCode } from "../parts/copied-code.tsx";
 import { StateWord } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import { placeOn } from "../parts/time-axis.ts";
+import type { Child } from "../shell/markup.ts";
 import { hasRole, type Page } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 import { listCapabilities, platformTitle } from "./agent-list.ts";
@@ -85,7 +86,7 @@ const LastHour = ({ runs, pipelines, now }: HourProps) => (
 
 const REFRESH_SECONDS = 5;
 
-const Fact = ({ name, children }: { name: string; children?: unknown }) => (
+const Fact = ({ name, children }: { name: string; children?: Child }) => (
   <div>
     <dt>{name}</dt>
     <dd>{children}</dd>

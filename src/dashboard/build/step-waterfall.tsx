@@ -1,10 +1,10 @@
-import type { Child } from "hono/jsx";
 import type { Agent } from "../../protocol/agent.ts";
 import type { Step } from "../../protocol/build.ts";
 import { formatDuration, ordinal } from "../parts/format.ts";
 import { StateIcon, wordOf } from "../parts/state.tsx";
 import { Elapsed } from "../parts/time.tsx";
 import { parseTime, timeAxis, type UsualTimes } from "../parts/time-axis.ts";
+import type { Child } from "../shell/markup.ts";
 import { type Segment, Waterfall, WaterfallBar } from "./waterfall.tsx";
 
 const nthTry = (number: number): string => `the ${ordinal(number)} try`;

@@ -1,6 +1,6 @@
-import type { Child } from "hono/jsx";
 import { formatDuration } from "../parts/format.ts";
 import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
+import type { Child } from "../shell/markup.ts";
 
 /** A stretch of work; `to` is null while it goes on. Times are milliseconds since 1970. */
 export interface Segment {

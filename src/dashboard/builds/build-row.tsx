@@ -5,6 +5,7 @@ import { count } from "../parts/format.ts";
 import { ShortName } from "../parts/short-name.tsx";
 import { isWaiting, StateIcon, unaskedEnd, whyEnded, wordOf } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
+import type { Child } from "../shell/markup.ts";
 
 type State = Exclude<keyof JobCounts, "total">;
 
@@ -149,7 +150,7 @@ const Ref = ({ build }: { build: Build }) => (
 );
 
 /** A build: the commit's subject is the loud word. */
-export const BuildListRow = ({ build, details, children }: RowProps & { children?: unknown }) => (
+export const BuildListRow = ({ build, details, children }: RowProps & { children?: Child }) => (
   <div id={`b-${build.id}`} class="build-row">
     <StateIcon state={shownState(build)} />
     <a href={`/app/builds/${build.id}`} class="what">

@@ -1,5 +1,5 @@
-import type { Child } from "hono/jsx";
 import type { HostKind } from "../../protocol/connection.ts";
+import type { Child } from "../shell/markup.ts";
 
 /** What a person reads, clicks and types at a git host. */
 interface GitHostWords {

@@ -1,4 +1,3 @@
-import type { Child } from "hono/jsx";
 import type { EnvironmentKey } from "../../protocol/build.ts";
 import { plannedJobs } from "../../services/builds/build-view.ts";
 import type { Context } from "../../services/core/context.ts";
@@ -10,6 +9,7 @@ import { readTests, TestsSection } from "../build/tests.tsx";
 import { count } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 import { assetUrl } from "../shell/document.tsx";
+import type { Child } from "../shell/markup.ts";
 import { hasEnded } from "./arrange.ts";
 import type { Details, JobDetails, OpenedPage } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";

@@ -1,6 +1,6 @@
-import type { Child } from "hono/jsx";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
 import { whyEnded } from "../parts/state.tsx";
+import type { Child } from "../shell/markup.ts";
 
 type JobCause = NonNullable<JobOfBuild["cause"]>;
 

@@ -6,6 +6,7 @@ import type { Context } from "../../services/core/context.ts";
 import { listRepositories } from "../../services/repositories/repositories.ts";
 import { Copyable } from "../parts/copied-code.tsx";
 import { RelativeTime } from "../parts/time.tsx";
+import type { Child } from "../shell/markup.ts";
 import { hasRole, type Page } from "../shell/page-definition.ts";
 import { noInput } from "../shell/verb-input.ts";
 
@@ -18,7 +19,7 @@ const SAMPLE = `steps:
 `;
 
 /** The style draws a ring, or a tick where it is done. */
-const Step = ({ isDone, title, children }: { isDone: boolean; title: unknown; children?: unknown }) => (
+const Step = ({ isDone, title, children }: { isDone: boolean; title: Child; children?: Child }) => (
   <li class={isDone ? "is-done" : undefined}>
     <strong>{title}</strong>
     {isDone && <span class="sr"> done</span>}
@@ -26,7 +27,7 @@ const Step = ({ isDone, title, children }: { isDone: boolean; title: unknown; ch
   </li>
 );
 
-const Link = ({ to, isOpen, children }: { to: string; isOpen: boolean; children?: unknown }) =>
+const Link = ({ to, isOpen, children }: { to: string; isOpen: boolean; children?: Child }) =>
   isOpen ? <a href={to}>{children}</a> : <span>{children}</span>;
 
 /** The agent that was heard of last. */

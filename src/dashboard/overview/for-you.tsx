@@ -1,4 +1,3 @@
-import type { Child } from "hono/jsx";
 import type { Build } from "../../protocol/build.ts";
 import type { WaitsFor } from "../../protocol/build-job.ts";
 import type { PipelineHistory } from "../../protocol/pipeline-history.ts";
@@ -8,6 +7,7 @@ import { refName } from "../parts/build-origin.tsx";
 import { count } from "../parts/format.ts";
 import { StateIcon, whyEnded, wordOf } from "../parts/state.tsx";
 import { Elapsed, RelativeTime } from "../parts/time.tsx";
+import type { Child } from "../shell/markup.ts";
 import { hasRole } from "../shell/page-definition.ts";
 
 const SHOWN = 5;

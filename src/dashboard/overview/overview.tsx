@@ -11,6 +11,7 @@ import { count, formatDuration } from "../parts/format.ts";
 import { FilterNotice, filledFields, readFilter } from "../parts/list-filter.tsx";
 import { ShortName } from "../parts/short-name.tsx";
 import { StateIcon, wordOf } from "../parts/state.tsx";
+import type { Child } from "../shell/markup.ts";
 import type { Page } from "../shell/page-definition.ts";
 import { namesById, noInput } from "../shell/verb-input.ts";
 import { FIRST_HOUR_SECONDS, FirstHour } from "./first-hour.tsx";
@@ -193,8 +194,8 @@ const Summary = ({ histories, isAll }: { histories: PipelineHistory[]; isAll: bo
   );
 };
 
-/** An organization of whose default branches nothing was built yet. */
-const Beginning = async ({ context }: { context: Context }) => {
+/** What the page shows of an organization of whose default branches nothing was built yet. */
+const readBeginning = async (context: Context): Promise<Child> => {
   const [repositories, agents] = await Promise.all([
     listRepositories.run(context, noInput),
     listAgents.run(context, noInput),
@@ -220,6 +221,7 @@ export const overviewPage: Page = {
     ]);
     const isAll = !nextCursor && !filter.cursor;
     const isEmpty = histories.length === 0 && isAll;
+    const beginning = isEmpty && (await readBeginning(context));
     return {
       title: "Overview",
       section: "overview",
@@ -230,9 +232,7 @@ export const overviewPage: Page = {
           <h1>{isEmpty ? "Nothing was built yet" : headline(red)}</h1>
           {histories.length > 0 && <Summary histories={histories} isAll={isAll} />}
           <ForYouList context={context} forYou={forYou} red={red} names={names} />
-          {isEmpty ? (
-            <Beginning context={context} />
-          ) : (
+          {beginning || (
             <section aria-labelledby="pipelines">
               <h2 id="pipelines">Pipelines</h2>
               <PipelineTable histories={histories} live={forYou.live} now={context.now} />

@@ -1,4 +1,5 @@
 import type { Build, BuildEvent } from "../../protocol/build.ts";
+import type { Child } from "../shell/markup.ts";
 
 type Named = Pick<Build, "branch" | "tag" | "pull">;
 
@@ -10,7 +11,7 @@ export const refName = (build: Named): string =>
   isHeadOfFork(build) ? `pull request ${build.pull?.number}` : (build.tag ?? build.branch);
 
 /** What made a build: a word for lists and forms, and a shape beside it. */
-const EVENTS: Record<BuildEvent, { word: string; shape: unknown }> = {
+const EVENTS: Record<BuildEvent, { word: string; shape: Child }> = {
   push: { word: "push", shape: <path d="M8 13V3.5M4 7.2l4-4 4 4" /> },
   tag: { word: "tag", shape: <path d="M2.8 3v4.8l5.6 5.4 4.8-4.8L7.8 3zM5.4 5.5v.1" /> },
   pull: {

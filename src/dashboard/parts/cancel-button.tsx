@@ -1,4 +1,4 @@
-import type { Child } from "hono/jsx";
+import type { Child } from "../shell/markup.ts";
 
 interface CancelButtonProps {
   action: string;

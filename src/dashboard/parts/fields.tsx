@@ -1,5 +1,5 @@
-import type { Child } from "hono/jsx";
 import { invalid } from "../../services/core/refusal.ts";
+import type { Child } from "../shell/markup.ts";
 import type { FormState } from "../shell/page-definition.ts";
 import { firstWrongField } from "./form-page.tsx";
 

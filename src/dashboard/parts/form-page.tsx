@@ -1,5 +1,5 @@
-import type { Child } from "hono/jsx";
 import { PROBLEMS } from "../../protocol/problem.ts";
+import type { Child } from "../shell/markup.ts";
 import type { FormState, PageRequest } from "../shell/page-definition.ts";
 
 /** The field of the form whose value, or a part of it, the pointer names. */

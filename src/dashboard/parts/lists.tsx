@@ -1,4 +1,4 @@
-import type { Child } from "hono/jsx";
+import type { Child } from "../shell/markup.ts";
 
 /** A table of records. On a phone the style lays its rows out as a list. */
 export const Table = ({ columns, children }: { columns: Child[]; children?: Child }) => (

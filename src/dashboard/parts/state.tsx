@@ -1,6 +1,7 @@
 import type { BuildReason, Step } from "../../protocol/build.ts";
 import { type BuildStatus, type Phase, phaseOf } from "../../protocol/build-states.ts";
 import type { ShownJobState } from "../job/arrange.ts";
+import type { Child } from "../shell/markup.ts";
 
 type State = BuildStatus | Step["status"] | ShownJobState;
 
@@ -9,7 +10,7 @@ interface Look {
   word: string;
   /** A colour of `states.css`: `tone-good` and so on. */
   tone: "plain" | "good" | "bad" | "busy" | "still" | "gate";
-  shape: unknown;
+  shape: Child;
   turns?: true;
 }
 

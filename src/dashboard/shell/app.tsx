@@ -116,7 +116,8 @@ interface Answer {
 
 const answerView = (c: HonoCall, context: Context, view: View, { now, notice = null, status = 200 }: Answer) => {
   if (view.formTarget) c.header("Content-Security-Policy", pagePolicy(view.formTarget));
-  return c.html(<Layout context={context} view={view} theme={readTheme(c)} now={now} noticeKey={notice} />, status);
+  const page = <Layout context={context} view={view} theme={readTheme(c)} now={now} noticeKey={notice} />;
+  return c.html(page.html, status);
 };
 
 const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
@@ -199,7 +200,8 @@ const problemPage = async (c: HonoCall, problem: Refusal) => {
   const [status] = PROBLEMS[problem.kind];
   logFailure(c, problem);
   const context = status === 403 || status === 404 ? await viewerContext(c) : null;
-  return c.html(<ProblemPage problem={problem} requestId={requestId} context={context} theme={readTheme(c)} />, status);
+  const page = <ProblemPage problem={problem} requestId={requestId} context={context} theme={readTheme(c)} />;
+  return c.html(page.html, status);
 };
 
 /** The pages for people, below `/app`. */

@@ -1,7 +1,7 @@
-import type { Child } from "hono/jsx";
 import type { Access } from "../../services/core/access.ts";
 import type { Context } from "../../services/core/context.ts";
 import { ProblemNotice } from "../parts/form-page.tsx";
+import type { Child } from "./markup.ts";
 import { type Form, formAt, type Page, type PageRequest, type Section } from "./page-definition.ts";
 
 interface Question {

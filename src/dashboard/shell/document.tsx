@@ -1,7 +1,6 @@
-import { html } from "hono/html";
-import type { Child } from "hono/jsx";
 import files from "../../../dist/assets.json" with { type: "json" };
 import type { Theme } from "./cookies.ts";
+import type { Child } from "./markup.ts";
 
 export type ScriptName = "build.js" | "definition.js";
 type FontName = "inter-latin-wght-normal.woff2" | "jetbrains-mono-latin-wght-normal.woff2";
@@ -53,26 +52,25 @@ interface DocumentProps {
 const FONTS = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"] as const;
 
 /** The HTML document of every page. It loads this service's own style, fonts and scripts only. */
-export const Document = ({ title, theme, state, scripts = [], children }: DocumentProps) =>
-  html`<!doctype html>${(
-    <html lang="en" data-theme={theme === "system" ? undefined : theme}>
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content={theme === "system" ? "light dark" : theme} />
-        <title>
-          {tabOf(state).sign}
-          {title} - Millrace
-        </title>
-        <link rel="icon" href={assetUrl(tabOf(state).icon)} type="image/svg+xml" />
-        <link rel="stylesheet" href={assetUrl("page.css")} />
-        {FONTS.map((name) => (
-          <link rel="preload" href={assetUrl(name)} as="font" type="font/woff2" crossorigin="anonymous" />
-        ))}
-        {scripts.map((name) => (
-          <script type="module" src={assetUrl(name)}></script>
-        ))}
-      </head>
-      <body>{children}</body>
-    </html>
-  )}`;
+export const Document = ({ title, theme, state, scripts = [], children }: DocumentProps) => (
+  <html lang="en" data-theme={theme === "system" ? undefined : theme}>
+    <head>
+      <meta charset="utf-8" />
+      <meta name="viewport" content="width=device-width, initial-scale=1" />
+      <meta name="color-scheme" content={theme === "system" ? "light dark" : theme} />
+      <title>
+        {tabOf(state).sign}
+        {title} - Millrace
+      </title>
+      <link rel="icon" href={assetUrl(tabOf(state).icon)} type="image/svg+xml" />
+      <link rel="stylesheet" href={assetUrl("page.css")} />
+      {FONTS.map((name) => (
+        <link rel="preload" href={assetUrl(name)} as="font" type="font/woff2" crossorigin="anonymous" />
+      ))}
+      {scripts.map((name) => (
+        <script type="module" src={assetUrl(name)}></script>
+      ))}
+    </head>
+    <body>{children}</body>
+  </html>
+);

@@ -1,9 +1,9 @@
-import type { Child } from "hono/jsx";
 import { includesRole, type Role } from "../../protocol/token.ts";
 import type { Access } from "../../services/core/access.ts";
 import type { Context } from "../../services/core/context.ts";
 import type { Refusal } from "../../services/core/refusal.ts";
 import type { ScriptName } from "./document.tsx";
+import type { Child } from "./markup.ts";
 
 /** A browser's request for a page. `form` and `problem` are set when a form was sent and refused. */
 export interface PageRequest {

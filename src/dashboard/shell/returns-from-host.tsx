@@ -38,27 +38,31 @@ const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
  * pages know nobody, change nothing, and have a button: what it sends comes from this site.
  */
 
-const continueToApp = (c: HonoCall) =>
-  c.html(
+const continueToApp = (c: HonoCall) => {
+  const page = (
     <ReturnPage
       theme={readTheme(c)}
       heading="The App is made"
       text="Millrace takes its key from GitHub now, and seals it."
       action="/app/connections/github/made"
       fields={{ code: c.req.query("code") ?? "", state: c.req.query("state") ?? "" }}
-    />,
+    />
   );
+  return c.html(page.html);
+};
 
-const installed = (c: HonoCall) =>
-  c.html(
+const installed = (c: HonoCall) => {
+  const page = (
     <ReturnPage
       theme={readTheme(c)}
       heading="Back from GitHub"
       text="Millrace asks GitHub now where the App is installed."
       action={`/app/connections/${encodeURIComponent(c.req.param("id") ?? "")}/installation`}
       fields={{}}
-    />,
+    />
   );
+  return c.html(page.html);
+};
 
 export const mountReturnsFromHost = (app: Hono<AppEnv>): void => {
   app.get("/connections/github/made", continueToApp);

@@ -72,7 +72,8 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
     });
   } catch (error) {
     const problem = toRefusal(error);
-    return c.html(<SignInPage theme={readTheme(c)} next={next} problem={problem} />, PROBLEMS[problem.kind][0]);
+    const page = <SignInPage theme={readTheme(c)} next={next} problem={problem} />;
+    return c.html(page.html, PROBLEMS[problem.kind][0]);
   }
   return c.redirect(next, 303);
 };
@@ -80,9 +81,9 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
 export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   app.get("/sign-in", (c) => {
     const isOver = c.req.query("why") === "over";
-    return c.html(
-      <SignInPage theme={readTheme(c)} next={ownPath(c.req.query("next"))} isOver={isOver} problem={null} />,
-    );
+    const next = ownPath(c.req.query("next"));
+    const page = <SignInPage theme={readTheme(c)} next={next} isOver={isOver} problem={null} />;
+    return c.html(page.html);
   });
   app.post("/sign-in", submitSignIn);
   app.post("/sign-out", async (c) => {
