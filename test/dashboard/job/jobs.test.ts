@@ -16,7 +16,7 @@ const EARLIER = "01900000-0000-7000-8000-00000000bbbb";
 const names = { now: NOW, agents: new Map([[AGENT, "mac-mini-3"]]), adopted: new Map([[EARLIER, 41]]) };
 const axis = timeAxis({ queuedAt: 0, startedAt: 0, until: NOW.getTime(), isLive: false, usual: null });
 
-const shown = (jobs: JobOfBuild[]): string => String(JobList({ jobs, names, times: { axis, usual: new Map() } }));
+const shown = (jobs: JobOfBuild[]): string => JobList({ jobs, names, times: { axis, usual: new Map() } }).html;
 
 /** What a person reads of each job, in order. */
 const linesOf = (jobs: JobOfBuild[]): string[] =>
@@ -149,7 +149,7 @@ describe("the list of a build's jobs", () => {
   it("gives the room of a name to the bars where all names are short", () => {
     const drawn = (names: string[]) => {
       const times = names.map((name) => ({ name, word: "", waited: null, took: null, usual: undefined }));
-      return String(Waterfall({ title: "", summary: "", axis, noun: "job", times, children: "" }));
+      return Waterfall({ title: "", summary: "", axis, noun: "job", times, children: "" }).html;
     };
     expect(drawn(["lint"])).toContain('class="fall is-short"');
     expect(drawn(["lint", "a name of many characters"])).toContain('class="fall"');

@@ -12,7 +12,7 @@ const ALIKE = [["canceling", "canceled"]];
 it("has a shape of its own for each state, for those who do not see its colour", () => {
   const words = new Map<string, Set<string>>();
   for (const state of STATES) {
-    const shape = String(StateIcon({ state })).replace(/ class="[^"]*"/g, "");
+    const shape = StateIcon({ state }).html.replace(/ class="[^"]*"/g, "");
     words.set(shape, (words.get(shape) ?? new Set()).add(wordOf(state)));
   }
   const shared = [...words.values()].map((each) => [...each]).filter(({ length }) => length > 1);
