@@ -47,6 +47,8 @@ export class DeadLetters {
     const { key } = ROWS[table];
     this.add({ kind: "row", table, row }, error instanceof SyntaxError ? "it is not JSON" : String(error));
     this.#sql.exec(`DELETE FROM ${table} WHERE ${key} = ?`, row[key] ?? null);
+    const audit = row.audit ?? null;
+    this.#sql.exec("INSERT INTO audit_outbox (body) SELECT value FROM json_each(iif(json_valid(?1), ?1, '[]'))", audit);
   }
 
   count(): number {

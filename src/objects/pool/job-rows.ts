@@ -2,11 +2,12 @@ import { log } from "../../log.ts";
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import type { PlanOfBuild } from "../../queue/commands/commands.ts";
 import type { Change, JobFacts } from "../../queue/state/facts.ts";
+import { assigned, type RowExtras } from "./build-rows.ts";
 import { type EarlierJobRow, must, objectIn, organizationIn, upgradeJob } from "./rows.ts";
 
 const JOB_TABLES = `
 CREATE TABLE IF NOT EXISTS plan (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS build_job (id TEXT PRIMARY KEY, build_id TEXT NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS build_job (id TEXT PRIMARY KEY, build_id TEXT NOT NULL, facts TEXT NOT NULL, report TEXT, audit TEXT) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS build_job_of ON build_job (build_id);
 CREATE TABLE IF NOT EXISTS output (job_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
@@ -14,7 +15,7 @@ CREATE TABLE IF NOT EXISTS output (job_id TEXT PRIMARY KEY, facts TEXT NOT NULL)
 /** Plans, and jobs, of builds that are under way. */
 export const ACTIVE_PLANS = `SELECT p.build_id, p.facts FROM plan p
   JOIN build b ON b.id = p.build_id WHERE b.ended_at IS NULL`;
-export const ACTIVE_JOBS = `SELECT j.id, j.build_id, j.facts FROM build_job j
+export const ACTIVE_JOBS = `SELECT j.* FROM build_job j
   JOIN build b ON b.id = j.build_id WHERE b.ended_at IS NULL`;
 
 /** A planned job. @throws where the row is damaged */
@@ -47,18 +48,29 @@ export const parsePlanRow = (facts: string): PlanRow => {
 /** Plans, one row for each planned job, and what jobs tell others. */
 export class JobRows {
   readonly #sql: SqlStorage;
+  readonly #flush: () => void;
 
-  constructor(sql: SqlStorage) {
+  /** `flush` writes what waits. */
+  constructor(sql: SqlStorage, flush: () => void) {
     this.#sql = sql;
+    this.#flush = flush;
     sql.exec(JOB_TABLES);
   }
 
   /** One row, whatever of the job changed. */
-  store(job: JobFacts): void {
+  store(job: JobFacts, extras: RowExtras): void {
     const facts = JSON.stringify(job);
-    const update = "UPDATE build_job SET facts = ? WHERE id = ? RETURNING 1";
-    const isKnown = this.#sql.exec(update, facts, job.id).toArray().length > 0;
-    if (!isKnown) this.#sql.exec("INSERT INTO build_job VALUES (?, ?, ?)", job.id, job.buildId, facts);
+    const [assignments, bindings] = assigned("build_job", extras);
+    const update = `UPDATE build_job SET facts = ?${assignments} WHERE id = ? RETURNING 1`;
+    if (this.#sql.exec(update, facts, ...bindings, job.id).toArray().length > 0) return;
+    const insert = "INSERT INTO build_job (id, build_id, facts, audit) VALUES (?, ?, ?, ?)";
+    this.#sql.exec(insert, job.id, job.buildId, facts, extras.audit);
+    if (extras.patches.length > 0) this.storeExtras(job.id, extras);
+  }
+
+  storeExtras(id: string, extras: RowExtras): void {
+    const [assignments, bindings] = assigned("build_job", extras);
+    this.#sql.exec(`UPDATE build_job SET id = id${assignments} WHERE id = ?`, ...bindings, id);
   }
 
   storePlan({ buildId, graph, text }: Change & { kind: "graph" }): void {
@@ -70,12 +82,14 @@ export class JobRows {
   }
 
   find(jobId: string): JobFacts | undefined {
+    this.#flush();
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM build_job WHERE id = ?", jobId);
     return row && parseJobRow(row.facts);
   }
 
   /** All jobs of a build that can be read, by their ids. */
   of(buildId: string): Map<string, JobFacts> {
+    this.#flush();
     const query = "SELECT id, facts FROM build_job WHERE build_id = ?";
     const jobs = new Map<string, JobFacts>();
     for (const { id, facts } of this.#sql.exec<{ id: string; facts: string }>(query, buildId)) {

@@ -54,7 +54,7 @@ const metaToChanges = (name: string, value: string): Change[] => {
 };
 
 const loadBuilds = (state: PoolState, rows: ReadableRows, now: number): void => {
-  const unheard = "SELECT seq, id, ended_at, facts FROM build WHERE ended_at IS NULL ORDER BY seq";
+  const unheard = "SELECT * FROM build WHERE ended_at IS NULL ORDER BY seq";
   rows.each("build", unheard, ({ facts }) => apply(state, toChanges(parseBuildRow(facts!), now)));
 };
 

@@ -18,14 +18,23 @@ import type {
 import { toHostReport } from "../../queue/state/host-state.ts";
 import type { DiskNumbers } from "../../queue/state/numbers.ts";
 import type { PoolState, Records } from "../../queue/state/state.ts";
-import { type BuildParts, BuildRows, Reports } from "./build-rows.ts";
+import { BuildRows } from "./build-rows.ts";
 import { DeadLetters, ReadableRows } from "./dead-letters.ts";
 import { ACTIVE_BUILD_IDS, type AskedRuns, endedRuns, forgetSlice } from "./ended-builds.ts";
 import { deleteJobs, JobRows } from "./job-rows.ts";
 import { due, loadState } from "./load.ts";
+import { Reports } from "./reports.ts";
+import { RowWrites } from "./row-writes.ts";
 import { earlierReports, lastFence } from "./rows.ts";
 import { StoredBytes } from "./stored-bytes.ts";
-import { type AuditOutboxEntry, isBuildChange, type LogOutboxEntry, POOL_TABLES, toWrites } from "./tables.ts";
+import {
+  type AuditOutboxEntry,
+  addColumns,
+  isBuildChange,
+  type LogOutboxEntry,
+  POOL_TABLES,
+  toWrites,
+} from "./tables.ts";
 
 /** The pool's tables in its SQLite database: facts as JSON, one row each. */
 export class PoolStorage implements Records {
@@ -35,9 +44,9 @@ export class PoolStorage implements Records {
   readonly stored: StoredBytes;
   readonly #sql: SqlStorage;
   readonly #rows: ReadableRows;
-  readonly #newId: (at: number) => string;
   readonly #runValuesMs: () => number;
   readonly #reports: Reports;
+  readonly #rowWrites: RowWrites;
   readonly #earlierReports: Map<string, HostReport>;
   /** Changes of the step under way that are not written yet. */
   #waiting: Change[] = [];
@@ -47,16 +56,17 @@ export class PoolStorage implements Records {
   /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
   constructor(sql: SqlStorage, newId: (at: number) => string, runValuesMs: () => number) {
     this.#sql = sql;
-    this.#newId = newId;
     this.#runValuesMs = runValuesMs;
     sql.exec(POOL_TABLES);
     this.deadLetters = new DeadLetters(sql);
     this.stored = new StoredBytes(sql);
-    this.jobRows = new JobRows(sql);
+    this.jobRows = new JobRows(sql, () => this.flush());
+    addColumns(sql);
     this.#earlierReports = earlierReports(sql);
     this.#reports = new Reports(sql);
     this.#rows = new ReadableRows(sql, this.deadLetters);
-    this.builds = new BuildRows(sql, this.#rows, this.#reports);
+    this.builds = new BuildRows(sql, this.#rows, this.#reports, () => this.flush());
+    this.#rowWrites = new RowWrites({ sql, builds: this.builds, jobRows: this.jobRows, reports: this.#reports, newId });
   }
 
   /** The state after the last committed transaction. */
@@ -77,30 +87,18 @@ export class PoolStorage implements Records {
     if (this.#waiting.length === 0) return;
     const changes = this.#waiting;
     this.#waiting = [];
-    const touched = new Map<string, BuildParts>();
-    const jobs = new Map<string, JobFacts>();
-    const touch = (id: string, parts: BuildParts) => touched.set(id, { ...touched.get(id), ...parts });
-    for (const change of changes) {
-      if (change.kind === "build") touch(change.build.id, { build: change.build });
-      else if (change.kind === "graph") touch(change.buildId, { first: null });
-      else if (change.kind === "job" && change.job.id === change.job.buildId)
-        touch(change.job.id, { first: change.job });
-      else if (change.kind === "job") jobs.set(change.job.id, change.job);
-    }
-    for (const [id, parts] of touched) this.builds.store(id, parts);
-    for (const job of jobs.values()) this.jobRows.store(job);
+    this.#rowWrites.write(changes);
     for (const change of changes) this.#write(change);
-    for (const job of [...jobs.values(), ...[...touched.values()].flatMap(({ first }) => first ?? [])])
-      if (job.end) this.#reports.complete(job.id);
   }
 
   #write(change: Change): void {
+    if (change.kind === "heard") this.#rowWrites.releaseAudits(change.buildId);
+    if (change.kind === "deleted") this.#rowWrites.releaseAudits(change.deletion.buildId);
     if (change.kind === "forget") this.hasOldRows = forgetSlice(this.#sql, change, this.#runValuesMs());
-    else if (change.kind === "report") this.#reports.store(change.jobId, change.report, change.at);
     else if (change.kind === "graph") this.jobRows.storePlan(change);
     else if (change.kind === "outputs") this.jobRows.storeOutputs(change);
     else if (!isBuildChange(change))
-      for (const [query, ...bindings] of toWrites(change, this.#newId)) this.#sql.exec(query, ...bindings);
+      for (const [query, ...bindings] of toWrites(change)) this.#sql.exec(query, ...bindings);
     if (change.kind === "deleted" && change.deletion.deleted === "build") {
       deleteJobs(this.#sql, JSON.stringify([change.deletion.buildId]));
       this.#forgetReport(change.deletion.buildId);
@@ -212,7 +210,7 @@ export class PoolStorage implements Records {
     this.flush();
     const queue = channel === "lists" ? "audit_outbox" : "log_outbox";
     const [row] = this.#rows.all(`SELECT count(*) AS count FROM ${queue}`);
-    return Number(row?.count ?? 0);
+    return Number(row?.count ?? 0) + (channel === "lists" ? this.#rowWrites.audits.size : 0);
   }
 
   endedAfter(seq: number, limit: number): { id: string; seq: number }[] {
@@ -232,8 +230,7 @@ export class PoolStorage implements Records {
 
   /** What readers see of a build, or of a job of one, besides its facts. */
   report(id: string): Report {
-    const [row] = this.#rows.all("SELECT facts FROM report WHERE build_id = ?", id);
-    return this.#reports.read(id, row?.facts ?? null);
+    return this.#reports.find(id);
   }
 
   /** Texts of the job's steps, as its log masked them. */
@@ -242,18 +239,21 @@ export class PoolStorage implements Records {
   }
 
   /** What a retry takes over: from the row of its own where the run had values or keys of its own. */
-  runValues(buildId: string): RunValues | undefined {
+  runValues(buildId: string, known?: BuildFacts): RunValues | undefined {
     const [row] = this.#rows.all("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
-    const record = this.builds.find(buildId);
-    if (record?.build.inputBytes !== 0) return undefined;
-    const { requires, priority } = record.build;
+    const build = known ?? this.builds.find(buildId)?.build;
+    if (build?.inputBytes !== 0) return undefined;
+    const { requires, priority } = build;
     return { inputs: null, secretKeys: [], requires, priority };
   }
 
   /** Entries of the audit that are not delivered yet, the oldest first. */
   auditEntries(limit: number): { seq: number; entry: AuditOutboxEntry }[] {
-    return this.#rows.queued<AuditOutboxEntry>("audit_outbox", limit);
+    this.flush();
+    const queued = this.#rows.queued<AuditOutboxEntry>("audit_outbox", limit);
+    const all = [...queued, ...this.#rowWrites.audits.list(limit)];
+    return all.sort((one, other) => one.entry.entry.at - other.entry.entry.at).slice(0, limit);
   }
 
   /** Logs that are not closed yet, the oldest first, without those of ended builds. */

@@ -3,13 +3,14 @@ import type { AuditFact } from "../../queue/commands/commands.ts";
 import type { Change, MemoryChange } from "../../queue/state/facts.ts";
 
 /*
- * The row of a build is its facts and those of its first job. `ended_at` is set once all have heard how the build ended.
+ * The row of a build is its facts and those of its first job, its report, and the audit that is not delivered yet. The
+ * table `report` has what 0.10.0 to 0.15.0 wrote. `ended_at` is set once all have heard how the build ended.
  * The row of a deletion is a tombstone: `is_done` says that nothing is left elsewhere.
  */
 export const POOL_TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS agent (id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS build (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ended_at INTEGER, facts TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS build (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, ended_at INTEGER, facts TEXT NOT NULL, report TEXT, audit TEXT);
 CREATE INDEX IF NOT EXISTS build_under_way ON build (seq) WHERE ended_at IS NULL;
 CREATE TABLE IF NOT EXISTS report (build_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS inputs (build_id TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL);
@@ -24,6 +25,15 @@ CREATE TABLE IF NOT EXISTS deletion (build_id TEXT PRIMARY KEY, at INTEGER NOT N
 CREATE INDEX IF NOT EXISTS deletion_pending ON deletion (at) WHERE is_done = 0;
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER);
 `;
+
+/** Adds to the tables of an earlier release what this one has in them. */
+export const addColumns = (sql: SqlStorage): void => {
+  for (const table of ["build", "build_job"]) {
+    const columns = sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
+    for (const column of ["report", "audit"])
+      if (!columns.some(({ name }) => name === column)) sql.exec(`ALTER TABLE ${table} ADD COLUMN ${column} TEXT`);
+  }
+};
 
 /** Prefix of the names in `meta` of revoked tokens. */
 export const REVOKED = "revoked:";
@@ -51,7 +61,7 @@ const replace = (table: string, ...values: (string | number | null)[]): Write =>
   ...values,
 ];
 
-const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
+export const append = (queue: "audit_outbox" | "log_outbox", entry: AuditOutboxEntry | LogOutboxEntry): Write => [
   `INSERT INTO ${queue} (body) VALUES (?)`,
   JSON.stringify(entry),
 ];
@@ -80,7 +90,11 @@ const deletionWrites = (change: DeletionChange): Write[] => {
   const { buildId, deleted, at } = deletion;
   const row: Write = ["INSERT OR REPLACE INTO deletion VALUES (?, ?, 0, ?)", buildId, at, JSON.stringify(deletion)];
   if (deleted === "log")
-    return [row, ["UPDATE report SET facts = json_remove(facts, '$.failedLine') WHERE build_id = ?", buildId]];
+    return [
+      row,
+      ["UPDATE report SET facts = json_remove(facts, '$.failedLine') WHERE build_id = ?", buildId],
+      ["UPDATE build SET report = json_remove(report, '$.failedLine') WHERE id = ? AND report IS NOT NULL", buildId],
+    ];
   return [
     row,
     ["DELETE FROM build WHERE id = ?", buildId],
@@ -89,15 +103,23 @@ const deletionWrites = (change: DeletionChange): Write[] => {
   ];
 };
 
-/** A change of rows of a build, its jobs or reports, which take more than one statement. */
-type BuildChange = Extract<Change, { kind: "build" | "job" | "graph" | "outputs" | "report" | "forget" }>;
+/** A change of rows of a build, its jobs, reports or audit, which take more than one statement. */
+type BuildChange = Extract<Change, { kind: "build" | "job" | "graph" | "outputs" | "report" | "audit" | "forget" }>;
 
-const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set(["build", "job", "graph", "outputs", "report", "forget"]);
+const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set([
+  "build",
+  "job",
+  "graph",
+  "outputs",
+  "report",
+  "audit",
+  "forget",
+]);
 
 export const isBuildChange = (change: Change): change is BuildChange => BUILD_CHANGES.has(change.kind);
 
 /** The SQL statements that store a change; none for a change of memory only. */
-export const toWrites = (change: Exclude<Change, BuildChange>, newId: (at: number) => string): Write[] => {
+export const toWrites = (change: Exclude<Change, BuildChange>): Write[] => {
   switch (change.kind) {
     case "org":
       return [replace("meta", "org", change.orgId)];
@@ -138,11 +160,7 @@ export const toWrites = (change: Exclude<Change, BuildChange>, newId: (at: numbe
         ["UPDATE build SET ended_at = NULL, facts = json_remove(facts, '$.isTold') WHERE id = ?", change.buildId],
       ];
     case "heard":
-      return [["UPDATE build SET ended_at = ? WHERE id = ?", change.endedAt, change.buildId]];
-    case "audit": {
-      const { entry, variableIds } = change;
-      return [append("audit_outbox", { id: newId(entry.at), entry, variableIds })];
-    }
+      return [["UPDATE build SET ended_at = ?, audit = NULL WHERE id = ?", change.endedAt, change.buildId]];
     case "close": {
       const { kind: _, ...entry } = change;
       return [append("log_outbox", entry)];

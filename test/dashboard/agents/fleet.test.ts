@@ -165,7 +165,7 @@ describe("a fleet at work", () => {
       for (const { id } of agents)
         for (let n = 0; n < EACH; n++)
           storage.sql.exec(
-            `INSERT INTO build SELECT (SELECT max(seq) + 1 FROM build), ?2, ended_at,
+            `INSERT INTO build (seq, id, ended_at, facts) SELECT (SELECT max(seq) + 1 FROM build), ?2, ended_at,
               json_set(facts, '$.id', ?2, '$.job.agentId', ?1, '$.startedAt', ended_at - 290000 - ?3, '$.finishedAt', ended_at - ?3)
             FROM build WHERE id = ?4`,
             ...[id, crypto.randomUUID(), n * 300_000, build.id],

@@ -84,7 +84,7 @@ describe("what agents ran", () => {
     await rewrite(
       pool,
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-      INSERT INTO build SELECT seq + i, id || i, ended_at, json_set(facts, '$.number', i) FROM n, build WHERE id = ?`,
+      INSERT INTO build (seq, id, ended_at, facts) SELECT seq + i, id || i, ended_at, json_set(facts, '$.number', i) FROM n, build WHERE id = ?`,
       id,
     );
     const before = performance.now();

@@ -44,7 +44,7 @@ it("forgets 50,000 old builds within ten rounds of upkeep", { timeout: 60_000 },
   await sqlOf(pool, (sql) => {
     sql.exec("UPDATE build SET ended_at = 1");
     const many = "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 50000)";
-    sql.exec(`INSERT INTO build ${many} SELECT i, 'b' || i, 1, build.facts FROM n, build`);
+    sql.exec(`INSERT INTO build (seq, id, ended_at, facts) ${many} SELECT i, 'b' || i, 1, build.facts FROM n, build`);
     sql.exec("INSERT INTO report SELECT id, '{}' FROM build");
   });
   expect(await count(pool, "build")).toBe(50_000);
@@ -196,7 +196,7 @@ it("writes the steps of a build at most every half minute, and all of them at it
     return { id: null, name, status: "running" as const, exitCode: null, ...times };
   };
   const written = () =>
-    sqlOf(pool, (sql) => sql.exec<{ steps: string }>("SELECT facts ->> '$.steps' AS steps FROM report").one().steps);
+    sqlOf(pool, (sql) => sql.exec<{ steps: string }>("SELECT report ->> '$.steps' AS steps FROM build").one().steps);
   for (const name of ["one", "two", "three"]) value(await pool.progress({ ...holder, steps: [step(name)] }));
   expect(await written()).toContain("one");
   expect(value(await pool.getBuild(holder.jobId)).steps).toMatchObject([{ name: "three" }]);

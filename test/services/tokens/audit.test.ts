@@ -24,16 +24,30 @@ const auditOf = async (orgId: string, requestId: string | null): Promise<AuditEn
 /** Lets no audit row be written, in the database or in a pool, while `work` runs. */
 const unaudited = async <T>(orgId: string | null, work: () => Promise<T>): Promise<T> => {
   const fault = "BEGIN SELECT RAISE(ABORT, 'the audit cannot be written'); END";
-  const inPool = `CREATE TRIGGER fault BEFORE INSERT ON audit_outbox ${fault}`;
-  const execute = (sql: string) =>
-    orgId && runInDurableObject(poolStub(orgId), (_, { storage }) => void storage.sql.exec(sql));
+  const inPool = [
+    "INSERT ON audit_outbox",
+    "INSERT ON build",
+    "UPDATE OF audit ON build",
+    "UPDATE OF audit ON build_job",
+  ];
+  const execute = async (...statements: string[]) => {
+    if (!orgId) return;
+    await runInDurableObject(poolStub(orgId), (_, { storage }) => {
+      for (const sql of statements) storage.sql.exec(sql);
+    });
+  };
   await env.DB.prepare(`CREATE TRIGGER fault BEFORE INSERT ON audit_log ${fault}`).run();
-  await execute(inPool);
+  await execute(
+    ...inPool.map((event, at) => {
+      const writes = at === 0 ? "" : "WHEN NEW.audit IS NOT NULL ";
+      return `CREATE TRIGGER fault_${at} BEFORE ${event} ${writes}${fault}`;
+    }),
+  );
   try {
     return await work();
   } finally {
     await env.DB.exec("DROP TRIGGER fault");
-    await execute("DROP TRIGGER fault");
+    await execute(...inPool.map((_, at) => `DROP TRIGGER fault_${at}`));
   }
 };
 

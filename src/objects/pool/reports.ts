@@ -1,0 +1,96 @@
+import { SECOND_MS } from "../../protocol/units.ts";
+import { NO_REPORT, type Report } from "../../queue/state/facts.ts";
+
+/** Milliseconds between two writes of the steps of a job under way that no socket keeps. */
+const STEPS_MS = 30 * SECOND_MS;
+
+/** What a row's report gets: parts that replace its own, where null counts as absent; or the start of an attempt. */
+export type ReportPatch = Record<string, unknown> | "attempt";
+
+/** The report of a row after these patches, as an expression of SQL. Earlier releases had a table of them. */
+export const patchedReport = (
+  table: "build" | "build_job",
+  patches: readonly ReportPatch[],
+): [expression: string, bindings: string[]] => {
+  const bindings: string[] = [];
+  let expression = `coalesce(report, (SELECT facts FROM report WHERE build_id = ${table}.id), '{}')`;
+  for (const patch of patches) {
+    if (patch === "attempt") expression = `json_remove(${expression}, '$.steps', '$.summary', '$.masksCame')`;
+    else expression = `json_patch(${expression}, ?)`;
+    if (patch !== "attempt") bindings.push(JSON.stringify(patch));
+  }
+  return [expression, bindings];
+};
+
+/**
+ * What readers see of jobs besides their facts. Steps change often: they wait in memory until their row is written, for
+ * another reason or after half a minute. An eviction loses them, and the agent's next report brings them again.
+ */
+export class Reports {
+  readonly #sql: SqlStorage;
+  /** By job: steps that are not on disk yet, and when its steps were written last. */
+  readonly #waiting = new Map<string, { steps: Report["steps"] | null; writtenAt: number }>();
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Takes what is new. @returns what to write of it now; null where that can wait */
+  take(jobId: string, report: Partial<Report>, at: number): ReportPatch | null {
+    if (report.summary === null && report.steps?.length === 0) {
+      this.#waiting.delete(jobId);
+      return "attempt";
+    }
+    const waiting = this.#waiting.get(jobId);
+    const hasOnlySteps = Object.keys(report).join() === "steps";
+    if (hasOnlySteps && waiting && at - waiting.writtenAt < STEPS_MS) {
+      waiting.steps = report.steps!;
+      return null;
+    }
+    const steps = report.steps ?? waiting?.steps;
+    this.#waiting.set(jobId, { steps: null, writtenAt: at });
+    return steps ? { masksCame: null, ...report, steps } : report;
+  }
+
+  /** The steps that wait, for a row that is written. */
+  takeWaiting(jobId: string): ReportPatch[] {
+    const waiting = this.#waiting.get(jobId);
+    if (!waiting?.steps) return [];
+    const { steps } = waiting;
+    waiting.steps = null;
+    return [{ steps }];
+  }
+
+  /** Nothing more comes of a job that has ended. */
+  forget(jobId: string): void {
+    this.#waiting.delete(jobId);
+  }
+
+  /** Names and ids of the present attempt's steps, as its log masked them; none where values to mask came since. */
+  texts(jobId: string): Set<string> {
+    const { steps = [], masksCame } = JSON.parse(this.#stored(jobId) ?? "{}") as Partial<Report>;
+    const knownSteps = this.#waiting.get(jobId)?.steps ?? (masksCame ? [] : steps);
+    return new Set(knownSteps.flatMap(({ id, name }) => [name, id ?? ""]));
+  }
+
+  /** The whole report of a job, or of a build. */
+  find(id: string): Report {
+    return this.read(id, this.#stored(id));
+  }
+
+  /** The same, of which `stored` is the text on disk. */
+  read(jobId: string, stored: string | null): Report {
+    const steps = this.#waiting.get(jobId)?.steps;
+    const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };
+    return steps ? { ...report, steps } : report;
+  }
+
+  #stored(id: string): string | null {
+    const [row] = this.#sql.exec<{ report: string | null }>(
+      `SELECT coalesce((SELECT report FROM build WHERE id = ?1), (SELECT report FROM build_job WHERE id = ?1),
+        (SELECT facts FROM report WHERE build_id = ?1)) AS report`,
+      id,
+    );
+    return row?.report ?? null;
+  }
+}
