@@ -10,6 +10,7 @@ import type { Rules } from "../../src/queue/state/rules.ts";
 import type { PoolState } from "../../src/queue/state/state.ts";
 import type { PlantedRule } from "../support/plant.ts";
 import { Checker } from "./checker.ts";
+import type { Observations } from "./observations.ts";
 import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
 import { SimStorage } from "./storage.ts";
@@ -30,6 +31,15 @@ export class SimPool {
   state: PoolState;
   alarmAt: number | null = null;
   commands = 0;
+  /** Whether an eviction loses a lease that was granted last, as that of the object does. */
+  losesClaims = true;
+  /** Everything as it was before the last call, where that granted a lease: the object writes it with the next step. */
+  #unwritten: {
+    rows: SimStorage["rows"];
+    current: SimStorage["rows"];
+    observed: Observations;
+    maxFence: number;
+  } | null = null;
   readonly #observer: Observer | undefined;
   readonly #sabotage: WrongRules["sabotage"];
   readonly #besides: WrongRules["besides"];
@@ -61,6 +71,7 @@ export class SimPool {
     context.now = now;
     this.#sabotage?.(state, command);
     this.#observer?.onCall?.(now, command, input);
+    const before = command === "claim" && this.losesClaims ? this.#snapshot() : null;
     checker.beforeCall(state, command, input, now);
     const { answer, pushes } = step(state, command, input, context, (changes) => {
       if (this.#besides) (changes as Change[]).push(...this.#besides(state, changes, input));
@@ -70,14 +81,33 @@ export class SimPool {
     });
     this.#scheduleAlarm();
     checker.afterCall(state, answer, pushes);
+    this.#unwritten = answer.ok && answer.value !== null ? before : null;
     this.#observer?.onAnswer?.({ now, command, input, answer, pushes }, storage);
     for (const push of pushes) this.#push(push);
     return answer;
   }
 
+  #snapshot() {
+    const { storage, checker } = this;
+    const { maxFence } = checker;
+    return { rows: storage.snapshot(), current: storage.rows, observed: checker.snapshot(), maxFence };
+  }
+
+  /** Nobody was told of the lease. A restore has other rows. */
+  #loseUnwritten(): void {
+    const { storage, checker } = this;
+    if (this.#unwritten?.current === storage.rows) {
+      storage.rows = this.#unwritten.rows;
+      checker.observed = this.#unwritten.observed;
+      checker.maxFence = this.#unwritten.maxFence;
+    }
+    this.#unwritten = null;
+  }
+
   /** Starts a new object from what is stored; `found` are the sockets that survived the eviction. */
   reload(now: number, found: ReadonlyMap<string, AgentSockets> = new Map()): void {
     const { storage, checker, context } = this;
+    this.#loseUnwritten();
     context.now = now;
     this.state = storage.load();
     const changes = wake(this.state, found, context);

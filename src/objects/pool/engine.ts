@@ -112,9 +112,13 @@ export class PoolEngine {
     const refusal = this.removal.refuse(command);
     if (refusal) return refusal;
     const { context } = this;
-    const { answer, pushes } = this.#transaction(command, () =>
-      step(this.#state, command, input, context, (changes) => this.storage.store(changes)),
-    );
+    const { answer, pushes } = this.#transaction(command, () => {
+      const done = step(this.#state, command, input, context, (changes) => this.storage.store(changes));
+      // See `claim`: the row is written with the delivery, or whatever comes first.
+      const isClaimed = command === "claim" && done.answer.ok && done.answer.value !== null;
+      if (!isClaimed) this.storage.flush();
+      return done;
+    });
     this.sockets.push(pushes, context.now);
     this.#scheduleNext();
     if (command === "arrive") this.#tellSoon();
@@ -124,11 +128,7 @@ export class PoolEngine {
 
   #transaction<T>(command: Command, step: () => T): T {
     try {
-      return this.#ctx.storage.transactionSync(() => {
-        const done = step();
-        this.storage.flush();
-        return done;
-      });
+      return this.#ctx.storage.transactionSync(step);
     } catch (error) {
       this.#ctx.abort(`The pool could not store a decision: ${command}`);
       throw error;

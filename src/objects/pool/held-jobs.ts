@@ -20,10 +20,12 @@ export class HeldJobs {
   }
 
   claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
-    const { storage, orgId } = this.#engine;
-    const { build, report } = storage.builds.find(job.buildId)!;
+    const { state, storage, orgId } = this.#engine;
+    // From memory: to read the row would write the claim that waits.
+    const build = state.builds.get(job.buildId)!;
+    const report = storage.report(build.id);
     const planned = this.#records.jobs.findPlannedJob(job.id);
-    const runValues = storage.runValues(build.id);
+    const runValues = storage.runValues(build.id, build);
     return { ...toClaimedJob(orgId, lease, { build, job, report }, runValues), ...(planned && { job: planned }) };
   }
 

@@ -36,6 +36,11 @@ export interface Claim {
 /**
  * Leases the next job to the agent. One that it claimed but did not start is handed out again under the same lease,
  * so that a lost answer loses no job.
+ *
+ * The pool writes a granted lease with the next step, which is most often its delivery, so that a hand-out writes the
+ * job's row once. An eviction before that loses the lease, and nothing else: the Worker has told nobody of it, neither the
+ * agent nor the log, the delivery is refused, and the job waits in the queue as if nobody had asked. Its next lease has
+ * a higher fence all the same, for the clock went on.
  */
 export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Claim | null> => {
   const { now, rules } = context;

@@ -175,10 +175,10 @@ const deliver = async (
   if (credential) secrets.push(credential.value);
   const attempt = claimed.job?.attempt ?? claimed.build.attempt + 1;
   const opening = { fence, tokenHash: context.caller.tokenHash, attempt, secrets };
-  settled(await context.objects.log(context.orgId, jobId).open(opening));
   const { requestId } = context;
   const names = entries ? deliveredKeys(entries) : { environment: null };
   const { build, leaseExpiresAt } = settled(await pool.deliver({ jobId, fence, agentId, ...names, requestId }));
+  settled(await context.objects.log(context.orgId, jobId).open(opening));
   const job = handedJob(claimed, sources, entries);
   return { build: buildRecord(context, build), leaseExpiresAt, ...job, repository: { ...job.repository, credential } };
 };
