@@ -1,6 +1,7 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "../../src/local/client.ts";
 import type { Build } from "../../src/protocol/build.ts";
 import type { Pipeline } from "../../src/protocol/pipeline.ts";
@@ -10,10 +11,15 @@ import type { BareRepository } from "../support/local/git-host/bare-repository.t
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { connectRepository, type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { serveBundled } from "../support/served-worker.ts";
+import { setup as bundleAgent } from "../support/set-up/agent.ts";
 import { type Storage, withStorageIn } from "../support/storage-in.ts";
 import { ms, quantile } from "./support/statistics.ts";
 
 const BUILDS = 50;
+const TRACER = join(import.meta.dirname, "support/agent-trace.ts");
+/** Builds of which the last one is shown: the first ones load what the later ones have. */
+const TRACED = 10;
+const REST_MS = 300;
 export const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
 
 /** Milliseconds until the service has answered, a follower of the log gets the first line of the step, and the end. */
@@ -39,6 +45,11 @@ export const firstLineOf = async ({ url, token }: Client, make: () => Promise<st
 
 export const prepare = async (client: Client, repository: Repository): Promise<Pipeline> =>
   client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
+
+const triggerOf =
+  (client: Client, { id: pipelineId }: Pipeline) =>
+  async (): Promise<string> =>
+    (await client.call<Build>("POST", "/build", { pipelineId, branch: "main" })).id;
 
 /** A host whose pushes the client's organization builds. */
 const connectHost = async (client: Client, folder: string) => {
@@ -74,8 +85,7 @@ const measure = async (storage: Storage): Promise<{ trigger: Times[]; push: Time
   const pipeline = await prepare(client, await connectRepository(client, source));
   const { host, bare, git } = await connectHost(client, mkdtempSync(join(tmpdir(), "millrace-bench-")));
   const agent = await startAgent(client, service.folder, "bench");
-  const trigger = async () =>
-    (await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" })).id;
+  const trigger = triggerOf(client, pipeline);
   const times: { trigger: Times[]; push: Times[] } = { trigger: [], push: [] };
   for (let n = 0; n < BUILDS; n++) {
     times.trigger.push(await firstLineOf(client, trigger));
@@ -88,6 +98,36 @@ const measure = async (storage: Storage): Promise<{ trigger: Times[]; push: Time
   return times;
 };
 
+/** Prints what an idle agent does for one build, in milliseconds after the trigger. */
+const printTimeline = async (): Promise<void> => {
+  const service = await withStorageIn("memory", () => serveBundled());
+  const client = await service.newOrganization("bench");
+  const source = makeRepository(service.folder, { ".millrace.yml": FILE });
+  const pipeline = await prepare(client, await connectRepository(client, source));
+  const trace = join(service.folder, "trace");
+  process.env.TRACE_FILE = trace;
+  const agent = await startAgent(client, service.folder, "bench", { preload: [`--import=${TRACER}`] });
+  let begun = 0;
+  let line = 0;
+  for (let n = 0; n < TRACED; n++) {
+    source.git("commit", "--quiet", "--allow-empty", "--message", `commit ${n}`);
+    await delay(REST_MS);
+    writeFileSync(trace, "");
+    begun = performance.timeOrigin + performance.now();
+    line = (await firstLineOf(client, triggerOf(client, pipeline))).line;
+  }
+  await delay(REST_MS);
+  const notes = readFileSync(trace, "utf8")
+    .trim()
+    .split("\n")
+    .map((text) => ({ at: Number.parseFloat(text) - begun, what: text.replace(/^\S+ /, "") }));
+  const events = [...notes, { at: line, what: "first line at the follower" }].sort((one, other) => one.at - other.at);
+  console.log("  of one build, after its trigger:");
+  for (const { at, what } of events) console.log(`    ${ms(at).padStart(9)}  ${what}`);
+  await agent.stop();
+  await service.stop();
+};
+
 const figures = (values: number[]) => `p50 ${ms(quantile(values, 0.5))}  p99 ${ms(quantile(values, 0.99))}`;
 
 const print = (from: string, times: Times[]): void => {
@@ -98,6 +138,7 @@ const print = (from: string, times: Times[]): void => {
 
 /** Measures from the trigger, and from the push, to the first line of the step at a follower of the log. */
 export const benchFirstLine = async (): Promise<void> => {
+  const removeProgram = await bundleAgent();
   console.log(
     `to the first step line, ${BUILDS} builds each, one real agent (Buildbot 3.7.0: p50 111 ms, p99 206 ms):`,
   );
@@ -107,6 +148,8 @@ export const benchFirstLine = async (): Promise<void> => {
     print("from the trigger", trigger);
     print("from git push, fetched over HTTP with a password", push);
   }
+  await printTimeline();
+  removeProgram();
 };
 
 if (import.meta.main) await benchFirstLine();

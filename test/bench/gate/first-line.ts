@@ -4,19 +4,23 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Client } from "../../../src/local/client.ts";
+import { endProcess } from "../../../src/local/service.ts";
 import type { Agent } from "../../../src/protocol/agent.ts";
 import type { Build } from "../../../src/protocol/build.ts";
-import { startAgent } from "../../support/local/agent.ts";
-import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
-import { serveBundled } from "../../support/served-worker.ts";
+import { startAgent, startRegistered } from "../../support/local/agent.ts";
+import { CallProxy } from "../../support/local/call-proxy.ts";
+import { connectRepository, type GitRepository, makeRepository } from "../../support/local/git-repository.ts";
+import { type ServedWorker, serveBundled } from "../../support/served-worker.ts";
+import { setup as bundleAgent } from "../../support/set-up/agent.ts";
 import { withStorageIn } from "../../support/storage-in.ts";
 import { FILE, firstLineOf, prepare } from "../first-line.ts";
-import { serveFloor } from "../support/floor.ts";
-import { median } from "../support/statistics.ts";
-import { inTurns, type RowGroup } from "./figure.ts";
+import { type ServedFloor, serveFloor } from "../support/floor.ts";
+import { median, quantile } from "../support/statistics.ts";
+import { inTurns, type Row, type RowGroup } from "./figure.ts";
 
 const BUILDS = 20;
 const FLOORS = 10;
+const STARTS = 7;
 const IDLE = 1;
 /** Milliseconds in which an agent that has ended a build prepares for the next one. */
 const REST_MS = 300;
@@ -55,40 +59,133 @@ const timesOf = async (count: number, run: () => Promise<number>): Promise<numbe
   return times;
 };
 
-/** From a trigger to the first line of the step at a follower of the log: one real agent, real git. */
+/** Two repositories with their pipelines, of which builds take turns, each of a commit of its own. */
+class TwoRepositories {
+  readonly #client: Client;
+  readonly #turns: { source: GitRepository; pipelineId: string }[] = [];
+  #turn = 0;
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  static async make(client: Client, folder: string): Promise<TwoRepositories> {
+    const made = new TwoRepositories(client);
+    for (let n = 0; n < 2; n++) {
+      const source = makeRepository(folder, { ".millrace.yml": FILE });
+      const { id } = await prepare(client, await connectRepository(client, source));
+      made.#turns.push({ source, pipelineId: id });
+    }
+    return made;
+  }
+
+  /** Goes on to the other repository, and commits there. @returns its address */
+  next(): string {
+    this.#turn = 1 - this.#turn;
+    const { source } = this.#turns[this.#turn]!;
+    source.git("commit", "--quiet", "--allow-empty", "--message", "change");
+    return source.cloneUrl;
+  }
+
+  /** From a trigger to the first line. */
+  async build(): Promise<number> {
+    const { pipelineId } = this.#turns[this.#turn]!;
+    const begin = () => this.#client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
+    return (await firstLineOf(this.#client, async () => (await begin()).id)).line;
+  }
+}
+
+/** Milliseconds from the start of a program to its first call that is meant. */
+const untilCall = async (proxy: CallProxy, meant: RegExp, start: () => { stop(): Promise<unknown> }) => {
+  const begun = performance.now();
+  const called = new Promise<number>((resolve) => {
+    proxy.passes = (call) => {
+      if (meant.test(call)) resolve(performance.now() - begun);
+      return true;
+    };
+  });
+  const program = start();
+  const took = await called;
+  await program.stop();
+  return took;
+};
+
+/** Node with nothing but one call. */
+const startNode = (url: string) => {
+  const child = spawn(process.execPath, ["-e", `fetch("${url}/poll")`], { stdio: "ignore" });
+  return { stop: () => endProcess(child) };
+};
+
+const proxyTo = ({ url }: { url: string }): Promise<CallProxy> => CallProxy.to(Number(new URL(url).port));
+
+/** The row of an agent's start, in an organization of its own: another agent would take the builds. */
+const rowOfStart = (service: ServedWorker, floor: ServedFloor): Row => ({
+  name: "agent's start to its first poll, beside node's to a call",
+  unit: "ms",
+  async measure() {
+    const [toService, toFloor] = await Promise.all([proxyTo(service), proxyTo(floor)]);
+    const client = await service.newOrganization(`starts-${crypto.randomUUID()}`);
+    const { state, stop } = await startAgent(client, service.folder, "starts", { url: toService.url });
+    await stop();
+    const figure = await inTurns(STARTS, {
+      floor: () => untilCall(toFloor, /^GET/, () => startNode(toFloor.url)),
+      own: () => untilCall(toService, /^GET .*\/poll\?/, () => startRegistered(state, {})),
+    });
+    toService.close();
+    toFloor.close();
+    return figure;
+  },
+});
+
+/** From a trigger to the first line of the step at a follower of the log: one real agent, as it is served, and real git. */
 export const openFirstLine = async (): Promise<RowGroup> => {
+  const removeProgram = await bundleAgent();
   const [service, floor] = await withStorageIn("memory", () => Promise.all([serveBundled(), serveFloor()]));
   const client = await service.newOrganization("bench");
-  const source = makeRepository(service.folder, { ".millrace.yml": FILE });
-  const pipeline = await prepare(client, await connectRepository(client, source));
-  const agent = await startAgent(client, service.folder, "bench");
-  const trigger = async () =>
-    (await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" })).id;
-  const own = async () => (await firstLineOf(client, trigger)).line;
-  const bare = () => runScript(service.folder, floor.url, source.cloneUrl);
-  await own();
+  const repositories = await TwoRepositories.make(client, service.folder);
+  let agent = await startAgent(client, service.folder, "bench");
+  const build = (): Promise<number> => {
+    repositories.next();
+    return repositories.build();
+  };
+  const idleBuild = () => untilIdle(client).then(build);
+  await idleBuild();
   return {
     rows: [
       {
         name: "trigger to the first log line",
         unit: "ms",
-        measure: () => inTurns(BUILDS, { floor: bare, own: () => untilIdle(client).then(own) }),
+        measure: () =>
+          inTurns(BUILDS, {
+            floor: () => untilIdle(client).then(() => runScript(service.folder, floor.url, repositories.next())),
+            own: () => repositories.build(),
+          }),
       },
       {
-        name: "the same, back to back",
+        name: "its p99 with the first after a start, beside its p50",
         unit: "ms",
         async measure() {
-          await untilIdle(client);
-          const before = await timesOf(FLOORS, bare);
-          const mine = await timesOf(BUILDS, own);
-          await untilIdle(client);
-          return { own: median(mine), floor: median([...before, ...(await timesOf(FLOORS, bare))]) };
+          await agent.stop();
+          agent = startRegistered(agent.state, {});
+          const times = await timesOf(BUILDS, idleBuild);
+          return { own: quantile(times, 0.99), floor: median(times) };
         },
       },
+      {
+        name: "it back to back, beside it after a rest",
+        unit: "ms",
+        async measure() {
+          const before = await timesOf(FLOORS, idleBuild);
+          const mine = await timesOf(BUILDS, build);
+          return { own: median(mine), floor: median([...before, ...(await timesOf(FLOORS, idleBuild))]) };
+        },
+      },
+      rowOfStart(service, floor),
     ],
     async close() {
       await agent.stop();
       await Promise.all([service.stop(), floor.stop()]);
+      removeProgram();
     },
   };
 };
