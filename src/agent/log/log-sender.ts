@@ -16,7 +16,7 @@ const BUFFER_LIMIT = LIMITS.logBytes + 64 * KIB;
 const MEMORY_LIMIT = MIB;
 
 /** Milliseconds that a line of the agent's own waits for what a step prints after it: both are one call then. */
-const PATIENCE = 50;
+const PATIENCE = 200;
 
 /** The masked log of one build in a file. Can be read again from any offset until the service has stored it. */
 export class LogBuffer {
