@@ -9,18 +9,15 @@ export const decodeBody = (bytes: Uint8Array): string => {
   }
 };
 
-/**
- * Reads a body of at most `limit` bytes.
- * @throws Refusal too-large, before the rest is read
- */
-export const readBytes = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {
-  const tooLarge = new Refusal("too-large", `The body may have at most ${limit} bytes.`);
-  if (Number(request.headers.get("Content-Length") ?? 0) > limit) throw tooLarge;
+const tooLarge = (limit: number) => new Refusal("too-large", `The body may have at most ${limit} bytes.`);
+
+/** Reads a body whose length nobody knows: the loop ends at the limit, before the rest has come. */
+const readChunks = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > limit) throw tooLarge;
+    if (size > limit) throw tooLarge(limit);
     chunks.push(chunk);
   }
   const bytes = new Uint8Array(size);
@@ -30,4 +27,15 @@ export const readBytes = async (request: Request, limit: number): Promise<Uint8A
     at += chunk.length;
   }
   return bytes;
+};
+
+/**
+ * Reads a body of at most `limit` bytes. The platform reads no more of a body than its Content-Length says, and shows no
+ * Content-Length of a body in chunks: so a body with one is safe to read as a whole, which needs one copy less.
+ * @throws Refusal too-large, before the rest is read
+ */
+export const readBytes = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const length = Number(request.headers.get("Content-Length") ?? Number.NaN);
+  if (length > limit) throw tooLarge(limit);
+  return length >= 0 ? new Uint8Array(await request.arrayBuffer()) : readChunks(request, limit);
 };

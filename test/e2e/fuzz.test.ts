@@ -1,7 +1,10 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeApi } from "../../src/api/description/describe.ts";
 import { ROUTES } from "../../src/api/routes.ts";
 import { Client } from "../../src/local/client.ts";
+import { LIMITS } from "../../src/protocol/limits.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
 import { Sequence } from "../fuzz/sequence.ts";
 import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
@@ -48,5 +51,37 @@ describe("requests made from the description", () => {
       "group.create is in the audit although its request was refused",
       "/secrets/groups has a record that no answer had",
     ]);
+  });
+});
+
+describe("a body with a length that is not its own", () => {
+  let token: string;
+  beforeAll(async () => {
+    ({ token } = await service.newOrganization("lengths"));
+  });
+
+  /** The status of the answer to bytes that no client of HTTP would send. */
+  const statusOf = async (headers: string[], body: string): Promise<number> => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    const head = ["POST /secrets/groups HTTP/1.1", `Host: ${hostname}`, "Connection: close", ...headers];
+    const caller = [`Authorization: Bearer ${token}`, "Content-Type: application/json"];
+    socket.end(`${[...head, ...caller].join("\r\n")}\r\n\r\n${body}`);
+    return Number(/^HTTP\/1.1 (\d+)/.exec(await text(socket))?.[1]);
+  };
+  const group = (name: string, more = "") => JSON.stringify({ name, description: more });
+  const chunked = (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  const large = "x".repeat(LIMITS.bodyBytes);
+
+  it("is read up to that length", async () => {
+    const body = group("cut");
+    expect(await statusOf([`Content-Length: ${body.length}`], `${body}${large}`)).toBe(201);
+    expect(await statusOf([`Content-Length: ${body.length - 1}`], body)).toBe(400);
+  });
+
+  it("is refused above the limit, where it comes in chunks", async () => {
+    const both = ["Transfer-Encoding: chunked", "Content-Length: 9"];
+    expect(await statusOf(both, chunked(group("in chunks")))).toBe(201);
+    expect(await statusOf(both, chunked(group("too large", large)))).toBe(413);
   });
 });
