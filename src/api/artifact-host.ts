@@ -90,4 +90,4 @@ export const createArtifactHost = (): Hono<AppEnv> => {
 
 /** Whether the address is on the host of `ARTIFACT_ORIGIN`; also where other settings are wrong. */
 export const isOnArtifactHost = ({ ARTIFACT_ORIGIN: origin }: Pick<Env, "ARTIFACT_ORIGIN">, { host }: URL): boolean =>
-  URL.parse(origin ?? "")?.host === host;
+  !!origin && URL.parse(origin)?.host === host;
