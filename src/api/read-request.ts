@@ -72,13 +72,19 @@ const decode = (bytes: Uint8Array): string => {
   }
 };
 
-/** An agent may cut a text inside a surrogate pair; `repairsTexts` replaces the broken half instead of refusing it. */
+/**
+ * An agent may cut a text inside a surrogate pair; `repairsTexts` replaces the broken half instead of refusing it. UTF-8
+ * has no halves, so only a text with `\\u` can have one, or can write a field's name in another way. Looking at each
+ * value takes longer than parsing does, so other texts skip it.
+ */
 const parse = (text: string, repairsTexts: boolean): unknown => {
+  const isPlain = !text.includes("\\u") && !text.includes("__proto__");
+  const checkValue = (key: string, value: unknown): unknown => {
+    if (key === "__proto__") throw invalid("", "has a field with a name that is not allowed");
+    return repairsTexts && typeof value === "string" ? value.toWellFormed() : value;
+  };
   try {
-    return JSON.parse(text, (key, value) => {
-      if (key === "__proto__") throw invalid("", "has a field with a name that is not allowed");
-      return repairsTexts && typeof value === "string" ? value.toWellFormed() : value;
-    });
+    return JSON.parse(text, isPlain ? undefined : checkValue);
   } catch (error) {
     if (error instanceof Refusal) throw error;
     throw new Refusal("malformed-body", "The body is not JSON.");
