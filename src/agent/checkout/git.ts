@@ -99,7 +99,8 @@ export const git = (
       stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
       env: environment(context, options),
     });
-    if (child.pid !== undefined) context.tree.add(child.pid);
+    // Git runs no code of a repository: it need not wait until it is added.
+    if (child.pid !== undefined) context.tree.add(child.pid).catch(reject);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     let bytesRead = 0;

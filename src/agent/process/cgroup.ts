@@ -1,5 +1,9 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
+
+/** What the kernel says of a process that has ended, and of a group that was removed. */
+const GONE = ["ESRCH", "ENOENT", "ENODEV"];
 
 /** Folder of this process's control group (cgroup v2); null where there is none. See cgroups(7). */
 const ownFolder = (): string | null => {
@@ -55,12 +59,15 @@ export class Cgroup {
     return null;
   }
 
-  /** Adds a process before it starts others. Ignores one that has ended. */
-  add(pid: number): void {
+  /**
+   * Moves a process here before it starts others. The kernel waits for all processors then, 10 ms and more, so the
+   * agent's own thread does not. Ignores one that has ended, also with its build.
+   */
+  async add(pid: number): Promise<void> {
     try {
-      writeFileSync(join(this.path, "cgroup.procs"), String(pid));
+      await writeFile(join(this.path, "cgroup.procs"), String(pid));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      if (!GONE.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
     }
   }
 

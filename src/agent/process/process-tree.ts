@@ -69,11 +69,14 @@ export class ProcessTree {
     this.#folders.push(folder);
   }
 
-  /** Adds a child that leads its own process group and has not started other processes yet. */
-  add(pid: number): void {
+  /**
+   * Adds a child that leads its own process group and has not started other processes yet. Resolves when the kernel
+   * keeps all that it starts together; until then it is found by the group, its run id and its parent.
+   */
+  async add(pid: number): Promise<void> {
     this.#groups.add(pid);
     this.#since ??= startTicks(pid);
-    this.#cgroup?.add(pid);
+    await this.#cgroup?.add(pid);
   }
 
   /** Ids of the processes that live now. */

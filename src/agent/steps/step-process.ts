@@ -110,11 +110,17 @@ export const runProcess = (
       ...runAs(user),
     });
     child.on("error", reject);
-    if (child.pid !== undefined) tree.add(child.pid);
     const gate = child.stdio[3] as Writable;
     // The process may end before it reads the line: the exit code then says why.
     gate.on("error", () => {});
-    gate.end("\n");
+    if (child.pid !== undefined)
+      tree.add(child.pid).then(
+        () => gate.end("\n"),
+        (error: unknown) => {
+          gate.destroy();
+          reject(error);
+        },
+      );
     child.on("exit", (code, signal) => {
       resolve({ code: code ?? 128 + (signal ? constants.signals[signal] : 0), signal });
     });

@@ -114,7 +114,7 @@ export const runMise = async (
         ...runAs(user),
       });
       child.on("error", reject);
-      if (child.pid !== undefined) tree.add(child.pid);
+      if (child.pid !== undefined) tree.add(child.pid).catch(reject);
       let stdout = "";
       child.stdout.setEncoding("utf8").on("data", (text: string) => {
         stdout = `${stdout}${text}`.slice(0, OUTPUT_LIMIT);
