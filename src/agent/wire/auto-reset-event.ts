@@ -11,6 +11,10 @@ export class AutoResetEvent {
     this.#wake?.();
   }
 
+  reset(): void {
+    this.#isSet = false;
+  }
+
   /** Ends when the event is set, `milliseconds` have passed or the signal is aborted. Never rejects. */
   wait(milliseconds: number | null = null, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {

@@ -154,6 +154,8 @@ export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {
   for (;;) {
     signal.throwIfAborted();
     const wait = hintSocket.isOpen ? 0 : Math.min(60, pollSeconds);
+    // This poll answers every hint that came before it.
+    hintSocket.lookHint.reset();
     const answer = await client.send({
       method: "GET",
       path: `/buildagent/${agentId}/poll?wait=${wait}`,
