@@ -65,20 +65,22 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
       bootId: randomUUID(),
       xcodes: findXcodes().map(({ version }) => version),
     });
-    const identity = await updateIdentity(client, registered, options.drain);
     const hintSocket = new HintSocket({
       client,
-      agentId: identity.id,
-      heartbeatSeconds: identity.heartbeatSeconds,
+      agentId: registered.id,
+      heartbeatSeconds: registered.heartbeatSeconds,
       signal: end.signal,
     });
     const socketClosed = hintSocket.run();
-    await hintSocket.firstAttempt(5000);
-    logger.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
-    await takeBuilds(client, identity, hintSocket, hooks, options);
+    // The version is told while the socket opens and the folder of the first build is made.
+    const updated = updateIdentity(client, registered, options.drain);
+    const opened = hintSocket.firstAttempt(5000);
+    const ready = Promise.all([updated, opened]).then(([identity]) => identity);
+    ready.catch(() => {});
+    await takeBuilds(client, ready, hintSocket, hooks, options);
     end.abort();
     await socketClosed;
-    if (identity.isEphemeral) await deregisterEphemeral(identity, options.state);
+    if (registered.isEphemeral) await deregisterEphemeral(registered, options.state);
   } catch (error) {
     if (!options.drain.aborted || error !== options.drain.reason) throw error;
   } finally {
@@ -140,15 +142,17 @@ const deregisterEphemeral = async (identity: Identity, state: string): Promise<v
 
 const takeBuilds = async (
   client: ApiClient,
-  identity: Identity,
+  ready: Promise<Identity>,
   hintSocket: HintSocket,
   hooks: JobHooks,
   options: AgentOptions,
 ): Promise<void> => {
-  const { id: agentId, pollSeconds } = identity;
   const tier = new LocalTier(join(options.state, "cache"), options.cacheBytes);
-  let next: BuildFolder | null = null;
+  let next = await nextFolder(options);
   try {
+    const identity = await ready;
+    const { id: agentId, pollSeconds } = identity;
+    logger.info(`agent ${identity.name} waits for builds of ${identity.orgId} from ${identity.url}`);
     while (!options.drain.aborted) {
       next ??= await nextFolder(options);
       if (next === null) return;
@@ -227,16 +231,8 @@ const nextFolder = async (options: AgentOptions): Promise<BuildFolder | null> =>
 };
 
 /** Makes the folder and the empty repository before the job arrives, so that the build starts sooner. */
-const prepareFolder = async (options: AgentOptions): Promise<BuildFolder> => {
-  const folder = await makeBuildFolder(options.work, options.user);
-  try {
-    await initRepository(folder.workspace);
-    return folder;
-  } catch (error) {
-    await removeBuild(folder.path, options);
-    throw error;
-  }
-};
+const prepareFolder = ({ work, user }: AgentOptions): Promise<BuildFolder> =>
+  makeBuildFolder(work, user, ({ workspace }) => initRepository(workspace));
 
 /**
  * Ends a build's processes and removes its folder, before the next folder is made: the disk may be needed, and a

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Checkout } from "../../pipeline/parse/plan.ts";
+import { inParallel } from "../in-parallel.ts";
 import type { JobLog } from "../log/job-log.ts";
 import { Cgroup } from "../process/cgroup.ts";
 import { ProcessTree } from "../process/process-tree.ts";
@@ -95,17 +96,28 @@ export interface BuildFolder {
   cgroup: Cgroup | null;
 }
 
-/** With --run-as, the steps' user may pass through the folder to the workspace, and read nothing else in it. */
-export const makeBuildFolder = async (work: string, user: StepUser | null): Promise<BuildFolder> => {
+/**
+ * With --run-as, the steps' user may pass through the folder to the workspace, and read nothing else in it. `fill` adds
+ * to it what the steps' user gets later.
+ */
+export const makeBuildFolder = async (
+  work: string,
+  user: StepUser | null,
+  fill: (folder: BuildFolder) => Promise<void> = async () => {},
+): Promise<BuildFolder> => {
   makeWorkFolder(work, user);
   const path = mkdtempSync(join(work, PREFIX));
-  return fillBuildFolder(path, user).catch(async (error: unknown) => {
+  return fillBuildFolder(path, user, fill).catch(async (error: unknown) => {
     await removeBuildFolder(path, user);
     throw error;
   });
 };
 
-const fillBuildFolder = async (path: string, user: StepUser | null): Promise<BuildFolder> => {
+const fillBuildFolder = async (
+  path: string,
+  user: StepUser | null,
+  fill: (folder: BuildFolder) => Promise<void>,
+): Promise<BuildFolder> => {
   const cgroup = Cgroup.make(path);
   if (cgroup) writeFileSync(join(path, CGROUP), cgroup.path, { mode: 0o600 });
   const folder: BuildFolder = {
@@ -120,7 +132,7 @@ const fillBuildFolder = async (path: string, user: StepUser | null): Promise<Bui
     cgroup,
   };
   for (const name of STEP_FOLDERS) mkdirSync(join(path, name), { mode: 0o700 });
-  await StepOutput.makePipe(folder.pipe);
+  await inParallel(StepOutput.makePipe(folder.pipe), fill(folder));
   if (user) {
     chmodSync(path, 0o711);
     for (const stepPath of [folder.steps, folder.home, folder.tmp, folder.files, folder.pipe])

@@ -13,6 +13,7 @@ import { checkOut, type Fetched } from "../checkout/checkout.ts";
 import { checkRequirements } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import type { FilePlace } from "../files/file-helper.ts";
+import { inParallel } from "../in-parallel.ts";
 import type { JobLog } from "../log/job-log.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { chownTree, type StepUser } from "../process/step-user.ts";
@@ -166,16 +167,11 @@ export class BuildRun {
     if (plan.job.timeoutMinutes !== null) this.#limitTime(plan.job.timeoutMinutes * 60);
     const { checkout } = plan.job;
     // Git writes the files while the service composes the environment: neither needs the other.
-    const [written, prepared] = await Promise.allSettled([
-      this.#writeFiles(commit, checkout),
-      this.#prepare(read, commit),
-    ]);
-    if (written.status === "rejected") throw written.reason;
-    if (prepared.status === "rejected") throw prepared.reason;
+    const [, inputs] = await inParallel(this.#writeFiles(commit, checkout), this.#prepare(read, commit));
     this.#handOver(checkout);
     this.#job = await withFiles(this.#job, this.#folder, this.#options.user);
     await this.#fetchArtifacts(plan);
-    return this.#runSteps(read, commit.fetched, prepared.value);
+    return this.#runSteps(read, commit.fetched, inputs);
   }
 
   async #writeFiles({ source, context, fetched }: Commit, checkout: Checkout | false): Promise<void> {
