@@ -82,13 +82,14 @@ const Branches = ({ builds, details }: RowsProps) => (
   </ol>
 );
 
-const DAY = new Intl.DateTimeFormat("en-GB", {
-  weekday: "long",
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-  timeZone: "UTC",
-});
+/** Made when a page first shows days: it loads the data of a language, which takes longer than any other module. */
+let days: Intl.DateTimeFormat | null = null;
+
+const formatDay = (day: string): string => {
+  const format = { weekday: "long", day: "numeric", month: "long", year: "numeric", timeZone: "UTC" } as const;
+  days ??= new Intl.DateTimeFormat("en-GB", format);
+  return days.format(new Date(day));
+};
 
 const Days = ({ builds, details }: RowsProps) => (
   <ol class="rows" id="builds" data-announce="build">
@@ -96,7 +97,7 @@ const Days = ({ builds, details }: RowsProps) => (
       <>
         <li id={`d-${day}`} class="day">
           <h2>
-            <time datetime={day}>{DAY.format(new Date(day))}</time> <span class="hint">UTC</span>
+            <time datetime={day}>{formatDay(day)}</time> <span class="hint">UTC</span>
           </h2>
         </li>
         {ofDay.map((build) => (
