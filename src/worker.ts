@@ -1,11 +1,14 @@
+import type { Hono } from "hono";
 import { createApp } from "./api/app.ts";
 import { createArtifactHost, isOnArtifactHost } from "./api/artifact-host.ts";
 import { readConfig } from "./config.ts";
 import { createDashboard } from "./dashboard/shell/app.tsx";
 import { log } from "./log.ts";
 import { GitHostObject } from "./objects/host/git-host.ts";
+import { oncePer } from "./once-per.ts";
 import { takeKept } from "./services/deliveries/hook.ts";
 import { keepUp } from "./services/upkeep/upkeep.ts";
+import type { AppEnv } from "./web/app-env.ts";
 import { staticFile } from "./web/static-files.ts";
 
 export { BuildLog } from "./objects/log/build-log.ts";
@@ -18,19 +21,18 @@ export class GitHost extends GitHostObject {
   }
 }
 
-const app = createApp();
-const dashboard = createDashboard();
-const artifactHost = createArtifactHost();
+/** Each is made at its first request: an isolate that only runs an object, or only the API, needs no other. */
+const app = oncePer<Hono<AppEnv>>();
 
 export default {
   async fetch(request, env, ctx) {
     const url = new URL(request.url);
-    if (isOnArtifactHost(env, url)) return artifactHost.fetch(request, env, ctx);
+    if (isOnArtifactHost(env, url)) return app("artifacts", createArtifactHost).fetch(request, env, ctx);
     const { pathname } = url;
     const file = await staticFile(request, url, env);
     if (file) return file;
     const isPage = pathname === "/app" || pathname.startsWith("/app/");
-    return (isPage ? dashboard : app).fetch(request, env, ctx);
+    return (isPage ? app("pages", createDashboard) : app("api", createApp)).fetch(request, env, ctx);
   },
   async scheduled({ scheduledTime }, env) {
     const now = new Date(scheduledTime);

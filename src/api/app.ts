@@ -1,4 +1,5 @@
 import { Hono, type Context as HonoContext, type MiddlewareHandler } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
 import { readConfig } from "../config.ts";
 import { BOOKMARK_HEADER } from "../protocol/headers.ts";
 import { identify } from "../services/core/admission.ts";
@@ -128,7 +129,8 @@ const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> 
 };
 
 export const createApp = (): Hono<AppEnv> => {
-  const app = new Hono<AppEnv>();
+  // Hono's other router knows no `/token/:id` beside `/token/self`: each isolate would fill it in vain at first.
+  const app = new Hono<AppEnv>({ router: new TrieRouter() });
   app.use(requestId, requestLog);
   mountPublicRoutes(app);
   app.use(cors);
