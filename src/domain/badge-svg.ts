@@ -1,4 +1,4 @@
-/** What a badge shows of a pipeline's branch. */
+/** The state of a pipeline's branch that a badge shows. */
 export type BadgeState = "succeeded" | "failed" | "canceled" | "running" | "no build";
 
 const COLOURS: Record<BadgeState, string> = {
@@ -14,7 +14,7 @@ const PADDING = 6;
 const NARROW = new Set("fijlrtI.,:;'!|()[]/ -");
 const WIDE = new Set("mwMW@%&");
 
-/** Pixels of a text at 11 pixels of Verdana, about: `textLength` then makes it fit. */
+/** Estimates a text's width in pixels at 11 pixels of Verdana. `textLength` then makes it fit. */
 const textWidth = (text: string): number =>
   [...text].reduce((sum, letter) => {
     if (letter > "\u02ff") return sum + 11;
@@ -23,7 +23,7 @@ const textWidth = (text: string): number =>
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** Text for XML 1.0, which has no control characters and no half of a character at all. */
+/** Escapes text for XML 1.0, which allows no control characters and no incomplete characters. */
 const escapeXml = (text: string): string =>
   text
     .toWellFormed()
@@ -39,7 +39,7 @@ const box = (text: string, from: number, width: number, colour: string): string 
   `<rect x="${from}" width="${width}" height="20" fill="${colour}"/>` +
   `<text x="${from + PADDING}" y="14" textLength="${width - 2 * PADDING}" lengthAdjust="spacingAndGlyphs">${escapeXml(text)}</text>`;
 
-/** Two boxes: the name, which may be any text, and the state. */
+/** Draws two boxes: the name, which may be any text, and the state. */
 export const badgeSvg = (name: string, state: BadgeState): string => {
   const label = shorten(name);
   const [left, right] = [textWidth(label) + 2 * PADDING, textWidth(state) + 2 * PADDING];

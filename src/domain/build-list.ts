@@ -1,31 +1,31 @@
 import type { Build, BuildEvent } from "../protocol/build.ts";
 import { type BuildStatus, isActive, isEnded } from "../protocol/build-states.ts";
 
-/** Which builds a list asks for. A field that is left out filters nothing. */
+/** The filters of a list of builds. An omitted field filters nothing. */
 export interface BuildQuery {
   repoId?: string;
   pipelineId?: string;
   ref?: string;
-  /** One of these. */
+  /** Matches any of these. */
   refs?: readonly string[];
-  /** In lower case: the whole hash, or how it begins. */
+  /** In lower case: the full hash, or its beginning. */
   commitSha?: string;
   status?: BuildStatus;
   event?: BuildEvent;
   trigger?: Build["trigger"];
   agentId?: string;
-  /** Of the commit. */
+  /** The author of the commit. */
   author?: string;
   /** The number of the pull request. */
   pull?: number;
-  /** Milliseconds since 1970 of the creation: from `since` to before `until`. */
+  /** The range of creation times in milliseconds since 1970: from `since` up to `until`, exclusive. */
   since?: number;
   until?: number;
-  /** Only builds with a smaller id, which are older. */
+  /** Matches builds with a smaller id, which are older. */
   before?: string;
 }
 
-/** What a query looks at. */
+/** The fields that a query reads. */
 export interface QueriedBuild
   extends Pick<
     Build,
@@ -46,46 +46,49 @@ export const matches = (build: QueriedBuild, query: BuildQuery): boolean =>
   (query.until === undefined || build.queuedAt < query.until) &&
   (query.before === undefined || build.id < query.before);
 
-/** One page of a list of builds, before D1's rows and the pool's builds are one list. All are newest first. */
+/** The parts of one page, before D1's rows and the pool's builds become one list. All are newest first. */
 interface PageParts<B extends QueriedBuild> {
   query: BuildQuery;
   limit: number;
-  /** D1's rows: `limit + 1` of them where it has as many. */
+  /** D1's rows: `limit + 1` of them if there are that many. */
   rows: readonly B[];
   /**
-   * The pool's builds that have not ended or that D1 does not know as ended: `limit + 1` where there are as many. And
-   * those of `rows` that have not ended, as the pool knows them. Others are ignored.
+   * The pool's builds that have not ended, or whose end D1 does not know: `limit + 1` if there are that many. Also the
+   * pool's version of the unended builds in `rows`. Others are ignored.
    */
   live: readonly B[];
 }
 
 interface PageOfBuilds<B> {
   builds: B[];
-  /** Where the next page begins: after this id. Null where this page is the last one. */
+  /** The next page begins after this id. Null on the last page. */
   next: string | null;
-  /** Whether the pool named no build behind this page. */
+  /** Whether the pool has no build beyond this page. */
   isPastLive: boolean;
 }
 
-/** Whether D1 is asked: it does not know in which state a build is that has not ended. */
+/** Reports whether to query D1, which does not know the state of a build that has not ended. */
 export const asksStore = ({ status }: BuildQuery): boolean => status === undefined || isEnded(status);
 
-/** Whether the pool is asked. `isPastLive`: on an earlier page it named no build from here on. */
+/** Reports whether to query the pool. `isPastLive`: on an earlier page the pool had no later build. */
 export const asksPool = ({ status }: BuildQuery, isPastLive: boolean, rows: readonly QueriedBuild[]): boolean =>
   status === undefined ? !isPastLive || rows.some((row) => isActive(row.status)) : isActive(status);
 
 const byNewest = (one: QueriedBuild, other: QueriedBuild): number => (one.id < other.id ? 1 : -1);
 
-/** Whether the pool's word counts: always, but for a build that D1 knows as ended and a restored pool does not. */
+/**
+ * Reports whether the pool's version counts. It always does, unless D1 knows that a build ended and a restored pool
+ * does not.
+ */
 const isCurrent = (live: QueriedBuild, row: QueriedBuild | undefined): boolean =>
   !row || !isEnded(row.status) || isEnded(live.status);
 
-/** Lays the pool's builds over D1's rows. No build comes twice, and none in an older state than that of the pool. */
+/** Merges the pool's builds into D1's rows. No build appears twice, or in an older state than the pool's. */
 export const mergePage = <B extends QueriedBuild>({ query, limit, rows, live }: PageParts<B>): PageOfBuilds<B> => {
   const builds = new Map(rows.map((row) => [row.id, row]));
   for (const build of live) if (isCurrent(build, builds.get(build.id))) builds.set(build.id, build);
   const matching = [...builds.values()].filter((build) => matches(build, query)).sort(byNewest);
-  // Behind its last row D1 was not read: a build of the pool that is older belongs to a later page.
+  // D1 was not read beyond its last row: an older build of the pool belongs to a later page.
   const readTo = rows.length > limit ? rows.at(-1)!.id : "";
   const readable = matching.filter(({ id }) => id >= readTo);
   const page = readable.slice(0, limit);

@@ -7,12 +7,12 @@ const WITH_SCHEME = new RegExp(
   `^(https|http|ssh)://(?:(${USER})@)?(${HOST}|\\[[0-9A-Fa-f:.]+\\])(?::([0-9]{1,5}))?(/${PATH})$`,
 );
 const FILE = new RegExp(`^(file)://()()()(/${PATH})$`);
-/** `user@host:path`; a host of one letter would be a Windows drive, and `::` calls a remote helper. */
+/** `user@host:path`. A host of one letter would be a Windows drive, and `::` calls a remote helper. */
 const SCP = new RegExp(`^(?:(${USER})@)?(${HOST}):(?![:-])(${PATH})$`);
-/** Schemes: before a single colon they are a typing mistake and no host. */
+/** Schemes. Before a single colon they are a typing mistake, not a host. */
 const SCHEME = /^(?:https?|ssh|git|file|ftps?)$/i;
 
-/** Hosts whose clone addresses end in .git, with the number of path segments of a repository; null is any number. */
+/** Hosts whose clone addresses end in .git, with the number of path segments of a repository; null means any number. */
 const KNOWN_HOSTS: Record<string, number | null> = {
   "github.com": 2,
   "bitbucket.org": 2,
@@ -43,8 +43,8 @@ const knownNames = ({ host }: CloneUrl): number | null | undefined =>
   Object.hasOwn(KNOWN_HOSTS, host) ? KNOWN_HOSTS[host] : undefined;
 
 /**
- * The form in which an address is stored: without the user name before an https host, without slashes at its end, and
- * with .git for hosts that use it. Text that is no clone address is returned unchanged.
+ * Returns the stored form of an address: without the user name before an https host, without slashes at its end, and
+ * with .git for hosts that use it. Returns other text unchanged.
  */
 export const canonicalCloneUrl = (url: string): string => {
   const bare = url.replace(/^(https?:\/\/)[^/:@]*@/, "$1").replace(/(?<=[^/:])\/+$/, "");
@@ -52,7 +52,7 @@ export const canonicalCloneUrl = (url: string): string => {
   return parsed && knownNames(parsed) !== undefined && !parsed.path.endsWith(".git") ? `${bare}.git` : bare;
 };
 
-/** Whether the address is of a web page about the repository, copied from a browser. */
+/** Reports whether the address is a web page about the repository, copied from a browser. */
 const isPage = (parsed: CloneUrl): boolean => {
   const names = parsed.path.split("/").filter((name) => name !== "");
   const nameCount = knownNames(parsed) ?? names.length;
@@ -60,8 +60,8 @@ const isPage = (parsed: CloneUrl): boolean => {
 };
 
 /**
- * Why an agent's git may not clone from this address; null when it may. The scp form (`git@host:owner/repo.git`) counts
- * as ssh; `allowedProtocols` are names like `https`.
+ * Returns why an agent's git may not clone from this address; null if it may. The scp form (`git@host:owner/repo.git`)
+ * counts as ssh. `allowedProtocols` are names such as `https`.
  */
 export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string | null => {
   const userinfo = /^[a-z]+:\/\/([^/]*)@/i.exec(url)?.[1];
@@ -79,16 +79,16 @@ export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string
   return null;
 };
 
-/** The host of a valid clone address, in lower case and without port; `localhost` for a local folder. */
+/** Returns the host of a valid clone address, in lower case and without a port; `localhost` for a local folder. */
 export const cloneHost = (url: string): string => parse(url)?.host || "localhost";
 
-/** Protocol, host and port: the server that receives the credential of this clone address. */
+/** Returns protocol, host and port: the server that receives the credential for this clone address. */
 export const cloneOrigin = (url: string): string => {
   const { protocol = "file", host = "", port = "" } = parse(url) ?? {};
   return `${protocol}://${host}${port && `:${port}`}`;
 };
 
-/** Host and port for ssh's command line; without a port ssh chooses it. */
+/** Returns host and port for ssh's command line. Without a port, ssh chooses it. */
 export const sshDestination = (url: string): { host: string; port: string } => {
   const { host = "", port = "" } = parse(url) ?? {};
   return { host: host.replace(/^\[|\]$/g, ""), port };

@@ -1,4 +1,7 @@
-/** Optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours from `a` to `b`. */
+/**
+ * Returns the optimal string alignment distance: inserts, deletes, replacements and swaps of neighbours from `a` to
+ * `b`.
+ */
 const editDistance = (a: string, b: string): number => {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -19,7 +22,10 @@ const editDistance = (a: string, b: string): number => {
 
 const normalize = (text: string): string => text.toLowerCase().replaceAll(/[-_ ]/g, "");
 
-/** The known name with the fewest edits from `text`; undefined when none is near. Ignores case, `-`, `_` and spaces. */
+/**
+ * Returns the known name with the fewest edits from `text`; undefined if none is close. Ignores case, `-`, `_` and
+ * spaces.
+ */
 export const closestName = (text: string, names: Iterable<string>): string | undefined => {
   if (text.length > 64) return undefined;
   let best: string | undefined;

@@ -1,10 +1,10 @@
 import type { EnvironmentKey } from "../protocol/build.ts";
 
-/** A key whose value may differ between two builds: never the value. */
+/** A key whose value may differ between two builds. Never contains the value. */
 export interface EnvironmentChange {
   key: string;
   change: "added" | "removed" | "changed";
-  /** What differs, in short: `version 3, was 2`; `from pipeline, was organization`. */
+  /** The difference in short: `version 3, was 2`; `from pipeline, was organization`. */
   how: string | null;
 }
 
@@ -19,7 +19,7 @@ const describeChange = (before: EnvironmentKey, now: EnvironmentKey): string | n
   return parts.length > 0 ? parts.join("; ") : null;
 };
 
-/** What changed from one environment to the other, by key. A value that has no version may have changed unseen. */
+/** Lists the changes from one environment to another, by key. A value without a version may have changed unnoticed. */
 export const environmentChanges = (
   before: readonly EnvironmentKey[],
   now: readonly EnvironmentKey[],
@@ -33,19 +33,22 @@ export const environmentChanges = (
   });
 };
 
-/** A line of two logs: in both, only in the newer one, or only in the older one. */
+/** A line of two logs: in both, only in the newer, or only in the older one. */
 export interface DiffLine {
   kind: "same" | "added" | "removed";
   text: string;
 }
 
-/** Times, hashes, sizes and counts differ from run to run and say nothing. */
+/** Times, hashes, sizes and counts differ between runs and mean nothing. */
 const VARYING = /\b[0-9a-f]{7,64}\b|\d+(?:[.,:]\d+)*/gi;
 
-/** The line with all that varies masked: equal lines of two runs are equal. */
+/** Masks the varying parts of a line: lines that are equal in two runs become equal texts. */
 export const maskLine = (line: string): string => line.replace(VARYING, "#").trimEnd();
 
-/** Lengths of the longest common subsequences of all ends: `lengths[a][b]` of `older` from a and `newer` from b. */
+/**
+ * Returns the lengths of the longest common subsequences of all ends: `lengths[a][b]` for `older` from a and `newer`
+ * from b.
+ */
 const commonLengths = (older: readonly string[], newer: readonly string[]): Uint16Array[] => {
   const lengths = Array.from({ length: older.length + 1 }, () => new Uint16Array(newer.length + 1));
   for (let a = older.length - 1; a >= 0; a--) {
@@ -57,7 +60,10 @@ const commonLengths = (older: readonly string[], newer: readonly string[]): Uint
   return lengths;
 };
 
-/** The shortest way from one log to the other, without what varies. Takes time and room by the product of lengths. */
+/**
+ * Returns the shortest difference between two logs, ignoring parts that vary. Takes time and memory proportional to the
+ * product of their lengths.
+ */
 export const logDifference = (older: readonly string[], newer: readonly string[]): DiffLine[] => {
   const [was, is] = [older.map(maskLine), newer.map(maskLine)];
   const lengths = commonLengths(was, is);

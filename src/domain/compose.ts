@@ -3,7 +3,7 @@ import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
 import type { FileEncoding, Scope } from "../protocol/variable.ts";
 
-/** How a value becomes a file of the build; without a name it has that of its variable. */
+/** How a value becomes a file of the build. The default name is the variable's. */
 interface FileForm {
   encoding: FileEncoding;
   name: string | null;
@@ -20,7 +20,7 @@ export interface ScopedVariable<Value extends string | null = string> {
   isActive: boolean;
   allowOverride: boolean;
   version: number;
-  /** Absent where the value itself is handed out. */
+  /** Absent if the build gets the value itself. */
   file?: FileForm;
 }
 
@@ -35,14 +35,14 @@ export interface Composition<Value extends string | null = string> {
   secretKeys: string[];
 }
 
-/** Where a value was set. */
+/** The place where a value was set. */
 interface ValueSource {
   scope: Origin;
   groupId: string | null;
   variableId: string | null;
 }
 
-/** A key of the composed environment with the value that won, and the sources it overrides, the nearest first. */
+/** A key of the composed environment with the value that won, and the sources that it overrides, nearest first. */
 export interface ComposedEntry<Value extends string | null = string> extends ValueSource {
   key: string;
   value: Value | string;
@@ -52,7 +52,7 @@ export interface ComposedEntry<Value extends string | null = string> extends Val
   overrides: ValueSource[];
 }
 
-/** The environment exceeds its limits: the build receives none of it. */
+/** The environment exceeds its limits, so the build gets none of it. */
 export class EnvironmentTooLarge extends Error {
   readonly what: "variables" | "bytes";
   constructor(what: "variables" | "bytes") {
@@ -75,7 +75,7 @@ interface LayeredVariable<Value extends string | null> extends ValueSource {
 
 const LAYERS: Scope[] = ["organization", "group", "repository", "pipeline"];
 
-/** Active variables and those of the run, in the order in which a later one overrides an earlier one. */
+/** Lists active variables and those of the run. A later one overrides an earlier one. */
 const inLayers = <Value extends string | null>(input: Composition<Value>): LayeredVariable<Value>[] => {
   const groupOrder = new Map(input.groupIds.map((id, index) => [id, index]));
   const marked = new Set(input.secretKeys);
@@ -97,7 +97,7 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
       ...(file && { file }),
     }));
   const source: ValueSource = { scope: "run", groupId: null, variableId: null };
-  // Refused when the run was asked for; a schedule's values are older than the variable's setting may be.
+  // A request for a run with such a key is rejected, but a schedule's values may be older than the variable's setting.
   const fixedKeys = new Set(overridesRefused(input.variables.filter(isOfBuild), input.run));
   const allowed = Object.entries(input.run).filter(([key]) => !fixedKeys.has(key));
   const run = allowed.map(([key, value]) => ({
@@ -113,9 +113,9 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 /**
- * Composes the environment of one build, sorted by key: organization < groups in order < repository < pipeline < run.
- * A key is secret when any of its variables is secret, also an overridden one.
- * An untrusted build gets no secret, and no file.
+ * Composes the environment of one build, sorted by key: organization < groups in order < repository < pipeline < run. A
+ * key is secret if any of its variables is secret, even an overridden one. An untrusted build gets no secrets and no
+ * files.
  * @throws {EnvironmentTooLarge} beyond `activeVariables` or `environmentBytes` of the limits
  */
 export const compose = <Value extends string | null>(
@@ -144,11 +144,11 @@ export const compose = <Value extends string | null>(
   return visible.sort((a, b) => (a.key < b.key ? -1 : 1));
 };
 
-/** The entry without its value when the key is secret: safe to show to people. */
+/** Removes the value from the entry if the key is secret, so that people may see it. */
 export const withoutSecret = <Value extends string | null>({ value, ...entry }: ComposedEntry<Value>) =>
   entry.isSecret || value === null ? entry : { ...entry, value: value as string };
 
-/** Keys of the run that it may not override: an active variable has them with `allowOverride: false`. */
+/** Returns the keys that the run may not override, because an active variable sets `allowOverride: false`. */
 export const overridesRefused = (
   variables: Pick<ScopedVariable<string | null>, "key" | "isActive" | "allowOverride">[],
   run: Record<string, string>,

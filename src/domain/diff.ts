@@ -1,4 +1,4 @@
-/** The fields that a change really changes, with their old and new values, for the audit. */
+/** The fields that a change actually changes, with their old and new values, for the audit. */
 type Diff = Record<string, { from: unknown; to: unknown }>;
 
 export const diff = <T extends object>(before: T, change: Partial<T>): Diff =>
@@ -8,7 +8,7 @@ export const diff = <T extends object>(before: T, change: Partial<T>): Diff =>
       .filter(([, { from, to }]) => to !== undefined && JSON.stringify(from) !== JSON.stringify(to)),
   );
 
-/** A copy of the record with the changes applied. */
+/** Returns a copy of the record with the changes applied. */
 export const applyDiff = <T extends object>(before: T, changes: Diff): T => ({
   ...before,
   ...Object.fromEntries(Object.entries(changes).map(([field, { to }]) => [field, to])),

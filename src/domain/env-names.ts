@@ -1,6 +1,6 @@
 /*
  * Variables that make a loader, shell, git, ssh or interpreter run code, fetch from another place or send credentials
- * there, before the first command of a step. Variables that choose a tool of the machine (JAVA_HOME, CC) are allowed.
+ * there, before the first command of a step. Variables that choose a tool on the machine (JAVA_HOME, CC) are allowed.
  * Sources: sudo's env.c (initial_badenv_table), git(1), ld.so(8), bash(1), and the manuals of each language.
  */
 const EXACT = new Set(
@@ -50,11 +50,14 @@ const PREFIXES = [
   "CARGO_REGISTRIES_",
 ];
 
-/** Whether a run's `envVariables` may not set `name`. Ignores letter case, as Windows does. */
+/** Reports whether a run's `envVariables` must not set `name`. Ignores letter case, as Windows does. */
 export const refusedInRun = (name: string): boolean => {
   const upper = name.toUpperCase();
   return EXACT.has(upper) || PREFIXES.some((prefix) => upper.startsWith(prefix));
 };
 
-/** Whether steps inherit `name` from the agent's environment: its own secrets and git's settings they do not. */
+/**
+ * Reports whether steps inherit `name` from the agent's environment. They never inherit its own secrets or git's
+ * settings.
+ */
 export const inheritedBySteps = (name: string): boolean => !/^(?:MILLRACE_|GIT_)/i.test(name);

@@ -1,8 +1,8 @@
 const FULL_REF = /^refs\/(?:tags|pull|merge-requests)\//;
 
 /**
- * Why a text is no name of a branch and no full `refs/tags/...`, `refs/pull/...` or `refs/merge-requests/...`;
- * null when it is one. The rules are those of git-check-ref-format(1).
+ * Returns why a text is neither a branch name nor a full `refs/tags/...`, `refs/pull/...` or `refs/merge-requests/...`;
+ * null if it is one. The rules are those of git-check-ref-format(1).
  */
 export const branchProblem = (text: string): string | null => {
   if (text === "") return "must not be empty";
@@ -24,7 +24,7 @@ export const branchProblem = (text: string): string | null => {
 
 const HEADS = "refs/heads/";
 
-/** The whole name of what a build names as its branch: `refs/heads/main` of `main`. A full ref stays as it is. */
+/** Returns the full name of a build's branch: `refs/heads/main` for `main`. A full ref stays the same. */
 export const refOf = (branch: string): string => (branch.startsWith("refs/") ? branch : HEADS + branch);
 
 /** The reverse of `refOf`: a branch by its own name, any other ref in full. */
@@ -32,8 +32,10 @@ export const branchOf = (ref: string): string => (ref.startsWith(HEADS) ? ref.sl
 
 const TAGS = "refs/tags/";
 
-/** The whole names that a person may mean: a branch and a tag may have the same one. A full ref means itself. */
+/**
+ * Returns the full names that a person may mean, because a branch and a tag may share a name. A full ref means itself.
+ */
 export const refsNamed = (name: string): string[] => (name.startsWith("refs/") ? [name] : [HEADS + name, TAGS + name]);
 
-/** The tag of what a build names as its branch; null where that is no tag. */
+/** Returns the tag of a build's branch field; null if it is not a tag. */
 export const tagOf = (branch: string): string | null => (branch.startsWith(TAGS) ? branch.slice(TAGS.length) : null);

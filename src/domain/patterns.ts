@@ -3,34 +3,34 @@ import { spend, type Work } from "./work.ts";
 /** Limits of one list of patterns. */
 export const PATTERN_LIMITS = { patterns: 100, characters: 250 } as const;
 
-/** What the patterns of a list are compared with: names of branches and tags, or paths of files. */
+/** The kind of names that a list matches: branches and tags, or paths of files. */
 export type NameKind = "ref" | "path";
 
-/** What no branch or tag can have in its name: a pattern with it would never match. */
+/** Characters that no name of a branch or tag contains. A pattern with one would never match. */
 const NOT_IN_A_REF = /[[\]\\^~: \x00-\x1f\x7f]/;
 
-/** Why a text is no pattern, as a sentence that says what to write; null when it is one. */
+/** Returns why a text is not a valid pattern, as a sentence that says what to write; null if it is valid. */
 export const patternProblem = (pattern: string, kind: NameKind): string | null => {
   const name = pattern.startsWith("!") ? pattern.slice(1) : pattern;
   if (name === "") return "A pattern must not be empty";
   if (pattern.length > PATTERN_LIMITS.characters)
     return `A pattern must have at most ${PATTERN_LIMITS.characters} characters`;
   if (!pattern.isWellFormed()) return "A pattern must be valid Unicode";
-  if (/\{[^}]*,[^}]*\}/.test(name)) return "A pattern has no lists in braces: write one pattern for each";
+  if (/\{[^}]*,[^}]*\}/.test(name)) return "A pattern cannot have lists in braces: write one pattern for each";
   if (name.startsWith("/") || name.startsWith("./")) return "A pattern must not begin with / or ./: leave it out";
   if (name.endsWith("/")) return "A pattern must not end with /: write /** for all below it";
   if (kind === "path") return null;
   if (name.startsWith("refs/")) return "A pattern is for the name alone: leave out refs/heads/ or refs/tags/";
   if (NOT_IN_A_REF.test(name))
-    return "No name of a branch or tag has a space or any of [ ] \\ ^ ~ : in it: a pattern has *, ** and ?";
+    return "The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, ** and ?";
   return null;
 };
 
-/** Why a pattern may not be the first of a list; null when it may. */
+/** Returns why a pattern cannot be the first of a list; null if it can. */
 export const firstPatternProblem = (pattern: string): string | null =>
-  pattern.startsWith("!") ? "A pattern with ! takes away from those before it: write '**' as the first" : null;
+  pattern.startsWith("!") ? "A pattern with ! excludes matches of earlier ones: write '**' as the first" : null;
 
-/** One character, `?`, `*`, `**`, or a mark that the next two tokens may be left out together. */
+/** One character, `?`, `*`, `**`, or a mark that the next two tokens are optional together. */
 type Token = { character: string } | "one" | "within" | "across" | "optional";
 
 const SIGNS = /(?<=^|\/)\*{2,}\/|\*{2,}|./gsu;
@@ -70,7 +70,7 @@ const matches = (tokens: Token[], text: string): boolean => {
   return reached.has(tokens.length);
 };
 
-/** The texts between the signs: a name without all of them, in this order, needs no closer look. */
+/** Returns the texts between the wildcards. A name that lacks them in this order cannot match. */
 const splitAtSigns = (pattern: string): string[] =>
   pattern.split(/(?<=^|\/)\*{2,}\/|[*?]+/).filter((text) => text !== "");
 
@@ -83,10 +83,12 @@ const hasInOrder = (texts: string[], name: string): boolean => {
   });
 };
 
-/** Steps, of a character by a token, for the names that one list of patterns is compared with: half a second's worth. */
+/**
+ * The steps, of one character by one token, for all names that one list of patterns is compared with: half a second.
+ */
 export const PATTERN_WORK = 5_000_000;
 
-/** A test for names by one pattern without `!`. What it begins with is compared as text. */
+/** Returns a test for names by one pattern without `!`. It compares the pattern's beginning as text. */
 const patternMatcher = (pattern: string, work: Work): ((name: string) => boolean) => {
   const all = tokenize(pattern);
   const first = all.findIndex((token) => typeof token !== "object");
@@ -105,9 +107,9 @@ const patternMatcher = (pattern: string, work: Work): ((name: string) => boolean
 };
 
 /**
- * A test for names: of the patterns that match, the last one decides. `*` is any characters but `/`, `**` any at all,
- * `?` one that is not `/`. A whole part `**` before a `/` may be no folder at all. Once there is no `work` left no name
- * matches.
+ * Returns a test for names: the last pattern that matches decides. `*` matches any characters except `/`, `**` any at
+ * all, `?` one character except `/`. A whole part `**` before a `/` may match no folder at all. When `work` runs out,
+ * no name matches.
  */
 export const nameMatcher = (
   patterns: readonly string[],
@@ -120,7 +122,7 @@ export const nameMatcher = (
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };
 
-/** Whether a file matches. Null when that is not known: without a list of files, or where it is too much work. */
+/** Reports whether a file matches. Null if unknown: without a list of files, or when `work` runs out. */
 export const isTouched = (
   patterns: readonly string[],
   files: readonly string[] | null,

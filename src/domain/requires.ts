@@ -2,21 +2,21 @@ import type { AgentCode } from "../protocol/explain.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES, type Requires } from "../protocol/pipeline.ts";
 import { isXcode } from "../protocol/xcodes.ts";
 
-/** Why nothing may require Windows. */
+/** Why a job cannot require Windows. */
 export const NO_WINDOWS = "There is no agent for Windows: write macos or linux";
 
-/** What an agent can do, as it registered or as a person changed it. */
+/** The abilities of an agent, from its registration or from a person. */
 interface Skills {
   platform: number;
   canBuildIOS: boolean;
   canBuildAndroid: boolean;
   canBuildWeb: boolean;
   labels: readonly string[];
-  /** Versions of Xcode; absent where the agent reported none. */
+  /** Versions of Xcode; absent if the agent reported none. */
   xcodes?: readonly string[];
 }
 
-/** Why an agent cannot take a build: the phrase follows the name of one agent, or the number of several. */
+/** Why an agent cannot run a build. The phrase follows the name of one agent, or the number of several. */
 export interface Reason {
   code: AgentCode;
   phrase: string;
@@ -34,7 +34,7 @@ const IS = ["is", "are"] as const;
 const LACKS = ["lacks", "lack"] as const;
 const CANNOT = ["cannot", "cannot"] as const;
 
-/** The requirements that the agent does not meet; empty where it may take the build. */
+/** Returns the requirements that the agent does not meet; empty if it can run the build. */
 export const unmetRequirements = (
   agent: Skills,
   { platform, ios, android, web, labels, xcode }: Requires,
@@ -57,13 +57,13 @@ export const unmetRequirements = (
   return reasons;
 };
 
-/** Of two wanted versions the one that fulfils both; undefined where none does. */
+/** Returns the one of two required versions that satisfies both; undefined if neither does. */
 const narrowerXcode = (one: string | null, other: string | null): string | null | undefined => {
   if (one === null || other === null) return one ?? other;
   return isXcode(one, other) ? other : isXcode(other, one) ? one : undefined;
 };
 
-/** Merges two sets of requirements: an agent must meet both. Returns undefined where they contradict each other. */
+/** Merges two sets of requirements: an agent must meet both. Returns undefined if they contradict each other. */
 export const mergeRequires = (one: Requires, other: Requires): Requires | undefined => {
   if (one.platform && other.platform && one.platform !== other.platform) return undefined;
   const xcode = narrowerXcode(one.xcode ?? null, other.xcode ?? null);

@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { HOUR_MS } from "../protocol/units.ts";
 
-/** The minutes that must be between two runs at least. */
+/** The minimum number of minutes between two runs. */
 export const SMALLEST_STEP_MINUTES = 5;
 
 interface Field {
@@ -33,7 +33,7 @@ const readNumber = (text: string, { from, to, names }: Field, isEnd: boolean): n
   return value >= from && value <= to ? value : null;
 };
 
-/** The values of one part of a list: `*`, `5`, `1-5`, with `/2` behind the first and the last; null for any other. */
+/** Reads one part of a list: `*`, `5`, `1-5`, with `/2` after the first and the last form; null for anything else. */
 const readValues = (part: string, field: Field): number[] | null => {
   const [, star, first, last, step] = PART.exec(part) ?? [];
   if (star === undefined && first === undefined) return null;
@@ -57,26 +57,26 @@ const smallestStep = (minutes: Set<number>, hours: Set<number>): number => {
   return Math.min(...inHour, hasNextHour ? 60 + sorted[0]! - sorted.at(-1)! : 60);
 };
 
-/** Without any day of the week that is enough alone, a date can be one that never is. */
+/** Reports whether a date never occurs, if no day of the week is sufficient on its own. */
 const neverComes = (days: Set<number>, months: Set<number>, weekdays: string): boolean =>
   weekdays.startsWith("*") && ![...months].some((month) => [...days].some((day) => day <= DAYS_OF_MONTH[month - 1]!));
 
 const numbers = (values: Set<number>): string => [...values].sort((a, b) => a - b).join(",");
 
-/** `*` is kept, as it means any time and not each; hours by a step of `*` also. */
+/** Prints a line. Keeps `*`, which means any time rather than each, and for hours also a step of `*`. */
 const printLine = (texts: string[], values: Set<number>[]): string =>
   texts
     .map((text, index) => (text === "*" || (index === 1 && text.startsWith("*")) ? text : numbers(values[index]!)))
     .join(" ");
 
 interface CronLine {
-  /** Of digits and `*`, and means the same as what was written. */
+  /** Consists of digits and `*`, and is equivalent to the original. */
   line: string;
-  /** Whether a day must match both fields of days. As in Vixie's cron, one is enough unless a field begins with `*`. */
+  /** Whether a day must match both day fields. As in Vixie's cron, one is enough unless a field begins with `*`. */
   needsBothDays: boolean;
 }
 
-/** Reads a cron line of five fields; or the problem, as a sentence that says what to write. */
+/** Reads a cron line of five fields; or returns the problem, as a sentence that says what to write. */
 export const readCron = (cron: string): CronLine | { problem: string } => {
   const texts = cron
     .toUpperCase()
@@ -94,7 +94,7 @@ export const readCron = (cron: string): CronLine | { problem: string } => {
     const read = readField(texts[index]!, field);
     if (!read)
       return {
-        problem: `The ${field.name} must be *, numbers or names from ${field.from} to ${field.to}, ranges as 1-5, steps as */5 or 10-50/5, with commas between them`,
+        problem: `The ${field.name} must be *, numbers or names from ${field.from} to ${field.to}, ranges such as 1-5, steps such as */5 or 10-50/5, with commas between them`,
       };
     values.push(read);
   }
@@ -105,18 +105,18 @@ export const readCron = (cron: string): CronLine | { problem: string } => {
   return { line: printLine(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
 };
 
-/** When something runs: a cron line of five fields, and the zone in which its hours are meant. */
+/** When something runs: a cron line of five fields, and the time zone of its hours. */
 export interface CronSchedule {
   cron: string;
   timeZone: string;
 }
 
-/** Names only: an offset as `+02:00` would stay the same in summer and in winter. */
+/** Names only: an offset such as `+02:00` would stay the same in summer and in winter. */
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
-/** Why a text is no time zone, as a sentence that says what to write; null when it is one. */
+/** Returns why a text is not a time zone, as a sentence that says what to write; null if it is one. */
 export const timeZoneProblem = (timeZone: string): string | null => {
-  const problem = "There is no such time zone: write a name as Europe/Berlin or UTC";
+  const problem = "There is no such time zone: write a name such as Europe/Berlin or UTC";
   if (!ZONE_NAME.test(timeZone)) return problem;
   try {
     new Intl.DateTimeFormat("en", { timeZone });
@@ -127,7 +127,7 @@ export const timeZoneProblem = (timeZone: string): string | null => {
   }
 };
 
-/** @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem */
+/** @throws {Error} for a schedule with a problem, according to `readCron` or `timeZoneProblem` */
 const compileSchedule = ({ cron, timeZone }: CronSchedule): ((after: number) => number) => {
   const read = readCron(cron);
   if ("problem" in read) throw new Error("The schedule never runs");
@@ -141,13 +141,14 @@ const compileSchedule = ({ cron, timeZone }: CronSchedule): ((after: number) => 
 };
 
 /**
- * The first time after `after`, in milliseconds since 1970, as is `after`. Fixed hours run once on each day that has
- * them: at the first minute after a gap of the clock, the first time of two. With `*` hours real time counts.
- * @throws {Error} for a schedule of which `readCron` or `timeZoneProblem` tells a problem
+ * Returns the first time after `after`, both in milliseconds since 1970. Fixed hours run once on each day that has
+ * them: at the first minute after a gap of the clock, and at the first of two equal times. With `*` hours, real time
+ * counts.
+ * @throws {Error} for a schedule with a problem, according to `readCron` or `timeZoneProblem`
  */
 export const nextRun = (schedule: CronSchedule, after: number): number => compileSchedule(schedule)(after);
 
-/** The next `count` times after `after`, as `nextRun` gives them. */
+/** Returns the next `count` times after `after`, as `nextRun` computes them. */
 export const nextRuns = (schedule: CronSchedule, after: number, count: number): number[] => {
   const timeAfter = compileSchedule(schedule);
   const times: number[] = [];
@@ -156,8 +157,8 @@ export const nextRuns = (schedule: CronSchedule, after: number, count: number): 
 };
 
 /**
- * The last time until `until`, where `first` is one of its times and not after `until`: of all times that were missed,
- * the one that is made up for. Looks back an hour first, then ten times as far each time.
+ * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. Of all missed
+ * times, only this one is made up for. Looks back an hour first, then ten times as far each time.
  */
 export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
   const timeAfter = compileSchedule(schedule);

@@ -1,7 +1,7 @@
 import type { Scope } from "../protocol/variable.ts";
 import { cloneOrigin } from "./clone-url.ts";
 
-/* The context that each kind of sealed value is bound to: it opens with the same context only. */
+/* The context to which each kind of sealed value is bound. A value opens with the same context only. */
 
 interface SealedVariable {
   orgId: string;
@@ -32,7 +32,7 @@ interface SealedCredential {
   version: number;
 }
 
-/** A repository's clone credential opens only for the host that it was set for. */
+/** A repository's clone credential opens only for the host for which it was set. */
 export const credentialContext = ({ orgId, repoId, kind, version }: SealedCredential, cloneUrl: string): string[] => [
   "credential",
   orgId,
@@ -56,7 +56,7 @@ export const scheduleContext = ({ orgId, pipelineId, id }: SealedSchedule): stri
   id,
 ];
 
-/** A known text, sealed with each key: it shows whether the key has changed. */
+/** A known text, sealed with each key. It shows whether the key has changed. */
 export const keyCheckContext = (keyId: string): string[] => ["key-check", keyId];
 
 interface SealedConnection {
@@ -68,8 +68,8 @@ interface SealedConnection {
 }
 
 /**
- * What a connection holds opens only for the git host, and the address of its API, that it was given for. The key of
- * an App does not open as a token: nothing may send it.
+ * A connection's secrets open only for the git host, and the API address, for which they were given. The key of an App
+ * does not open as a token, so nothing can send it.
  */
 export const connectionContext = ({ id, kind, apiUrl, auth, sealedVersion }: SealedConnection): string[] => [
   "connection",

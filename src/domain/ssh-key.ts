@@ -4,11 +4,11 @@ const PUBLIC = /^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+ |^-----BEGIN [A-Z ]*PUBLIC KEY-
 /** The first bytes of an OpenSSH key without a passphrase: the format, then the cipher `none` after its length. */
 const WITHOUT_CIPHER = "openssh-key-v1\0\0\0\0\x04none";
 
-/** Why ssh cannot use a text as a private key without a passphrase; null when it can. Does not contact a host. */
+/** Returns why ssh cannot use a text as a private key without a passphrase; null if it can. Does not contact a host. */
 export const sshKeyProblem = (text: string): string | null => {
   const trimmed = text.trim();
   if (PUBLIC.test(trimmed)) return "is a public key: the private one is needed";
-  if (trimmed.startsWith("PuTTY-User-Key-File")) return "is PuTTY's: export it as an OpenSSH key";
+  if (trimmed.startsWith("PuTTY-User-Key-File")) return "has PuTTY's format: export it as an OpenSSH key";
   const [, kind = "", body = ""] = PEM.exec(trimmed) ?? [];
   if (/^ENCRYPTED /.test(kind) || /^Proc-Type: .*ENCRYPTED/m.test(body)) return "must have no passphrase";
   const base64 = body.replaceAll(/^[A-Za-z-]+: .*$/gm, "").replaceAll(/\s/g, "");

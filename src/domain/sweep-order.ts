@@ -1,25 +1,25 @@
-/** Pools of one run, and those of them that are busy: the quiet ones have at least the others' places. */
+/** The most pools in one run, and the most busy ones among them. Quiet pools get at least the remaining places. */
 export const POOLS_PER_SWEEP = 250;
 export const BUSY_POOLS_PER_SWEEP = 200;
-/** Minutes from one walk of the quiet pools to the next. */
+/** Minutes between the beginnings of two walks through the quiet pools. */
 export const QUIET_MINUTES = 15;
 
-/** Where the next sweep goes on: each kind of pool has a walk of its own, in the order of names. */
+/** Where the next sweep continues. Each kind of pool has its own walk, in the order of names. */
 export interface SweepPlace {
   after: string;
-  /** Empty where no walk of the quiet pools is under way. */
+  /** Empty unless a walk through the quiet pools is under way. */
   quietAfter: string;
-  /** The minute since 1970 in which it began last. */
+  /** The minute since 1970 in which the last walk began. */
   quietAt: number;
 }
 
 export const SWEEP_BEGIN: SweepPlace = { after: "", quietAfter: "", quietAt: 0 };
 
-/** Whether a run also sweeps quiet pools. */
+/** Reports whether a run also sweeps quiet pools. */
 export const isQuietTurn = ({ quietAfter, quietAt }: SweepPlace, minute: number): boolean =>
   quietAfter !== "" || minute - quietAt >= QUIET_MINUTES;
 
-/** The next names of a sorted list, and the last of them where more follow. */
+/** Returns the next names of a sorted list, and the last of them if more follow. */
 const next = (names: readonly string[], after: string, room: number): [slice: string[], after: string] => {
   const rest = names.filter((name) => name > after);
   const slice = rest.slice(0, room);
@@ -27,8 +27,8 @@ const next = (names: readonly string[], after: string, room: number): [slice: st
 };
 
 /**
- * Chooses the pools of one run from those that are due, sorted. Each busy pool is in every `rounds`th run; the quiet ones
- * are walked every 15 minutes, in as many runs as it takes.
+ * Chooses one run's pools from those that are due, sorted. Each busy pool is in every `rounds`th run. The walk through
+ * the quiet pools begins every 15 minutes and takes as many runs as necessary.
  */
 export const sweepSlice = (
   place: SweepPlace,

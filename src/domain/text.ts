@@ -1,10 +1,10 @@
 const ESCAPES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])/g;
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f]/g;
 
-/** A text of a log without escape sequences and control characters; line breaks and tabs stay. */
+/** Removes escape sequences and control characters from a log's text. Line breaks and tabs stay. */
 export const plainText = (text: string): string => text.replace(ESCAPES, "").replace(CONTROLS, "");
 
-/** The length up to the last complete UTF-8 character: an incomplete one waits for its other bytes. */
+/** Returns the length up to the last complete UTF-8 character. An incomplete one waits for its remaining bytes. */
 export const wholeCharacters = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back]!;
@@ -15,8 +15,8 @@ export const wholeCharacters = (bytes: Uint8Array): number => {
 };
 
 /**
- * The text without these characters at its end. A regex such as /x+$/ begins again at each x, which takes as long as the
- * square of a long text of them in engines that go back.
+ * Removes these characters at the end of a text. A regex such as /x+$/ restarts at each x. In engines that backtrack, a
+ * long run of x would take time proportional to its square.
  */
 export const withoutEnd = (text: string, characters: string): string => {
   let end = text.length;

@@ -5,10 +5,10 @@ const GROUPS = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 /** Programs break base64 into lines. */
 const inOneLine = (text: string): string => text.replaceAll(/[ \t\r\n]/g, "");
 
-/** Whether the text is base64 (RFC 4648, section 4) with its padding, in any number of lines. */
+/** Reports whether the text is base64 (RFC 4648, section 4) with its padding, in any number of lines. */
 export const isBase64 = (text: string): boolean => GROUPS.test(inOneLine(text));
 
-/** The bytes of a file. @throws Error where the text is not in that encoding; it quotes nothing of it */
+/** Returns the bytes of a file. @throws Error if the text is not in that encoding; the error quotes nothing of it */
 export const bytesOfFile = ({ encoding, text }: Pick<HandedFile, "encoding" | "text">): Uint8Array => {
   if (encoding === "text") return new TextEncoder().encode(text);
   if (!isBase64(text)) throw new Error("it is not base64");
@@ -36,7 +36,7 @@ const COMMON = new Set([
 
 type SecretWarning = "short" | "mask-text" | "common-word" | "json";
 
-/** A program takes single values out of such a secret, and a mask knows only the whole and its lines. */
+/** A program extracts single values from such a secret, but a mask knows only the whole and its lines. */
 const isJson = (value: string): boolean => {
   if (!/^\s*[[{]/.test(value)) return false;
   try {
@@ -47,7 +47,7 @@ const isJson = (value: string): boolean => {
   }
 };
 
-/** Warnings about a secret whose mask would hide other text in logs, reveal the secret, or miss parts of it. */
+/** Returns warnings about a secret whose mask would hide other text in logs, reveal the secret, or miss parts of it. */
 export const secretWarnings = (value: string): SecretWarning[] => [
   ...(value.length < 4 ? (["short"] as const) : []),
   ...(/^\*+$/.test(value) ? (["mask-text"] as const) : []),

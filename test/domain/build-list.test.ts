@@ -20,11 +20,11 @@ interface Build extends QueriedBuild {
   version: number;
 }
 
-/** What one build is to the pool and to D1; null where one of them does not know it. */
+/** One build, as the pool and D1 know it; null if one of them does not. */
 interface Known {
   pool: Build | null;
   store: Build | null;
-  /** Whether the pool has told D1 that the build ended. */
+  /** Whether the pool has reported the build's end to D1. */
   isTold: boolean;
 }
 
@@ -33,7 +33,10 @@ const state = (statuses: BuildStatus[]) =>
   fc.record({ status: fc.constantFrom(...statuses), agentId: fc.constantFrom(...AGENTS) });
 const [anyActive, anyEnded] = [state(ACTIVE), state(ENDED)];
 
-/** Active or ended, told or not, behind in D1 or not in it, known to one side only, set back by a restore of the pool. */
+/**
+ * Active or ended, reported or not, outdated or missing in D1, known to one side only, or reset by a restore of the
+ * pool.
+ */
 const lives: fc.Arbitrary<(of: Omit<Build, "status" | "agentId" | "version">) => Known>[] = [
   fc.tuple(anyActive, fc.option(anyActive)).map(([now, before]) => (of) => ({
     pool: { ...of, ...now, version: 2 },
@@ -50,7 +53,7 @@ const lives: fc.Arbitrary<(of: Omit<Build, "status" | "agentId" | "version">) =>
     store: { ...of, ...now, version: 2 },
     isTold: true,
   })),
-  // The pool told its end between the question to D1 and the one to the pool.
+  // The pool reported the end between the query to D1 and the one to the pool.
   fc.tuple(anyEnded, anyActive).map(([now, before]) => (of) => ({
     pool: { ...of, ...now, version: 2 },
     store: { ...of, ...now, status: before.status, version: 1 },
@@ -95,7 +98,7 @@ const query: fc.Arbitrary<BuildQuery> = fc.oneof(
 const newest = (found: Build[], query: BuildQuery): Build[] =>
   found.filter((build) => matches(build, query)).sort((a, b) => (a.id < b.id ? 1 : -1));
 
-/** What the list shows of a build: the newer of what the pool and D1 know. */
+/** Returns the expected build: the newer of the pool's and D1's versions. */
 const shown = ({ pool, store }: Known): Build =>
   (pool && pool.version > (store?.version ?? 0) ? pool : store!) ?? pool!;
 
@@ -113,7 +116,7 @@ const expected = (known: Known[], query: BuildQuery): Build[] => {
   return newest(known.map(shown), query);
 };
 
-/** Reads the list page by page, as the service does. Counts the questions to the pool. */
+/** Reads the list page by page, as the service does. Counts the queries to the pool. */
 const readAll = (known: Known[], wanted: BuildQuery, limit: number) => {
   const seen: Build[] = [];
   let asked = 0;
@@ -153,7 +156,7 @@ const readAll = (known: Known[], wanted: BuildQuery, limit: number) => {
 };
 
 describe("a list of builds", () => {
-  it("has each build once, in its newest state, whatever D1 knows of it, on pages of any length", () => {
+  it("has each build once, in its newest state, whatever D1 knows about it, on pages of any length", () => {
     fc.assert(
       fc.property(builds, query, fc.integer({ min: 1, max: 4 }), (known, wanted, limit) => {
         expect(readAll(known, wanted, limit).seen).toEqual(expected(known, wanted));
@@ -162,7 +165,7 @@ describe("a list of builds", () => {
     );
   });
 
-  it("asks the pool no more once all older builds have ended", () => {
+  it("stops querying the pool once all older builds have ended", () => {
     const ended: Known[] = Array.from({ length: MOST }, (_, n) => {
       const build: Build = {
         ...{ id: idOf(n), repoId: "r", pipelineId: null, ref: "refs/heads/main", commitSha: null },

@@ -33,7 +33,7 @@ describe("cloneUrlProblem", () => {
     expect(cloneHost(url)).toBe(host);
   });
 
-  it("takes http and file only where they are allowed", () => {
+  it("accepts http and file only where they are allowed", () => {
     for (const url of ["http://host/app.git", "file:///srv/app.git"]) {
       expect(cloneUrlProblem(url, USUAL)).toBe("must use one of: https, ssh");
       expect(cloneUrlProblem(url, LOCAL)).toBeNull();
@@ -75,7 +75,7 @@ describe("cloneUrlProblem", () => {
       "codecommit::eu-west-1://app",
       "https://a..b/app.git",
     ],
-  ])("refuses %j for its form", (url) => {
+  ])("rejects the form of %j", (url) => {
     expect(cloneUrlProblem(url, LOCAL)).toBe(FORM);
   });
 
@@ -121,13 +121,13 @@ describe("canonicalCloneUrl", () => {
   });
 
   it.each(["", "/", "x", "https://", "https://user:pw@host/app.git", "ext::sh -c x", "ssh://git@host/app.git"])(
-    "leaves %j as it is",
+    "returns %j unchanged",
     (text) => {
       expect(canonicalCloneUrl(text)).toBe(text);
     },
   );
 
-  it("takes an address of slashes in no time worth telling", () => {
+  it("reads an address full of slashes in negligible time", () => {
     const slashes = `https://host/${"/".repeat(100_000)}x`;
     expect(canonicalCloneUrl(slashes)).toBe(slashes);
   });

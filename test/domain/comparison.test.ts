@@ -7,7 +7,7 @@ import type { EnvironmentKey } from "../../src/protocol/build.ts";
 const line = fc.constantFrom("a", "b", "c", "took 12.5s", "took 13s", "");
 const lines = fc.array(line, { maxLength: 25 });
 
-/** The length of the longest common subsequence, by trying all. */
+/** Returns the length of the longest common subsequence, by trying all of them. */
 const common = (one: string[], other: string[]): number => {
   const [[first, ...rest], at] = [one, other.indexOf(one[0] ?? "")];
   if (first === undefined) return 0;
@@ -16,7 +16,7 @@ const common = (one: string[], other: string[]): number => {
 };
 
 describe("the difference of two logs", () => {
-  it("has all lines of both in their order, and is as short as can be", () => {
+  it("has all lines of both in order, and is as short as possible", () => {
     fc.assert(
       fc.property(lines, lines, (older, newer) => {
         const found = logDifference(older, newer);
@@ -34,7 +34,7 @@ describe("the difference of two logs", () => {
     );
   });
 
-  it("does not tell times, numbers and hashes", () => {
+  it("ignores times, numbers and hashes", () => {
     const older = ["12:00:01 checkout 77ab12c0", "ran 1,204 tests in 4.31s", "ok"];
     const newer = ["13:10:59 checkout 9f2c1e0d", "ran 1,205 tests in 4m 10s", "expected 118.99 to be 119"];
     expect(logDifference(older, newer).map(({ kind }) => kind)).toEqual([
@@ -47,12 +47,12 @@ describe("the difference of two logs", () => {
   });
 });
 
-describe("what changed in an environment", () => {
+describe("the changes in an environment", () => {
   const of = (key: string, more: Partial<EnvironmentKey> = {}): EnvironmentKey => ({
     ...{ key, scope: "repository", isSecret: false, version: 1, ...more },
   });
 
-  it("is by key and version, never a value", () => {
+  it("contain keys and versions, never values", () => {
     const before = [of("GONE"), of("SAME"), of("NEWER"), of("MOVED"), of("HIDDEN")];
     const now = [
       of("SAME"),

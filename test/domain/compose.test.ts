@@ -42,7 +42,7 @@ describe("compose", () => {
     ]);
   });
 
-  it("gives the next one down as each is taken away", () => {
+  it("falls back to the next scope when one is removed", () => {
     const order = ["pipeline", "repository", "second", "first", "organization"];
     const left = [...EVERYWHERE];
     for (const winner of order) {
@@ -55,7 +55,7 @@ describe("compose", () => {
     expect(values(input(left))).toEqual({});
   });
 
-  it("makes a file of what wins, and of nothing else", () => {
+  it("creates a file for the winning value only", () => {
     const forms = fc.array(fc.option(fc.constantFrom("text" as const, "base64" as const)), {
       minLength: 4,
       maxLength: 4,
@@ -76,20 +76,20 @@ describe("compose", () => {
     );
   });
 
-  it("follows the pipeline's order of groups and leaves out groups it has not attached", () => {
+  it("follows the pipeline's order of groups and ignores groups that it does not attach", () => {
     const groups = EVERYWHERE.filter((one) => one.scope === "group");
     expect(values(input(groups, { groupIds: ["g2", "g1"] }))).toEqual({ K: "first" });
     expect(values(input(groups, { groupIds: ["g2"] }))).toEqual({ K: "second" });
     expect(values(input(groups))).toEqual({});
   });
 
-  it("leaves inactive variables out, their secrecy too", () => {
+  it("ignores inactive variables and their secrecy", () => {
     const off = variable("pipeline", "K", "off", { isActive: false, isSecret: true });
     const [entry] = compose(input([variable("organization", "K", "on"), off]), "trusted");
     expect(entry).toMatchObject({ value: "on", isSecret: false, overrides: [] });
   });
 
-  it("keeps a key secret once anything that names it says so", () => {
+  it("treats a key as secret if any of its variables is", () => {
     const secret = variable("organization", "K", "old", { isSecret: true });
     const plain = variable("repository", "K", "new");
     expect(compose(input([secret, plain]), "trusted")[0]).toMatchObject({ value: "new", isSecret: true });
@@ -98,7 +98,7 @@ describe("compose", () => {
     expect(compose(input([plain], { run: { K: "x" } }), "trusted")[0]?.isSecret).toBe(false);
   });
 
-  it("gives an untrusted run no secret", () => {
+  it("gives an untrusted run no secrets", () => {
     const secret = variable("organization", "K", "old", { isSecret: true });
     const both = input([secret, variable("repository", "K", "new"), variable("repository", "P", "plain")]);
     expect(compose(both, "untrusted").map((entry) => entry.key)).toEqual(["P"]);
@@ -117,7 +117,7 @@ describe("compose", () => {
     expect(preview[1]).not.toHaveProperty("value");
   });
 
-  it("treats names of Object.prototype as any other name", () => {
+  it("treats names of Object.prototype like any other name", () => {
     const names = ["constructor", "toString", "__proto__", "hasOwnProperty", "valueOf"];
     for (const scope of ["organization", "repository", "pipeline"] as const) {
       const entries = compose(input(names.map((name) => variable(scope, name, name))), "trusted");
@@ -127,7 +127,7 @@ describe("compose", () => {
     expect(compose(input([], { run }), "trusted").map((entry) => entry.value)).toEqual(["a", "b"]);
   });
 
-  it("accepts 1,000 variables and 256 KiB and refuses one more", () => {
+  it("accepts 1,000 variables and 256 KiB, and rejects one more", () => {
     const many = (count: number) => Array.from({ length: count }, (_, i) => variable("organization", `K${i}`, ""));
     expect(compose(input(many(1000)), "trusted")).toHaveLength(1000);
     expect(() => compose(input(many(1001)), "trusted")).toThrow(EnvironmentTooLarge);
@@ -175,7 +175,7 @@ describe("compose", () => {
 });
 
 describe("overridesRefused", () => {
-  it("holds for values that were given before the variable refused them", () => {
+  it("applies to values that are older than the variable's setting", () => {
     const variables = [
       variable("organization", "K", "kept", { allowOverride: false }),
       variable("group", "OTHER", "v", { allowOverride: false, groupId: "not of the build" }),
@@ -187,7 +187,7 @@ describe("overridesRefused", () => {
     ]);
   });
 
-  it("names what an active variable keeps for itself, at whatever scope", () => {
+  it("names the keys that active variables reserve, at any scope", () => {
     const kept = variable("organization", "K", "v", { allowOverride: false });
     const free = variable("pipeline", "K", "v");
     const off = variable("pipeline", "OFF", "v", { allowOverride: false, isActive: false });

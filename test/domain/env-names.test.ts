@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { inheritedBySteps, refusedInRun } from "../../src/domain/env-names.ts";
 
-describe("names a run may not set", () => {
+describe("names that a run must not set", () => {
   it.each([
     ...["PATH", "Path", "HOME", "IFS", "ENV", "BASH_ENV", "SHELLOPTS", "PS4", "CDPATH", "PROMPT_COMMAND", "ZDOTDIR"],
     ...["LD_PRELOAD", "LD_AUDIT", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "GCONV_PATH", "BASH_FUNC_ls"],
@@ -22,8 +22,8 @@ describe("names a run may not set", () => {
   });
 });
 
-describe("what steps inherit from the agent", () => {
-  it("is its environment without its own secrets and git's settings", () => {
+describe("the environment that steps inherit from the agent", () => {
+  it("excludes the agent's own secrets and git's settings", () => {
     const names = ["PATH", "HOME", "ANDROID_HOME", "SSH_AUTH_SOCK", "MILLRACE_TOKEN", "GIT_DIR", "git_dir", "DIGIT_X"];
     expect(names.filter(inheritedBySteps)).toEqual(["PATH", "HOME", "ANDROID_HOME", "SSH_AUTH_SOCK", "DIGIT_X"]);
   });

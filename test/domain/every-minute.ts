@@ -8,11 +8,11 @@ interface Local {
   day: number;
   month: number;
   weekday: number;
-  /** As milliseconds of a clock without zones. */
+  /** In milliseconds of a clock without time zones. */
   clock: number;
 }
 
-/** Clocks change at a quarter of an hour, and to ask what they show is slow. */
+/** Clocks change at a quarter of an hour, and computing the time on them is slow. */
 const QUARTER = 15 * MINUTE;
 
 const clocks = new Map<string, Intl.DateTimeFormat>();
@@ -26,7 +26,7 @@ const localOf = (time: number, timeZone: string): Local => {
   return fieldsOf(shown + Math.floor((time - quarter) / MINUTE) * MINUTE);
 };
 
-/** What the clocks of the zone show, as milliseconds of a clock without zones. */
+/** Returns the time on the clocks of the zone, in milliseconds of a clock without time zones. */
 const shownAt = (time: number, timeZone: string): number => {
   const options = {
     timeZone,
@@ -55,7 +55,7 @@ const fieldsOf = (clock: number): Local => {
   };
 };
 
-/** Whether a field of digits, `*`, ranges and steps has a value, read as plainly as can be. */
+/** Reports whether a field of digits, `*`, ranges and steps has a value, in the simplest way. */
 const has = (field: string, from: number, value: number): boolean =>
   field.split(",").some((part) => {
     const [range = "", step = "1"] = part.split("/");
@@ -73,8 +73,8 @@ const isDue = (cron: string, local: Local): boolean => {
 };
 
 /**
- * The times after `after` until `until`, found by asking each minute. `rules` are left out to see that a wrong reading
- * is noticed.
+ * Returns the times after `after` until `until`, by testing each minute. Disabling one of the `rules` shows that a test
+ * notices a wrong reading.
  */
 export const everyMinute = (
   { cron, timeZone }: CronSchedule,

@@ -53,7 +53,7 @@ describe("branchProblem", () => {
     ]).status === 0 &&
     (name.startsWith("refs/") || spawnSync("git", ["check-ref-format", "--branch", name]).status === 0);
 
-  it("says what git says, but for @, which is HEAD by another name", () => {
+  it("agrees with git, except for @, which is another name of HEAD", () => {
     const piece = fc.constantFrom(
       ...["a", "b", "/", ".", "..", "-", "@", "{", "@{", ".lock", "~", "^", ":", "?", "*", "[", "]", "\\", " ", "\t"],
       ...[
@@ -90,7 +90,7 @@ describe("branchProblem", () => {
   });
 });
 
-it("a name is that of a branch and of a tag, and a whole ref only of itself", () => {
+it("a name matches a branch and a tag, and a full ref only itself", () => {
   expect(refsNamed("v2.3")).toEqual(["refs/heads/v2.3", "refs/tags/v2.3"]);
   expect(refsNamed("refs/tags/v2.3")).toEqual(["refs/tags/v2.3"]);
 });

@@ -19,7 +19,7 @@ const pattern = fc.array(part, { minLength: 1, maxLength: 5 }).map((parts) => pa
 
 type Matcher = typeof nameMatcher;
 
-/** Whether the oracle agrees with a matcher of single patterns, in so many random cases. */
+/** Reports whether the oracle agrees with a matcher of single patterns, in this many random cases. */
 const agrees = (matcher: Matcher): boolean => {
   const { failed } = fc.check(
     fc.property(pattern, name, (one, text) => matcher([one])(text) === picomatch.isMatch(text, one, OPTIONS)),
@@ -43,7 +43,7 @@ describe("a pattern", () => {
     ["** stays before /", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("**", "*")))],
     ["? is any number", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("?", "*")))],
     ["** has at least one part", (patterns) => nameMatcher(patterns.map((one) => one.replaceAll("**", "**/*")))],
-  ])("that is read wrongly would be seen: %s", (_, mutant) => {
+  ])("is tested so that a wrong reading fails: %s", (_, mutant) => {
     expect(agrees(mutant)).toBe(false);
   });
 
@@ -70,13 +70,13 @@ describe("a pattern", () => {
     ["**", "a/.b", true],
   ])("%j and %j: %s", (one, text, expected) => expect(nameMatcher([one])(text)).toBe(expected));
 
-  it("that only says how a name begins takes a step for each name", () => {
+  it("takes one step for each name if it is only a prefix", () => {
     const work = { left: 1000 };
     expect(isTouched(["src/**"], ["docs/a", `src/${"a".repeat(10_000)}`], work)).toBe(true);
     expect(work.left).toBe(998);
   });
 
-  it("takes no more work than its characters times those of the name", () => {
+  it("takes at most as many steps as its characters times those of the name", () => {
     const evil = `${"**a*".repeat(62)}b`;
     expect(evil.length).toBeLessThanOrEqual(PATTERN_LIMITS.characters);
     expect(nameMatcher([evil])(`${"a".repeat(10_000)}ba`)).toBe(false);
@@ -91,11 +91,11 @@ describe("several patterns", () => {
     [["docs/b", "!docs/**"], "docs/b", false],
     [["a"], "b", false],
     [[], "a", false],
-  ])("%j decide on %j by the last that matches: %s", (patterns, text, expected) => {
+  ])("%j and %j: the last match decides: %s", (patterns, text, expected) => {
     expect(nameMatcher(patterns)(text)).toBe(expected);
   });
 
-  it("decide as each alone does, the last one first", () => {
+  it("give the same result as single patterns, tried from the last", () => {
     const signed = fc.tuple(fc.boolean(), pattern).map(([isTaking, one]) => (isTaking ? `!${one}` : one));
     fc.assert(
       fc.property(fc.array(signed, { maxLength: 6 }), name, (patterns, text) => {
@@ -106,27 +106,30 @@ describe("several patterns", () => {
   });
 });
 
-describe("a text that is no pattern", () => {
+describe("a text that is not a pattern", () => {
   it.each([
     ["", "A pattern must not be empty"],
     ["!", "A pattern must not be empty"],
     ["a".repeat(251), "A pattern must have at most 250 characters"],
     ["\ud800", "A pattern must be valid Unicode"],
-    ["src/*.{ts,tsx}", "A pattern has no lists in braces: write one pattern for each"],
+    ["src/*.{ts,tsx}", "A pattern cannot have lists in braces: write one pattern for each"],
     ["/docs/**", "A pattern must not begin with / or ./: leave it out"],
     ["!./docs", "A pattern must not begin with / or ./: leave it out"],
     ["docs/", "A pattern must not end with /: write /** for all below it"],
-  ])("%j is told what it must be", (text, problem) => {
+  ])("%j gets a message that says what to write", (text, problem) => {
     expect(patternProblem(text, "path")).toBe(problem);
     expect(patternProblem(text, "ref")).toBe(problem);
   });
 
-  it.each(["v[0-9]*", "a b", "refs/heads/main", "a\\b"])("%j is none for a branch, but one for a path", (text) => {
-    expect(patternProblem(text, "ref")).not.toBeNull();
-    expect(patternProblem(text, "path")).toBeNull();
-  });
+  it.each(["v[0-9]*", "a b", "refs/heads/main", "a\\b"])(
+    "%j is not a pattern for branches, but is one for paths",
+    (text) => {
+      expect(patternProblem(text, "ref")).not.toBeNull();
+      expect(patternProblem(text, "path")).toBeNull();
+    },
+  );
 
-  it("is none that begins a list with !", () => {
+  it("cannot begin a list with !", () => {
     expect(firstPatternProblem("!docs/**")).toContain("'**'");
     expect(firstPatternProblem("docs/**")).toBeNull();
   });

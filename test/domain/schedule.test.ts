@@ -11,7 +11,7 @@ import {
 } from "../../src/domain/schedule.ts";
 import { everyMinute } from "./every-minute.ts";
 
-/** Times in UTC; what follows from the calendar and from when clocks change there. */
+/** Times in UTC, derived from the calendar and from when clocks change there. */
 const RUNS: [cron: string, timeZone: string, after: string, next: string[]][] = [
   ["40 7 * * *", "UTC", "2026-11-20T07:40Z", ["2026-11-21T07:40Z", "2026-11-22T07:40Z"]],
   ["*/20 22 * * *", "UTC", "2026-12-31T22:10Z", ["2026-12-31T22:20Z", "2026-12-31T22:40Z", "2027-01-01T22:00Z"]],
@@ -20,17 +20,17 @@ const RUNS: [cron: string, timeZone: string, after: string, next: string[]][] = 
   ["5 0 1 * *", "UTC", "2026-11-23T00:00Z", ["2026-12-01T00:05Z", "2027-01-01T00:05Z"]],
   ["5 0 29 2 *", "UTC", "2026-11-23T00:00Z", ["2028-02-29T00:05Z"]],
   ["5 0 31 * *", "UTC", "2026-11-23T00:00Z", ["2026-12-31T00:05Z", "2027-01-31T00:05Z", "2027-03-31T00:05Z"]],
-  // A day of the month or a day of the week: either.
+  // A day of the month or a day of the week: either is enough.
   ["0 4 25 * 1", "UTC", "2026-11-23T05:00Z", ["2026-11-25T04:00Z", "2026-11-30T04:00Z"]],
-  // A field of days that begins with `*` restricts and does not add, as in cronie, robfig/cron and croniter.
+  // A day field that begins with `*` restricts instead of adding, as in cronie, robfig/cron and croniter.
   ["0 9 */1 * 1", "UTC", "2026-11-23T10:00Z", ["2026-11-30T09:00Z", "2026-12-07T09:00Z"]],
   ["0 0 */2 * 1", "UTC", "2025-01-01T00:00Z", ["2025-01-13T00:00Z", "2025-01-27T00:00Z"]],
   ["0 9 13 * */5", "UTC", "2026-11-23T00:00Z", ["2026-12-13T09:00Z", "2027-06-13T09:00Z"]],
   ["0 9 1-31 * 1", "UTC", "2026-11-23T10:00Z", ["2026-11-24T09:00Z", "2026-11-25T09:00Z"]],
   ["0 0 29 2 */7", "UTC", "2026-11-23T00:00Z", ["2032-02-29T00:00Z", "2060-02-29T00:00Z"]],
-  // Half past two is not there on the last Sunday of March: the first minute after the gap.
+  // Half past two does not exist on the last Sunday of March: the first minute after the gap.
   ["30 2 * * *", "Europe/Paris", "2027-03-27T12:00Z", ["2027-03-28T01:00Z", "2027-03-29T00:30Z"]],
-  // It is there twice on the last Sunday of October: once, the first time.
+  // It exists twice on the last Sunday of October: run once, the first time.
   ["30 2 * * *", "Europe/Paris", "2027-10-30T12:00Z", ["2027-10-31T00:30Z", "2027-11-01T01:30Z"]],
   ["0 8 * * *", "America/Chicago", "2027-03-13T15:00Z", ["2027-03-14T13:00Z", "2027-03-15T13:00Z"]],
   ["45 23 * * *", "Asia/Kolkata", "2026-11-23T18:00Z", ["2026-11-23T18:15Z", "2026-11-24T18:15Z"]],
@@ -49,13 +49,13 @@ describe("the known cases", () => {
     expect(nextRuns({ cron, timeZone }, Date.parse(after), next.length).map(iso)).toEqual(next);
   });
 
-  it.each(REFUSED)("refuse %j", (cron) => expect(readCron(cron)).toHaveProperty("problem"));
+  it.each(REFUSED)("reject %j", (cron) => expect(readCron(cron)).toHaveProperty("problem"));
 
-  it.each(["", "Mars/Olympus", "+25:00", "Berlin", "UTC\u0000"])("refuse the zone %j", (zone) =>
+  it.each(["", "Mars/Olympus", "+25:00", "Berlin", "UTC\u0000"])("reject the zone %j", (zone) =>
     expect(timeZoneProblem(zone)).not.toBeNull(),
   );
 
-  it.each(["UTC", "Europe/Berlin", "Etc/GMT+5", "America/Argentina/Buenos_Aires"])("take the zone %s", (zone) => {
+  it.each(["UTC", "Europe/Berlin", "Etc/GMT+5", "America/Argentina/Buenos_Aires"])("accept the zone %s", (zone) => {
     expect(timeZoneProblem(zone)).toBeNull();
   });
 });
@@ -70,7 +70,7 @@ describe("a cron line", () => {
     ["0 0 31 4,6,9,11 */2", "This date never comes: no such month has so many days"],
     ["@daily", "Write the five fields: minute, hour, day of the month, month, day of the week"],
     [" ".repeat(300), "A schedule must have at most 200 characters"],
-  ])("%j is refused: %s", (cron, problem) => expect(readCron(cron)).toEqual({ problem }));
+  ])("%j is rejected: %s", (cron, problem) => expect(readCron(cron)).toEqual({ problem }));
 
   it.each([
     ["0,58 3 * * *", "0,58 3 * * *"],
@@ -80,7 +80,7 @@ describe("a cron line", () => {
     ["5-59/20 * * * *", "5,25,45 * * * *"],
   ])("%j is read as %j", (cron, line) => expect(readCron(cron)).toMatchObject({ line }));
 
-  it("of any text is a line or a problem, and each line runs", () => {
+  it("is valid or has a problem, and each valid one runs", () => {
     const word = fc.oneof(
       fc.string(),
       fc.stringMatching(/^[0-9*,/LW#?A-Z-]{0,5}$/),
@@ -136,7 +136,7 @@ const random = fc.tuple(cron, place, number(0, 24 * 60)).map(([line, [timeZone, 
   after: Date.parse(from!) + minutes * 60_000,
 }));
 
-/** Whether the times of the next 40 hours are those that asking every minute finds. */
+/** Reports whether the times of the next 40 hours are those that testing every minute finds. */
 const agrees = (
   { schedule, after }: { schedule: CronSchedule; after: number },
   rules?: Parameters<typeof everyMinute>[3],
@@ -147,7 +147,7 @@ const agrees = (
 };
 
 describe("the next times", () => {
-  it("are those that asking every minute finds", () => {
+  it("are those that testing every minute finds", () => {
     fc.assert(
       fc.property(random, (one) => agrees(one)),
       { numRuns: 60 },
@@ -156,8 +156,8 @@ describe("the next times", () => {
 
   it.each([
     ["a gap of the clock", { afterGaps: false, once: true }],
-    ["an hour that comes twice", { afterGaps: true, once: false }],
-  ])("would be seen to be wrong at %s", (_, rules) => {
+    ["an hour that occurs twice", { afterGaps: true, once: false }],
+  ])("fail the test with a wrong rule for %s", (_, rules) => {
     expect(
       fc.check(
         fc.property(random, (one) => agrees(one, rules)),
@@ -166,7 +166,7 @@ describe("the next times", () => {
     ).toBe(true);
   });
 
-  it("are after now, each at least five minutes after the last but at a change of the clock", () => {
+  it("are after now, each at least five minutes after the last, except at a change of the clock", () => {
     const utc = cron.map((line) => ({ cron: line, timeZone: "UTC" }));
     fc.assert(
       fc.property(utc, number(0, 2_000_000_000), (schedule, seconds) => {
@@ -179,7 +179,7 @@ describe("the next times", () => {
   });
 });
 
-it("finds the last of the times that were missed as asking every minute does, after a minute and after weeks", () => {
+it("finds the last missed time as testing every minute does, after a minute and after weeks", () => {
   const minutes = fc.oneof(number(0, 3 * 60), number(0, 20 * 24 * 60));
   fc.assert(
     fc.property(random, minutes, ({ schedule, after }, missed) => {

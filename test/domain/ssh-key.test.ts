@@ -8,7 +8,7 @@ import { sshKeyProblem } from "../../src/domain/ssh-key.ts";
 const folder = mkdtempSync(join(tmpdir(), "millrace-key-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Both halves of a key as ssh-keygen makes it. */
+/** Returns both halves of a key from ssh-keygen. */
 const made = (passphrase: string, ...options: string[]): { secret: string; open: string } => {
   const path = join(folder, crypto.randomUUID());
   execFileSync("ssh-keygen", ["-q", "-N", passphrase, "-f", path, ...options]);
@@ -25,7 +25,7 @@ const KINDS = [
 
 describe("sshKeyProblem", () => {
   it.each(KINDS)(
-    "takes what ssh-keygen %s %s %s %s %s %s makes, and tells its passphrase and its public half",
+    "accepts a key of ssh-keygen %s %s %s %s %s %s, and recognizes its passphrase and its public half",
     (...kind) => {
       const options = kind.filter((word) => word !== undefined);
       const { secret, open } = made("", ...options);
@@ -37,7 +37,7 @@ describe("sshKeyProblem", () => {
     },
   );
 
-  it("refuses what is no key, or half of one", () => {
+  it("rejects other texts, and half of a key", () => {
     const { secret } = made("", "-t", "ed25519");
     const said = "must be a private key, from its BEGIN line to its END line";
     for (const text of [

@@ -10,7 +10,7 @@ import {
   sweepSlice,
 } from "../../src/domain/sweep-order.ts";
 
-/** How the cron of a minute comes: as it should, twice at once, a minute late, or never. */
+/** How the cron trigger of a minute arrives: normally, twice at once, a minute late, or never. */
 const CRONS = ["once", "once", "once", "twice", "late", "none"] as const;
 const KINDS = ["busy", "quiet", "changing"] as const;
 type Kind = (typeof KINDS)[number];
@@ -23,7 +23,7 @@ const choose: Choose = (place, busy, quiet, minute) => {
   return [slice.names, slice.place];
 };
 
-/** The rule of 0.12.0 and before: slices by the minute, and quiet pools only in the minutes that 15 divides. */
+/** The rule of 0.12.0 and earlier: slices by the minute, and quiet pools only in minutes divisible by 15. */
 const chooseByMinute: Choose = (place, busy, quiet, minute) => {
   const due = minute % QUIET_MINUTES === 0 ? [...busy, ...quiet].sort() : busy;
   const begin = (minute % Math.max(1, Math.ceil(due.length / 250))) * 250;
@@ -32,15 +32,18 @@ const chooseByMinute: Choose = (place, busy, quiet, minute) => {
 
 interface History {
   kinds: Kind[];
-  /** How each cron comes, one after the other and again from the first, and which of several runs ends last. */
+  /** How the cron triggers arrive, in a cycle, and which of several runs ends last. */
   crons: { how: (typeof CRONS)[number]; lastIsFirst: boolean }[];
 }
 
-/** The first minute of a history, since 1970, and the last one. */
+/** The first and the last minute of a history, since 1970. */
 const FIRST = 29_000_010;
 const MINUTES = 300;
 
-/** Runs the sweeps of 300 minutes. @returns the most pools of one run, and the most turns from one sweep of a pool to the next, for each kind */
+/**
+ * Runs the sweeps of 300 minutes. @returns the most pools in one run, and the most turns between two sweeps of a pool,
+ * for each kind
+ */
 const sweepAll = ({ kinds, crons }: History, rule: Choose) => {
   const pools = kinds.map((kind, n) => ({ kind, n, name: `org-${String(n).padStart(4, "0")}`, last: 0 }));
   const isBusy = ({ kind, n }: (typeof pools)[number], minute: number) =>
@@ -72,7 +75,7 @@ const sweepAll = ({ kinds, crons }: History, rule: Choose) => {
   return { most, longest };
 };
 
-/** The most turns from one sweep of a pool to the next: twice its period. A pool that changes counts as both. */
+/** The most turns between two sweeps of a pool: twice its period. A pool that changes counts as both kinds. */
 const boundsOf = (kinds: Kind[]) => {
   const count = (kind: Kind) => kinds.filter((one) => one === kind || one === "changing").length;
   return {
@@ -84,7 +87,7 @@ const boundsOf = (kinds: Kind[]) => {
 const ON_TIME: History["crons"] = [{ how: "once", lastIsFirst: false }];
 
 describe("the order in which pools are swept", () => {
-  it("comes to every pool within twice its period, however many there are and however the crons come", () => {
+  it("reaches every pool within twice its period, for any number of pools and any arrival of cron triggers", () => {
     const kinds = fc
       .tuple(fc.integer({ min: 1, max: 3000 }), fc.array(fc.constantFrom(...KINDS), { minLength: 1, maxLength: 40 }))
       .map(([count, pattern]) => Array.from({ length: count }, (_, n) => pattern[n % pattern.length]!));
@@ -104,7 +107,7 @@ describe("the order in which pools are swept", () => {
     );
   });
 
-  it.each([501, 750, 1001, 1250])("comes to all of %i quiet pools, where slices by the minute never did", (count) => {
+  it.each([501, 750, 1001, 1250])("reaches all %i quiet pools, which slices by the minute never did", (count) => {
     const history = { kinds: Array<Kind>(count).fill("quiet"), crons: ON_TIME };
     expect(sweepAll(history, chooseByMinute).longest.quiet).toBe(MINUTES);
     expect(sweepAll(history, choose).longest.quiet).toBe(QUIET_MINUTES);

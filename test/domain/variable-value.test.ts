@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { bytesOfFile, isBase64 } from "../../src/domain/variable-value.ts";
 
 describe("the bytes of a file", () => {
-  it("are those of its text, in UTF-8", () => {
+  it("are its text in UTF-8", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
         expect(Buffer.from(bytesOfFile({ encoding: "text", text })).toString("utf8")).toBe(text);
@@ -11,7 +11,7 @@ describe("the bytes of a file", () => {
     );
   });
 
-  it("are those that base64 stands for, in lines of any length and kind", () => {
+  it("are its decoded base64, in lines of any length and kind", () => {
     const breaks = fc.constantFrom("", "\n", "\r\n", " ");
     fc.assert(
       fc.property(fc.uint8Array(), fc.integer({ min: 1, max: 80 }), breaks, (bytes, width, end) => {
@@ -26,7 +26,7 @@ describe("the bytes of a file", () => {
     );
   });
 
-  it("are none where a character is missing, doubled or another one", () => {
+  it("are rejected if a character is missing, doubled or replaced", () => {
     const of = fc.uint8Array({ minLength: 1 }).map((bytes) => Buffer.from(bytes).toString("base64"));
     fc.assert(
       fc.property(of, fc.nat(), fc.constantFrom("", "%", "-", "AA", "\0", "é"), (text, at, other) => {

@@ -1,11 +1,11 @@
 import { nameMatcher, patternProblem } from "../patterns.ts";
 
 /*
- * Which files of a checkout a list of paths means. A path is a file, a folder with all that is in it, or a pattern;
- * one that begins with `!` takes away from those before it, and the last that matches decides.
+ * Chooses the files of a checkout that a list of paths names. A path is a file, a folder with everything in it, or a
+ * pattern. A path that begins with `!` excludes matches of earlier paths. The last match decides.
  */
 
-/** Without `./` at its beginning; all that is below a folder that is written with `/` at its end. */
+/** Removes `./` at the beginning. A `/` at the end becomes a pattern for everything below the folder. */
 const plain = (path: string): string => {
   const short = path.replace(/^(?:\.\/)+/, "").replace(/\/{2,}/g, "/");
   if (short === "." || short === "") return "**";
@@ -15,10 +15,10 @@ const plain = (path: string): string => {
 const isTakingAway = (path: string): boolean => path.startsWith("!");
 const withoutSign = (path: string): string => plain(isTakingAway(path) ? path.slice(1) : path);
 
-/** Why a text is no path of files, as a sentence; null when it is one. */
+/** Returns why a text is not a valid path of files, as a sentence; null if it is valid. */
 export const artifactPathProblem = (path: string): string | null => {
   if (path === "" || path === "!") return "A path must not be empty";
-  if (path.includes("${{")) return "A path is plain text: nothing is put in place of ${{ }} here";
+  if (path.includes("${{")) return "A path is plain text: ${{ }} is not evaluated here";
   const text = withoutSign(path);
   if (text.startsWith("/") || text.startsWith("~")) return "A path is relative to the checkout";
   if (text.split("/").includes("..")) return "A path is inside the checkout: it must not have .. in it";
@@ -27,14 +27,14 @@ export const artifactPathProblem = (path: string): string | null => {
 
 const WILDCARD = /[*?]/;
 
-/** The folders before the first part with a wildcard; all parts of a path without one. */
+/** Returns the folders before the first part with a wildcard; all parts of a path without a wildcard. */
 const fixedParts = (path: string): string[] => {
   const parts = path.split("/");
   const first = parts.findIndex((part) => WILDCARD.test(part));
   return first < 0 ? parts : parts.slice(0, first);
 };
 
-/** The name below what is fixed: a file that is named in full keeps its last part. */
+/** Returns the name below the fixed part. A file that is named in full keeps its last part. */
 const nameBelow = (fixed: string[], path: string): string => {
   const parts = path.split("/");
   return parts.slice(Math.min(fixed.length, parts.length - 1)).join("/");
@@ -45,13 +45,13 @@ const NO_LIMIT = { left: Number.POSITIVE_INFINITY };
 export interface ChosenPaths {
   /** Where files may be: the parts of files and folders, none of them within another. */
   places: string[][];
-  /** The name that a file or folder at this path is kept by; null where the paths do not mean it. */
+  /** Returns the name under which to keep the file or folder at this path; null if the paths do not include it. */
   nameOf(path: string): string | null;
-  /** Whether it stands in a path as it is: as the path, or before the first wildcard. */
+  /** Reports whether a path names it literally, as the whole path or before the first wildcard. */
   isNamed(path: string): boolean;
 }
 
-/** The same files, each by its whole path. */
+/** Returns the same files, each named by its full path. */
 export const byWholePaths = ({ nameOf, ...chosen }: ChosenPaths): ChosenPaths => ({
   ...chosen,
   nameOf: (path) => (nameOf(path) === null ? null : path),
@@ -59,7 +59,10 @@ export const byWholePaths = ({ nameOf, ...chosen }: ChosenPaths): ChosenPaths =>
 
 const isWithin = (inner: string[], outer: string[]): boolean => outer.every((part, index) => inner[index] === part);
 
-/** Each path must have been checked with `artifactPathProblem`. Only the file helper asks: a cancel ends what is too long. */
+/**
+ * Chooses files by paths, each of which `artifactPathProblem` must have checked. Only the file helper calls this, so a
+ * cancel ends a slow call.
+ */
 export const choosePaths = (paths: readonly string[]): ChosenPaths => {
   const read = paths.map((path) => {
     const text = withoutSign(path);
@@ -83,25 +86,26 @@ export const choosePaths = (paths: readonly string[]): ChosenPaths => {
 
 const HOME = /^~\/+/;
 
-/** What nobody else's build may find: keys of people, and what an agent proves itself with. */
+/** Folders that no other build may find, with people's keys or an agent's credentials. */
 const NEVER = new Set([".ssh", ".gnupg", ".aws", ".kube", ".netrc", ".git-credentials", ".millrace"]);
 
-/** Why a path cannot be cached, as a sentence; null when it can. */
+/** Returns why a path cannot be cached, as a sentence; null if it can. */
 export const cachePathProblem = (path: string): string | null => {
-  if (path === "~" || path === "~/") return "Name a folder below ~/: not all of it is cached";
+  if (path === "~" || path === "~/") return "Name a folder below ~/: you cannot cache all of ~/";
   if (!HOME.test(path)) {
     if (path.startsWith("/")) return "A path is relative to the checkout, or begins with ~/";
-    return path.startsWith("!") ? "A path of a cache cannot be taken away with !" : artifactPathProblem(path);
+    return path.startsWith("!") ? "A cache path cannot be excluded with !" : artifactPathProblem(path);
   }
   const below = path.replace(HOME, "").replace(/^(?:\.\/+)+/, "");
   const [first = ""] = below.split("/");
   if (/[*?[]/.test(first)) return "The first folder below ~/ must be named in full";
-  if (first === "" || first === "." || first.startsWith("!")) return "Name a folder below ~/: not all of it is cached";
-  if (NEVER.has(first.toLowerCase())) return `~/${first} is never cached: it is there for secrets`;
+  if (first === "" || first === "." || first.startsWith("!"))
+    return "Name a folder below ~/: you cannot cache all of ~/";
+  if (NEVER.has(first.toLowerCase())) return `~/${first} is never cached because it holds secrets`;
   return artifactPathProblem(below);
 };
 
-/** The paths in the checkout, and those below HOME, each relative to it. */
+/** Splits the paths into those in the checkout and those below HOME, relative to each. */
 export const cachePlaces = (paths: readonly string[]): { checkout: string[]; home: string[] } => ({
   checkout: paths.filter((path) => !HOME.test(path)),
   home: paths.filter((path) => HOME.test(path)).map((path) => path.replace(HOME, "").replace(/^(?:\.\/+)+/, "")),

@@ -2,34 +2,34 @@ import type { ArtifactFile } from "../../protocol/artifact.ts";
 import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { withoutEnd } from "../text.ts";
 
-/** What HFS+ does not see in a name (Apple TN1150; git refuses the same in `.git`). */
+/** Characters that HFS+ ignores in a name (Apple TN1150; git rejects the same ones in `.git`). */
 const INVISIBLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-/** The main stream of a file or folder by its whole name on NTFS. */
+/** The main stream of a file or folder, by its full name on NTFS. */
 const MAIN_STREAM = /::\$[a-z_]{1,20}$/;
 
-/** Windows drops points and spaces at the end of a name. */
+/** Windows drops dots and spaces at the end of a name. */
 const foldPart = (part: string): string => withoutEnd(part.replace(MAIN_STREAM, ""), ". ");
 
 const foldPath = (path: string): string[] =>
   path.replace(INVISIBLE, "").normalize("NFC").toLowerCase().normalize("NFC").split("/").map(foldPart);
 
 /**
- * What a file system may take for the same name. Letter case, the composition of letters, characters that nobody sees
- * and the end of a part do not count.
+ * Returns a form that is equal for names that some file system treats as the same. It ignores letter case, the
+ * composition of letters, invisible characters and the end of a part.
  */
 export const sameName = (path: string): string => foldPath(path).join("/");
 
-/** Two paths that cannot stand beside each other, by their places in the list. */
+/** Two paths that cannot coexist, by their positions in the list. */
 interface Clash {
-  /** The same name on some system, or the first is a file where the other needs a folder. */
+  /** The names are the same on some system, or the first is a file where the other needs a folder. */
   kind: "same" | "folder";
   index: number;
   other: number;
 }
 
-/** The first clash in the order of names; null where there is none. Takes as long as sorting the paths. */
+/** Returns the first clash in the order of names; null if there is none. Takes as long as sorting the paths. */
 export const clashIn = (paths: readonly string[]): Clash | null => {
-  // A separator below all other characters: what is in a folder comes right after a file of its name.
+  // This separator sorts below all other characters: the content of a folder comes right after a file with its name.
   const names = paths.map((path) => foldPath(path).join("\0"));
   const order = [...names.keys()].sort((a, b) => (names[a]! < names[b]! ? -1 : names[a]! > names[b]! ? 1 : a - b));
   for (const [place, other] of order.entries()) {
@@ -41,22 +41,25 @@ export const clashIn = (paths: readonly string[]): Clash | null => {
   return null;
 };
 
-/** A file with the place of its bytes in the artifact. */
+/** A file with the position of its bytes in the artifact. */
 export interface PlacedFile extends ArtifactFile {
   start: number;
   /** Exclusive. */
   end: number;
 }
 
-/** What may not be in a name on any system: controls, and what Windows takes for a folder or a drive. */
+/**
+ * Characters that a name must not have on any system: control characters, and those that Windows reads as a folder or a
+ * drive.
+ */
 const FORBIDDEN = /[\x00-\x1F\x7F-\x9F\\]/;
 const DRIVE = /^[A-Za-z]:/;
 
-/** Why the path cannot be one of an artifact's files, in words for its sender; null where it can. */
+/** Returns why the path cannot belong to an artifact, in words for its sender; null if it can. */
 export const pathProblem = (path: string): string | null => {
   if (new TextEncoder().encode(path).length > LIMITS.artifactPathBytes)
     return `has more than ${withCommas(LIMITS.artifactPathBytes)} bytes`;
-  if (!path.isWellFormed()) return "has half a character";
+  if (!path.isWellFormed()) return "has an incomplete character";
   if (FORBIDDEN.test(path)) return "has a control character or a backslash";
   if (DRIVE.test(path)) return "begins with the letter of a drive";
   if (path.startsWith("/")) return "is absolute";
@@ -66,14 +69,14 @@ export const pathProblem = (path: string): string | null => {
 };
 
 interface ListProblem {
-  /** Of the file; null where the list as a whole is wrong. */
+  /** Of the file; null if the list as a whole is wrong. */
   index: number | null;
   problem: string;
 }
 
 const CLASHES = { same: "is the same as another one on some systems", folder: "is the folder of another one" };
 
-/** What is wrong with the list of an artifact of so many bytes and files; null where nothing is. */
+/** Returns the problem with the list of an artifact with this many bytes and files; null if there is none. */
 export const listProblem = (
   list: readonly ArtifactFile[],
   { bytes, files }: { bytes: number; files: number },
@@ -91,7 +94,7 @@ export const listProblem = (
   return sum === bytes ? null : whole(`has files of ${withCommas(sum)} bytes, and the artifact ${withCommas(bytes)}`);
 };
 
-/** The files with the places of their bytes, which lie one after the other. */
+/** Returns the files with the positions of their bytes, one after the other. */
 export const placeFiles = (list: readonly ArtifactFile[]): PlacedFile[] => {
   let at = 0;
   return list.map((file) => {
@@ -101,7 +104,7 @@ export const placeFiles = (list: readonly ArtifactFile[]): PlacedFile[] => {
   });
 };
 
-/** The files of a folder, at any depth; all of them where none is named. */
+/** Returns the files in a folder, at any depth; all files if no folder is named. */
 export const inFolder = <F extends Pick<ArtifactFile, "path">>(list: readonly F[], folder: string | null): F[] => {
   if (folder === null || folder === "") return [...list];
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;

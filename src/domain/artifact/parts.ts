@@ -1,9 +1,9 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** How many parts an artifact of so many bytes is sent in; none where it has no byte. */
+/** Returns the number of parts for an artifact of this size; 0 if it is empty. */
 export const countParts = (bytes: number): number => Math.ceil(bytes / LIMITS.artifactPartBytes);
 
-/** Bytes of the part with this number, from 1; null where there is no such part. */
+/** Returns the bytes of the part with this number, from 1; null if there is no such part. */
 export const partSize = (bytes: number, number: number): number | null => {
   const parts = countParts(bytes);
   if (!Number.isInteger(number) || number < 1 || number > parts) return null;

@@ -1,17 +1,17 @@
 import type { PlacedFile } from "./file-list.ts";
 
-/* ZIP archives (APPNOTE 6.3.10) whose files are stored as they are, so that all sizes are known before the first byte. */
+/* ZIP archives (APPNOTE 6.3.10) with uncompressed files, so that all sizes are known before the first byte. */
 
 const LARGE = 0xffffffff;
 const MANY = 0xffff;
-/** Version 4.5 of the format: with 64-bit sizes. Made on Unix, so that the modes count. */
+/** Version 4.5 of the format, with 64-bit sizes. Created on Unix, so that the modes count. */
 const VERSION = 45;
 const MADE_BY = (3 << 8) | VERSION;
 /** Names are UTF-8. */
 const FLAGS = 0x0800;
 const REGULAR_FILE = 0o100000;
 
-/** A file with its own header in front of it. */
+/** A file, preceded by its own header. */
 export interface ZipEntry {
   file: PlacedFile;
   header: Uint8Array;
@@ -19,9 +19,9 @@ export interface ZipEntry {
 
 interface ZipLayout {
   entries: ZipEntry[];
-  /** What stands behind all files. */
+  /** The directory after all files. */
   directory: Uint8Array;
-  /** Bytes of the whole. */
+  /** The size of the whole archive in bytes. */
   size: number;
 }
 
@@ -55,21 +55,21 @@ class Bytes {
     return this;
   }
 
-  /** The place of the next bytes. */
+  /** Returns the position for the next bytes. */
   #next(bytes: number): number {
     this.#at += bytes;
     return this.#at - bytes;
   }
 }
 
-/** Date and time as DOS wrote them, in UTC: two seconds are the finest step, and 1980 the first year. */
+/** Returns date and time in the format of DOS, in UTC, with a resolution of two seconds, from 1980 on. */
 const dosTime = (at: number): [time: number, date: number] => {
   const when = new Date(Math.max(at, Date.UTC(1980, 0, 1)));
   const time = (when.getUTCHours() << 11) | (when.getUTCMinutes() << 5) | (when.getUTCSeconds() >> 1);
   return [time, ((when.getUTCFullYear() - 1980) << 9) | ((when.getUTCMonth() + 1) << 5) | when.getUTCDate()];
 };
 
-/** What both headers of a file say in the same order. */
+/** Writes the fields that both headers of a file share, in the same order. */
 const common = (bytes: Bytes, { crc32, size }: PlacedFile, at: number): Bytes => {
   const shortSize = Math.min(size, LARGE);
   return bytes.two(VERSION, FLAGS, 0, ...dosTime(at)).four(Number.parseInt(crc32, 16), shortSize, shortSize);
@@ -93,7 +93,7 @@ const centralHeader = (file: PlacedFile, name: Uint8Array, at: number, offset: n
   return (extra > 0 ? bytes.two(1, 8 * wide.length).eight(...wide) : bytes).bytes;
 };
 
-/** The end of the archive, in the long form too where a number does not fit into the short one. */
+/** Writes the end of the archive, and its long form if a number does not fit into the short one. */
 const ending = (count: number, size: number, offset: number): Uint8Array => {
   const isWide = count >= MANY || size >= LARGE || offset >= LARGE;
   const bytes = new Bytes(22 + (isWide ? 76 : 0));
@@ -118,7 +118,7 @@ const joinBytes = (parts: Uint8Array[]): Uint8Array => {
   return bytes.bytes;
 };
 
-/** The archive of these files in their order; all of them are of the time `at` (milliseconds since 1970). */
+/** Lays out an archive of these files in order, all with the time `at` (milliseconds since 1970). */
 export const zipLayout = (files: readonly PlacedFile[], at: number): ZipLayout => {
   const encoder = new TextEncoder();
   const headers: Uint8Array[] = [];

@@ -1,19 +1,19 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** What of an entry counts for the room in its repository. */
+/** The facts of an entry that count towards its repository's quota. */
 export interface StoredSize {
   /** Its pipeline and branch. */
   scope: string;
   bytes: number;
   isOfDefaultBranch: boolean;
-  /** The day on which a build found it last, and when it was made: the least one is the first to go. */
+  /** The last day on which a build used it, and its creation. The entry with the lowest values is dropped first. */
   usedDay: string;
   madeAt: string;
 }
 
 /**
- * The entries that give way to a new one; null where it has no room. A branch pushes out its own entries alone, of its
- * own pipeline. The default branch also pushes out those of other branches, so that none of them can fill the room.
+ * Returns the entries to drop for a new one; null if there is no room for it. A branch drops only entries of its own
+ * and of the same pipeline. The default branch also drops those of other branches, so that they cannot fill the quota.
  */
 export const entriesToDrop = <E extends StoredSize>(
   storedEntries: readonly E[],

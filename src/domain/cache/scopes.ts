@@ -1,19 +1,22 @@
 import type { Trust } from "../../protocol/build.ts";
 import { branchOf, refOf } from "../git-ref.ts";
 
-/** What decides which cache entries a build finds. The pool knows it all: no agent and no step can change it. */
+/**
+ * The facts that decide which cache entries a build finds. The pool knows them all: no agent and no step can change
+ * them.
+ */
 export interface CacheFacts {
   repoId: string;
   pipelineId: string | null;
   /** A branch's own name, or a full ref. */
   branch: string;
   event: string;
-  /** The branch that a pull request is for; null where there is none. */
+  /** The target branch of a pull request; null if there is none. */
   base: string | null;
   trust: Trust;
 }
 
-/** The refs whose entries a build finds, best first, and the one that its own go to. */
+/** The refs whose entries a build finds, best first, and the ref to which it saves. */
 interface CacheRefs {
   reads: string[];
   writes: string | null;
@@ -21,12 +24,12 @@ interface CacheRefs {
 
 const NONE: CacheRefs = { reads: [], writes: null };
 
-/** No branch and no tag has such a ref: what an untrusted build leaves, no trusted one finds. */
+/** No branch and no tag has such a ref, so no trusted build finds the entries of an untrusted one. */
 const untrustedRef = (ref: string): string => ref.replace(/^refs\//, "refs/untrusted/");
 
 /**
- * A build finds the entries of its own branch, of the base of its pull request, and of the default branch; it writes
- * to its own branch alone. A merge queue's branch is there for one build: nothing is written for it.
+ * A build finds the entries of its own branch, of its pull request's base, and of the default branch. It saves to its
+ * own branch only. A merge queue's branch exists for one build, so nothing is saved for it.
  */
 export const cacheRefs = ({ pipelineId, branch, event, base, trust }: CacheFacts, defaultBranch: string): CacheRefs => {
   if (pipelineId === null) return NONE;

@@ -3,13 +3,16 @@ import { settledLine } from "../../protocol/settled-line.ts";
 import { plainText } from "../text.ts";
 import { COMPLAINS, SAYS_WHERE, SAYS_WHY } from "./error-patterns.ts";
 
-/** A person would have to read further for the cause. */
+/** Lines after which a person would have to keep looking for the cause. */
 const WARNS = /\b0 (?:errors?|failed|failures?)\b|\bwarning\b/i;
-/** What other programs write before the lines of those that they run: the builds of Docker, the frames of Terraform. */
+/** Prefixes that other programs add to the lines of their commands: Docker's builds, Terraform's frames. */
 const BEFORE = /^(?:#\d+ (?:\d+\.\d+ )?|│ )/;
 const RED = /\x1b\[(?:[\d;]*;)?(?:31|91)m\s*[^\s\x1b]/;
 
-/** How surely a line tells why a step failed: 3 names the cause, 2 the part that failed, 1 is only red or a complaint, 0 does not. */
+/**
+ * Rates how well a line explains the failure of a step: 3 names the cause, 2 the part that failed, 1 is only red or a
+ * complaint, 0 explains nothing.
+ */
 export const errorRank = (line: string): 0 | 1 | 2 | 3 => {
   const raw = settledLine(line);
   const text = plainText(raw).slice(0, 1000).replace(BEFORE, "").trimEnd();
@@ -19,7 +22,7 @@ export const errorRank = (line: string): 0 | 1 | 2 | 3 => {
   return COMPLAINS.test(text) || RED.test(raw) ? 1 : 0;
 };
 
-/** The line of a log at a byte. */
+/** A log line with its byte offset. */
 export interface LogLine {
   offset: number;
   text: string;
@@ -29,20 +32,23 @@ export interface Excerpt {
   /** Lines around the error, which is the one at `at`. */
   lines: LogLine[];
   at: number;
-  /** The offsets of all lines that tell of an error, ascending. Only those that say the most. */
+  /** The offsets of all lines with an error, ascending. Only those with the highest rank. */
   errors: number[];
 }
 
-/** Lines of a step that are read: errors before them are left to the log. */
+/** How many lines of a step to read. Earlier errors appear only in the log. */
 const MOST_LINES = 400;
 const CONTEXT = 3;
 const MOST_ERRORS = 50;
 /** Characters of a line in an excerpt. */
 const MOST_CHARACTERS = 500;
-/** Characters of the line that a list shows. */
+/** Characters of the line in a list. */
 const LISTED_CHARACTERS = 200;
 
-/** The line that says why these lines end in a failure, with its context; the last lines where none does. Null without text. */
+/**
+ * Finds the line that explains why these lines end in a failure, with its context; the last lines if none does. Null
+ * without text.
+ */
 export const findExcerpt = (all: LogLine[]): Excerpt | null => {
   const lines = all.slice(-MOST_LINES);
   while (lines.length > 0 && plainText(settledLine(lines.at(-1)?.text ?? "")).trim() === "") lines.pop();
@@ -60,25 +66,28 @@ export const findExcerpt = (all: LogLine[]): Excerpt | null => {
   return { lines: excerptLines, at: first - from, errors };
 };
 
-/** The line of a log's end that says why it failed, as lists show it; null where none does. @param end its last bytes, as text */
+/**
+ * Finds the line at a log's end that says why it failed, as lists show it; null if there is none. @param end its last
+ * bytes, as text
+ */
 export const findFailedLine = (end: string): string | null => {
   const excerpt = findExcerpt(end.split("\n").map((text, offset) => ({ offset, text })));
   const line = excerpt && excerpt.errors.length > 0 ? excerpt.lines[excerpt.at]?.text.trim() : undefined;
   return line ? line.slice(0, LISTED_CHARACTERS).toWellFormed() : null;
 };
 
-/** Bytes of a log, from `start` to before `end`, or to its end where that is null. */
+/** Bytes of a log, from `start` up to `end`, exclusive, or to its end if that is null. */
 export interface PartOfLog {
   start: number;
   end: number | null;
 }
 
-/** What the step wrote whose output begins at `start`: up to where the next one begins. */
+/** Returns the output of the step that begins at `start`, up to the start of the next one. */
 export const partFrom = (steps: readonly Step[], start: number): PartOfLog => {
   const later = steps.flatMap(({ logOffset }) => (logOffset !== null && logOffset > start ? [logOffset] : []));
   return { start, end: later.length > 0 ? Math.min(...later) : null };
 };
 
-/** What the step wrote that failed; without one, what was written before the first step. */
+/** Returns the output of the failed step; without one, the output before the first step. */
 export const failingPart = (steps: readonly Step[]): PartOfLog =>
   partFrom(steps, steps.find(({ status }) => status === "failed")?.logOffset ?? 0);

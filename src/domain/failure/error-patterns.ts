@@ -1,4 +1,4 @@
-/** How any program begins the line that says what went wrong. */
+/** How programs usually begin the line that names the error. */
 const COMMON = [
   /^\s*(?:[\w.$]+\.)?\w*(?:Error|Exception)\b(?:\s*\[\w+\])?: \S/,
   /^\s*(?:\S+: )?(?:fatal|fatal error|error)(?:\[\w+\])?:(?: |$)/i,
@@ -12,7 +12,7 @@ const COMMON = [
   /^(?:✘ )?\[(?:error|fatal)\] (?!COMPILATION ERROR|(?:Failures|Errors|Tests run)\b)(?!.*<<< (?:FAILURE|ERROR)!)\S/i,
 ];
 
-/** What npm says of where it was; the reason stands behind it. */
+/** Lines in which npm says where it was. The reason comes after them. */
 const NPM_PLACE =
   "code|errno|syscall|path|file|dest|command|workspace|location|Lifecycle|Test failed|Exit status|Failed at|This is|A complete log|\\S+ (?:info|http|WARN|warn) |\\S+@\\S+ \\w+: `";
 

@@ -1,9 +1,9 @@
 import type { BuildEvent } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 
-/** A build that has ended, or one job in such builds. What an older release did not keep is absent. */
+/** An ended build, or one job in such builds. Facts that an older release did not keep are absent. */
 export interface Run {
-  /** Ids grow with the time of their creation. */
+  /** Ids increase with the time of their creation. */
   id: string;
   status: EndedStatus;
   event?: BuildEvent;
@@ -13,19 +13,19 @@ export interface Run {
 }
 
 export interface FailingRuns<R> {
-  /** The first that failed after the last one that succeeded. */
+  /** The first failure after the last success. */
   first: R;
-  /** How many failed since. A build and its repeats are one. */
+  /** The number of failures since then. A build and its retries count once. */
   builds: number;
-  /** How many commits they are of; null where one of them is not known. */
+  /** The number of their commits; null if one of the commits is unknown. */
   commits: number | null;
-  /** False: an earlier one may have failed first, because none is known to have succeeded just before. */
+  /** False: an earlier run may have failed first, because the one just before is not known to have succeeded. */
   isCertain: boolean;
-  /** The same commit succeeded before: what broke is not in it. */
+  /** The same commit succeeded before, so the cause is not in the commit. */
   hasPassed: boolean;
 }
 
-/** A run, and the id of the run in whose place it counts: its own, or that of the one that it repeats. */
+/** A run, and the id of the run in whose place it counts: its own, or that of the run that it retries. */
 interface PlacedRun<R> {
   run: R;
   place: string;
@@ -34,8 +34,8 @@ interface PlacedRun<R> {
 const hasVerdict = ({ status, isUntrusted = false }: Run): boolean => status !== "canceled" && !isUntrusted;
 
 /**
- * The runs in the order of their commits. A retry stands behind what it repeats, however old that is; so does a run
- * that a request asked for, of a commit that was built before.
+ * Orders the runs by their commits. A retry comes right after the run that it repeats, however old that is. So does a
+ * requested run of a commit that was built before.
  */
 const inOrder = <R extends Run>(runs: readonly R[]): PlacedRun<R>[] => {
   const places = new Map<string, string>();
@@ -50,20 +50,20 @@ const inOrder = <R extends Run>(runs: readonly R[]): PlacedRun<R>[] => {
       if (commitSha && !retryOf) ofCommits.set(commitSha, place);
       return { run, place };
     });
-  // The sort is stable: runs of one place stay in the order of their ids.
+  // The sort is stable: runs in one place keep the order of their ids.
   return placedRuns.sort((a, b) => (a.place === b.place ? 0 : a.place < b.place ? -1 : 1));
 };
 
 const areOfOneCommit = (one: PlacedRun<Run>, other: PlacedRun<Run>): boolean =>
   one.place === other.place || (one.run.commitSha != null && one.run.commitSha === other.run.commitSha);
 
-/** The number of commits; null where one is not known. */
+/** Counts the commits; null if one is unknown. */
 const countCommits = (failed: readonly PlacedRun<Run>[]): number | null => {
   const commits = failed.map(({ run }) => run.commitSha ?? null);
   return commits.includes(null) ? null : new Set(commits).size;
 };
 
-/** Whether no commit without a verdict lies between the last that succeeded and the first that failed. */
+/** Reports whether no commit without a verdict lies between the last success and the first failure. */
 const isCertain = (
   placedRuns: readonly PlacedRun<Run>[],
   green: PlacedRun<Run> | undefined,
@@ -75,8 +75,8 @@ const isCertain = (
     .every((one) => areOfOneCommit(one, green) || areOfOneCommit(one, first));
 
 /**
- * Since when the runs of one pipeline and ref fail; null where the newest commit with a verdict succeeded. A canceled
- * run says nothing, nor does an untrusted one, which lacks secrets.
+ * Finds when the runs of one pipeline and ref began to fail; null if the newest commit with a verdict succeeded. A
+ * canceled run has no verdict, nor does an untrusted one, which lacks secrets.
  */
 export const failingSince = <R extends Run>(runs: readonly R[]): FailingRuns<R> | null => {
   const placedRuns = inOrder(runs);

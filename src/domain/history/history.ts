@@ -3,15 +3,15 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { timeOfId } from "../id-range.ts";
 import { type FailingRuns, failingSince, type Run } from "./failing-since.ts";
 
-/** How many spans of time fall into each bucket. Absent buckets are empty. */
+/** The number of durations in each bucket. Absent buckets are empty. */
 type Histogram = Record<number, number>;
 
-/** Buckets from a span to its double: a percentile is at most a sixteenth of an octave, 4.5 %, beside the exact one. */
+/** Buckets from a duration to its double. A percentile is off by at most a sixteenth of an octave, 4.5 %. */
 const BUCKETS_AN_OCTAVE = 8;
 
 const toBucket = (milliseconds: number): number => Math.floor(Math.log2(Math.max(1, milliseconds)) * BUCKETS_AN_OCTAVE);
 
-/** The middle of a bucket, in whole milliseconds. */
+/** Returns the middle of a bucket, in whole milliseconds. */
 const bucketMiddle = (bucket: number): number => Math.round(2 ** ((bucket + 0.5) / BUCKETS_AN_OCTAVE));
 
 export const toHistogram = (spans: readonly number[]): Histogram => {
@@ -31,7 +31,10 @@ export const addHistograms = (histograms: readonly Histogram[]): Histogram => {
   return sum;
 };
 
-/** The span, in milliseconds, that this share of the spans does not exceed (nearest rank); null without any. */
+/**
+ * Returns the duration in milliseconds that this share of the durations does not exceed (nearest rank); null if there
+ * are none.
+ */
 export const percentile = (histogram: Histogram, share: number): number | null => {
   const counts = Object.entries(histogram).map(([bucket, count]): [number, number] => [Number(bucket), count]);
   const total = counts.reduce((sum, [, count]) => sum + count, 0);
@@ -43,15 +46,15 @@ export const percentile = (histogram: Histogram, share: number): number | null =
   return null;
 };
 
-/** What the history of a pipeline keeps: its last builds, and numbers of its last days. */
+/** The size of a pipeline's history: its last builds, and numbers for its last days. */
 export const HISTORY_SIZE = { builds: 30, days: 14 };
 
-/** A build that has ended. Times are milliseconds since 1970. */
+/** An ended build. Times are milliseconds since 1970. */
 export interface EndedBuild extends Run {
   number: number;
-  /** The whole name: `refs/heads/main`. */
+  /** The full name: `refs/heads/main`. */
   ref: string;
-  /** Tests of it failed and then passed. */
+  /** Whether its tests failed and then passed. */
   isFlaky: boolean;
   subject: string | null;
   author: string | null;
@@ -60,31 +63,31 @@ export interface EndedBuild extends Run {
   finishedAt: number;
 }
 
-/** The builds that were created on one day. `flaky`: those of the succeeded ones that were. */
+/** The builds that were created on one day. `flaky` counts the succeeded ones that were flaky. */
 export interface DayOfBuilds {
   succeeded: number;
   failed: number;
   canceled: number;
   flaky: number;
-  /** Of those that succeeded or failed. */
+  /** The durations of builds that succeeded or failed. */
   took: Histogram;
-  /** From its creation until it began. */
+  /** The time from their creation to their start. */
   waited: Histogram;
 }
 
 export interface History {
-  /** The newest first. */
+  /** Newest first. */
   builds: EndedBuild[];
-  /** By their date: `2026-11-22`. */
+  /** By date: `2026-11-22`. */
   days: Record<string, DayOfBuilds>;
 }
 
 export const NO_HISTORY: History = { builds: [], days: {} };
 
-/** The first millisecond of a time's day. */
+/** Returns the first millisecond of a time's day. */
 export const dayStart = (at: number): number => Math.floor(at / DAY_MS) * DAY_MS;
 
-/** The first millisecond of the days that are kept. */
+/** Returns the first millisecond of the retained days. */
 export const keptSince = (now: number): number => dayStart(now) - (HISTORY_SIZE.days - 1) * DAY_MS;
 
 const isoDate = (at: number): string => new Date(at).toISOString().slice(0, 10);
@@ -104,8 +107,8 @@ const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
 };
 
 /**
- * Counts again what was created since `from`, the first millisecond of a day: `builds` are all of that time, in any
- * order, and perhaps older ones. What was known of that time is replaced, so that doing it twice changes nothing.
+ * Recounts the builds created since `from`, the first millisecond of a day. `builds` are all builds of that time, in
+ * any order, and perhaps older ones. The new counts replace the old ones, so repeating the call changes nothing.
  */
 export const rollUp = (before: History, from: number, builds: readonly EndedBuild[], now: number): History => {
   const buildsById = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
@@ -123,19 +126,19 @@ export const rollUp = (before: History, from: number, builds: readonly EndedBuil
   return { builds: newest, days: Object.fromEntries(days.sort(([a], [b]) => (a < b ? -1 : 1))) };
 };
 
-/** Since when the builds of this ref fail; null where they do not. A tag is red or green for itself. */
+/** Finds when the builds of this ref began to fail; null if they do not. Each tag is red or green on its own. */
 export const redSince = ({ builds }: History, ref: string): FailingRuns<EndedBuild> | null =>
   failingSince(builds.filter((build) => build.ref === ref));
 
 const DAYS_OF_WEEK = 7;
 
-/** What seven days of builds were like. Times are milliseconds; null where no build of theirs began. */
+/** Seven days of builds. Times are milliseconds; null if none of the builds began. */
 export interface Week {
   succeeded: number;
   failed: number;
   canceled: number;
   flaky: number;
-  /** What half of the builds took at most, and nine in ten. */
+  /** The longest duration of the fastest half of the builds, and of the fastest nine in ten. */
   tookP50: number | null;
   tookP90: number | null;
   waitedP50: number | null;
@@ -159,7 +162,7 @@ export const addUp = (days: readonly DayOfBuilds[]): Week => {
   };
 };
 
-/** The days of the week that ends with today; `weeksAgo` 1 is the one before. */
+/** Returns the days of the week that ends with today; `weeksAgo` 1 is the previous one. */
 export const daysOfWeek = ({ days }: History, now: number, weeksAgo = 0): DayOfBuilds[] => {
   const next = dayStart(now) + DAY_MS - weeksAgo * DAYS_OF_WEEK * DAY_MS;
   return Object.entries(days).flatMap(([date, day]) => {

@@ -2,57 +2,60 @@ import { SaxesParser, type SaxesTagPlain } from "saxes";
 import { KIB, MIB } from "../../protocol/units.ts";
 import { ReferenceRepair } from "./repair-references.ts";
 
-/** One `testcase` element: one try of one test, as its tool wrote it down. */
+/** One `testcase` element: one try of one test, as its tool reports it. */
 export interface TestCase {
-  /** Names of the suites around it, outermost first, joined by " > ". */
+  /** Names of the enclosing suites, outermost first, joined by " > ". */
   suite: string;
   className: string;
   name: string;
-  /** Source file as the tool names it, and the line in it; null where it does not. */
+  /** The source file as the tool names it, and the line in it; null if unknown. */
   file: string | null;
   line: number | null;
-  /** Null where the report has no number that makes sense. */
+  /** Null if the report has no plausible number. */
   seconds: number | null;
   outcome: "passed" | "failed" | "skipped";
-  /** Failed tries that the tool itself put into this element (Surefire's `flakyFailure`, `rerunFailure`). */
+  /** Failed tries that the tool put into this element (Surefire's `flakyFailure`, `rerunFailure`). */
   failedTries: number;
-  /** Of a failure: its first line of words, and its stack or other text. Empty without one. */
+  /** The first line of a failure's message, and its stack or other text. Empty without a failure. */
   message: string;
   text: string;
 }
 
-/** A file that is no test report. The message has line and column and never more of the file than an element's name. */
+/** A file that is not a test report. The message has line and column and quotes at most the name of an element. */
 export class ReportRefused extends Error {}
 
-/** Texts are cut later than what is sent of them, so that a secret is masked before it is cut through. */
+/** Texts are cut at lengths beyond those that are sent, so that the mask sees a whole secret before a cut. */
 export const REPORT_LIMITS = {
   fileBytes: 30 * MIB,
   jobBytes: 100 * MIB,
   jobCases: 100_000,
   nameCharacters: 1_000,
   messageCharacters: 4_000,
-  /** Of a failure. */
+  /** Per failure. */
   textCharacters: 20 * KIB,
   /** Suites around a test case. */
   depth: 100,
 } as const;
 
 const FAILURES = new Set(["failure", "error"]);
-/** Tries before the one that counts, in Surefire's words. */
+/** Surefire's elements for tries before the final one. */
 const EARLIER_TRIES = new Set(["flakyFailure", "flakyError", "rerunFailure", "rerunError"]);
 const NOT_RUN = new Set(["disabled", "skipped", "notrun", "ignored"]);
-/** Characters that XML forbids and tools write all the same, as colours in a message or `<` in an attribute. */
+/**
+ * Matches errors for characters that XML forbids but that tools write anyway, such as colours in a message or `<` in an
+ * attribute.
+ */
 const TOLERATED = /disallowed character/;
-/** Each takes its time: a file of nothing else would keep the agent busy. */
+/** Each such error takes time: a file full of them would keep the agent busy. */
 const MOST_TOLERATED = 10_000;
-/** Elements within each other, and attributes of one. */
+/** The depth of nested elements, and the attributes of one. */
 const MOST_DEPTH = 2 * REPORT_LIMITS.depth;
 const MOST_ATTRIBUTES = 1_000;
 
 /**
- * The test cases of a JUnit report (https://github.com/testmoapp/junitxml has the dialects).
+ * Returns the test cases of a JUnit report (https://github.com/testmoapp/junitxml lists the dialects).
  * @param maxCases how many it may have
- * @throws ReportRefused for what is not well-formed, has a DOCTYPE, no suite as its root, or too many cases
+ * @throws ReportRefused if it is not well-formed, has a DOCTYPE, no suite as its root, or too many cases
  */
 export const parseJUnit = (report: string, maxCases: number = REPORT_LIMITS.jobCases): TestCase[] => {
   const reader = new JUnitReader(maxCases);
@@ -67,14 +70,14 @@ export class JUnitReader {
   readonly #maxCases: number;
   readonly #cases: TestCase[] = [];
   readonly #open: string[] = [];
-  /** The names of the suites around, each with those around it. */
+  /** The names of the enclosing suites, each with those around it. */
   readonly #suites: string[] = [];
   #case: TestCase | null = null;
   #tolerated = 0;
   #attributes = 0;
-  /** A report without any byte is what a tool leaves that had no test to run. */
+  /** A tool leaves an empty report if it had no test to run. */
   #isEmpty = true;
-  /** Whether text belongs to the failure of the present case. */
+  /** Whether text belongs to the failure of the current case. */
   #inFailure = false;
 
   constructor(maxCases: number) {
@@ -113,8 +116,8 @@ export class JUnitReader {
   #opened({ name, attributes }: SaxesTagPlain): void {
     const isRoot = this.#open.length === 0;
     if (isRoot && name !== "testsuites" && name !== "testsuite")
-      this.#refuse("is no JUnit report: its root is another");
-    if (this.#open.length === MOST_DEPTH) this.#refuse("has too many elements within each other");
+      this.#refuse("is not a JUnit report: its root element is another one");
+    if (this.#open.length === MOST_DEPTH) this.#refuse("has too deeply nested elements");
     this.#open.push(name);
     if (name === "testsuite") this.#enter(attributes.name ?? "");
     else if (name === "testcase") this.#begin(attributes);
@@ -122,7 +125,7 @@ export class JUnitReader {
   }
 
   #enter(suite: string): void {
-    if (this.#suites.length === REPORT_LIMITS.depth) this.#refuse("has too many suites within each other");
+    if (this.#suites.length === REPORT_LIMITS.depth) this.#refuse("has too deeply nested suites");
     const around = [this.#suites.at(-1) ?? "", suite].filter(Boolean);
     this.#suites.push(cut(around.join(" > "), REPORT_LIMITS.nameCharacters));
   }
@@ -188,7 +191,7 @@ export class JUnitReader {
   }
 }
 
-/** The parser's words without its place, and without what it quotes. */
+/** Returns the parser's message without its position and without quotes from the file. */
 const parserReason = (message: string): string => message.replace(/^\d+:\d+: /, "").replace(/[.:].*$/s, "");
 
 const cut = (text: string, characters: number): string => (text.length > characters ? text.slice(0, characters) : text);

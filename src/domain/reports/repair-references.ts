@@ -1,4 +1,4 @@
-/** What begins a part without references, and what ends it. */
+/** The beginning and the end of a part without references. */
 const PLAIN = [
   ["<![CDATA[", "]]>"],
   ["<!--", "-->"],
@@ -6,10 +6,10 @@ const PLAIN = [
 ] as const;
 const SIGN = /[&<]/g;
 const REFERENCE = /&(?:#(?:[xX]([0-9a-fA-F]{1,8})|(\d{1,8}))|[A-Za-z_:][\w:.-]{0,59});/y;
-/** Characters that must be seen to know what a sign begins. */
+/** Characters to look ahead, to know which part begins here. */
 const AHEAD = 64;
 
-/** Of XML 1.0, section 2.2. */
+/** As defined in XML 1.0, section 2.2. */
 const isCharacter = (code: number): boolean =>
   (code >= 0x20 && code <= 0xd7ff) ||
   (code >= 0xe000 && code <= 0xfffd) ||
@@ -17,16 +17,16 @@ const isCharacter = (code: number): boolean =>
   [0x09, 0x0a, 0x0d].includes(code);
 
 /**
- * Makes references of what tools write in place of them: `&` that stands for itself, and the number of a character that
- * XML forbids, such as the escape of a colour. Reads a text in pieces, each character once.
+ * Repairs references that tools write wrongly: an `&` that stands for itself, and the number of a character that XML
+ * forbids, such as the escape of a colour. Reads a text in pieces, and each character once.
  */
 export class ReferenceRepair {
   readonly #onRepair: () => void;
-  /** The end of the pieces before, not yet read. */
+  /** The unread end of the earlier pieces. */
   #remainder = "";
-  /** What ends the part without references that is read. */
+  /** The end of the current part without references. */
   #until: string | null = null;
-  /** How far the present text was read. */
+  /** How far the current text was read. */
   #readTo = 0;
 
   constructor(onRepair: () => void) {
@@ -46,7 +46,7 @@ export class ReferenceRepair {
     return parts.join("");
   }
 
-  /** Up to the end of a part without references. @returns where it goes on; null where the piece ends */
+  /** Reads to the end of a part without references. @returns where to continue; null where the piece ends */
   #plain(text: string, at: number, isLast: boolean, parts: string[]): number | null {
     const until = this.#until ?? "";
     const end = text.indexOf(until, at);
@@ -58,7 +58,7 @@ export class ReferenceRepair {
     return to;
   }
 
-  /** Up to and with the next sign. */
+  /** Reads up to the next sign, inclusive. */
   #signed(text: string, at: number, isLast: boolean, parts: string[]): number | null {
     SIGN.lastIndex = at;
     const sign = SIGN.exec(text)?.index ?? text.length;

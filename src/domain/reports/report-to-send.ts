@@ -5,20 +5,20 @@ import type { TestCase } from "./parse-junit.ts";
 
 /** A test with the result that counts. */
 export interface TestResult extends TestCase {
-  /** How often it ran: 1, or more where it was tried again. */
+  /** How often it ran: more than 1 if it was retried. */
   tries: number;
   /** Whether it failed and passed in the same job. */
   isFlaky: boolean;
 }
 
 /**
- * One result for each test. The same test several times is one that was tried again if a try failed: flaky if another
- * passed, else failed. Without a failure they are a test with several sets of values, each counted.
+ * Folds the tries of each test into one result. Several cases of a test are retries if one failed: flaky if another
+ * passed, otherwise failed. Without a failure they are a test with several sets of values, and each counts.
  */
 export const foldTries = (cases: readonly TestCase[]): TestResult[] =>
   [...groupBy(cases, testIdentity).values()].flatMap(foldCases);
 
-/** What makes two cases the same test. */
+/** Returns the identity that two cases of one test share. */
 export const testIdentity = ({ suite, className, name, file }: TestCase): string =>
   JSON.stringify([suite, className, name, file]);
 
@@ -48,17 +48,17 @@ export const countTests = (results: readonly TestResult[]): TestCounts => ({
   seconds: Math.round(results.reduce((sum, { seconds }) => sum + (seconds ?? 0), 0) * 1000) / 1000,
 });
 
-/** A result that is worth a row of its own. */
+/** A result that deserves its own row. */
 export type IdentifiedTest = TestResult & { id: string };
 
-/** Characters of a failure's text, from the most on, until the whole fits. */
+/** The lengths to try for a failure's text, longest first, until the whole report fits. */
 const TEXT_CHARACTERS = [LIMITS.testTextCharacters, 8192, 4096, 2048, 1024, 512, 128, 0];
-/** What else the request has. */
+/** Room for the other fields of the request. */
 const SPARE_BYTES = 4096;
 
 /**
- * The report as it is sent: those that failed, then the flaky ones, then the slowest, cut so that it fits into a
- * request. `mask` hides secrets; it is applied before anything is cut.
+ * Builds the report to send: failed tests, then flaky ones, then the slowest, cut to fit into a request. `mask` hides
+ * secrets before anything is cut.
  */
 export const reportToSend = (
   results: readonly IdentifiedTest[],
@@ -105,7 +105,7 @@ const toSend = (test: IdentifiedTest, mask: (text: string) => string): ReportedT
   };
 };
 
-/** The same with texts so short, and then so few tests, that a request may have it. */
+/** Shortens texts, and then drops tests, until a request can hold the report. */
 const fitIntoRequest = (report: ReportedTests): ReportedTests => {
   const shortened = (characters: number): ReportedTests => ({
     ...report,
@@ -126,5 +126,5 @@ const fits = (report: ReportedTests): boolean =>
 const cut = (text: string, characters: number): string =>
   text.length > characters ? text.slice(0, characters).toWellFormed() : text.toWellFormed();
 
-/** Codes of terminals (ECMA-48), as tools write them into messages; some lose the escape character on their way. */
+/** Removes terminal codes (ECMA-48) that tools write into messages. Some tools lose the escape character. */
 const withoutColours = (text: string): string => text.replace(/(?:\x1b|\ufffd)\[[\d;]*[A-Za-z]/g, "");

@@ -1,19 +1,22 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { ReportedTests } from "../../protocol/test-report.ts";
 
-/** Characters that no text needs: controls besides tab and line ends, and what changes the direction of text around it. */
+/**
+ * Characters that no text needs: controls other than tabs and line ends, and those that change the direction of
+ * surrounding text.
+ */
 const UNWANTED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * A text of a report as it is kept: at most so many characters, each of them whole. What is unwanted is replaced, not
- * left out, so that nothing that was masked apart comes together.
+ * Returns the stored form of a report's text: at most this many characters, none of them incomplete. Unwanted
+ * characters are replaced, not removed, so that separately masked parts stay apart.
  */
 const storedText = (text: string, characters: number): string =>
   text.replace(UNWANTED, "\ufffd").slice(0, characters).toWellFormed();
 
 type Texts = Pick<ReportedTests, "tests" | "warnings">;
 
-/** The texts of a report that may have a secret in them, in an order that `withTexts` knows. */
+/** Lists the texts of a report that may contain a secret, in the order of `withTexts`. */
 export const listTexts = ({ tests, warnings }: Texts): string[] => [
   ...tests.flatMap(({ suite, className, name, file, message, text }) => [
     suite,
@@ -26,7 +29,7 @@ export const listTexts = ({ tests, warnings }: Texts): string[] => [
   ...warnings.flatMap(({ file, message }) => [file ?? "", message]),
 ];
 
-/** The report with these texts, masked, cut to the lengths that are kept. */
+/** Replaces the texts of the report with these masked ones, cut to the stored lengths. */
 export const withTexts = (report: Texts, texts: string[]): Texts => {
   const rest = texts.values();
   const next = (characters: number): string => storedText(rest.next().value ?? "", characters);
@@ -36,7 +39,7 @@ export const withTexts = (report: Texts, texts: string[]): Texts => {
     return file === null ? null : path;
   };
   const message = (): string => next(LIMITS.testMessageCharacters);
-  // The fields are read in the order of `listTexts`.
+  // Read the fields in the order of `listTexts`.
   const tests = report.tests.map((test) => ({
     ...test,
     suite: name(),
@@ -49,7 +52,7 @@ export const withTexts = (report: Texts, texts: string[]): Texts => {
   return { tests, warnings: report.warnings.map(({ file }) => ({ file: nextFile(file), message: message() })) };
 };
 
-/** What a report says of itself that cannot be; null for one that can. */
+/** Returns a contradiction in a report; null if there is none. */
 export const contradictionIn = ({ counts, tests, passed = [] }: ReportedTests): string | null => {
   const { total, failed, skipped, flaky } = counts;
   const countListed = (result: "failed" | "skipped"): number =>

@@ -19,13 +19,13 @@ describe("paths of files", () => {
     expect(choosePaths([path]).nameOf(file)).toBe(name);
   });
 
-  it("take away what ! says, and the last that matches decides", () => {
+  it("exclude matches of !, and the last match decides", () => {
     const { nameOf, places } = choosePaths(["out", "!out/tmp/", "out/tmp/keep/*"]);
     expect(["out/a", "out/tmp/x", "out/tmp/keep/y"].map(nameOf)).toEqual(["a", null, "y"]);
     expect(places).toEqual([["out"]]);
   });
 
-  it("are looked for in each place once", () => {
+  it("are searched for once in each place", () => {
     const placesOf = (...paths: string[]) => choosePaths(paths).places.map((parts) => parts.join("/"));
     expect(placesOf("a/b/*", "a/*", "a/*/c", "z")).toEqual(["a", "z"]);
     expect(placesOf("a/b", "**")).toEqual([""]);
@@ -48,7 +48,7 @@ describe("paths of files", () => {
     expect(artifactPathProblem("a/../b")).not.toBeNull();
   });
 
-  it("name what they find by relative names", () => {
+  it("give each file a relative name", () => {
     const part = fc.constantFrom("a", "b", "c.txt");
     const file = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
     const path = fc

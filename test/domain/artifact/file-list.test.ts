@@ -9,7 +9,7 @@ const file = (path: string, size = 1) => ({
 });
 
 describe("a path", () => {
-  it.each(["a", "a/b", ".hidden", "..a", "a..", "a b", "ü/漢", "a/.../b", "-rf", "con"])("%j is taken", (path) => {
+  it.each(["a", "a/b", ".hidden", "..a", "a..", "a b", "ü/漢", "a/.../b", "-rf", "con"])("%j is accepted", (path) => {
     expect(pathProblem(path)).toBeNull();
   });
 
@@ -30,7 +30,7 @@ describe("a path", () => {
     "a\x7f",
     "a\u0085",
     "\ud800",
-  ])("%j is refused", (path) => {
+  ])("%j is rejected", (path) => {
     expect(pathProblem(path)).not.toBeNull();
   });
 
@@ -39,7 +39,7 @@ describe("a path", () => {
     expect(pathProblem(`${"é".repeat(512)}x`)).toContain("1,024 bytes");
   });
 
-  it("that is taken never leads out of a folder", () => {
+  it("never leads out of a folder if it is accepted", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "..", ".", "", "b", "..."), { maxLength: 6 }), (parts) => {
         const path = parts.join("/");
@@ -51,7 +51,7 @@ describe("a path", () => {
 });
 
 describe("a list", () => {
-  it("has no two names that one file system takes for one", () => {
+  it("has no two names that are the same on some file system", () => {
     const [one, other] = [file("a/b"), file("A/b")];
     const whole = { bytes: 2, files: 2 };
     expect(listProblem([one, other], whole)).toEqual({
@@ -62,7 +62,7 @@ describe("a list", () => {
     expect(listProblem([one, file("A/bc")], whole)).toBeNull();
   });
 
-  it("puts each file behind the one before", () => {
+  it("places each file after the previous one", () => {
     expect(placeFiles([file("a", 3), file("b", 0), file("c", 2)]).map(({ start, end }) => [start, end])).toEqual([
       ...[
         [0, 3],
@@ -72,7 +72,7 @@ describe("a list", () => {
     ]);
   });
 
-  it("shows a folder with all below it, and nothing that only begins like it", () => {
+  it("shows a folder with everything below it, but not names with the same beginning", () => {
     const list = [file("a/b"), file("a/c/d"), file("ab"), file("a")];
     expect(inFolder(list, "a").map(({ path }) => path)).toEqual(["a/b", "a/c/d"]);
     expect(inFolder(list, "a/").map(({ path }) => path)).toEqual(["a/b", "a/c/d"]);
@@ -82,7 +82,7 @@ describe("a list", () => {
 });
 
 describe("parts", () => {
-  it("sum up to the artifact, all of one size but the last", () => {
+  it("sum up to the artifact, and all except the last have the same size", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: LIMITS.artifactBytes }), (bytes) => {
         const sizes = Array.from({ length: countParts(bytes) }, (_, index) => partSize(bytes, index + 1) ?? 0);

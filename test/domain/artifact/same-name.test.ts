@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { clashIn, sameName } from "../../../src/domain/artifact/file-list.ts";
 
-describe("names that some file system takes for one", () => {
+describe("names that are the same on some file system", () => {
   it.each([
     ["a", "A"],
     ["\u00e9", "e\u0301"],
@@ -26,7 +26,7 @@ describe("names that some file system takes for one", () => {
     ["a", "a/b"],
     ["A", "a/b/c"],
     ["a.", "a/b"],
-  ])("%j and %j clash, of which one is the folder of the other", (name, below) => {
+  ])("%j and %j clash, because one is the other's folder", (name, below) => {
     expect(clashIn([name, below])).toEqual({ kind: "folder", index: 0, other: 1 });
     expect(clashIn([below, name])).toEqual({ kind: "folder", index: 1, other: 0 });
   });
@@ -38,9 +38,9 @@ describe("names that some file system takes for one", () => {
     [".a", "a"],
     ["a/b", "ab"],
     ["a!", "a/b"],
-  ])("%j and %j do not", (one, other) => expect(clashIn([one, other])).toBeNull());
+  ])("%j and %j do not clash", (one, other) => expect(clashIn([one, other])).toBeNull());
 
-  it("are found wherever they are, and only they", () => {
+  it("are found at any position, without false alarms", () => {
     const part = fc.constantFrom("a", "A", "b", "a.", "a-", "b ", "c");
     const path = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("/"));
     fc.assert(

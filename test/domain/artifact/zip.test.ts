@@ -12,7 +12,7 @@ const FOLDER = mkdtempSync(join(tmpdir(), "millrace-zip-"));
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 const AT = Date.UTC(2026, 10, 23, 12, 34, 56);
 
-/** The whole archive of these files. */
+/** Returns the whole archive of these files. */
 const zipped = (files: Record<string, string>, mode: "644" | "755" = "644"): Buffer => {
   const { list, bytes } = packed(files, mode);
   const { entries, directory, size } = zipLayout(placeFiles(list), AT);
@@ -34,7 +34,7 @@ print(json.dumps(read))
 
 type Read = [name: string, text: string, mode: number, date: number[]][];
 
-/** What another program reads of each archive. @throws where it finds a mistake */
+/** Reads each archive with another program. @throws if that program finds a mistake */
 const readBack = (...archives: Buffer[]): Read[] => {
   const paths = archives.map((_, index) => join(FOLDER, `${index}.zip`));
   for (const [index, path] of paths.entries()) writeFileSync(path, archives[index]!);
@@ -48,7 +48,7 @@ const unzip = (archive: Buffer): string => {
 };
 
 describe("a ZIP archive", () => {
-  it("is read by other programs, with names, texts, modes and times", () => {
+  it("can be read by other programs, with names, texts, modes and times", () => {
     const files = { "a.txt": "one", "b/ç ü 漢字.txt": "two", empty: "" };
     expect(readBack(zipped(files, "755"))).toEqual([
       Object.entries(files).map(([name, text]) => [name, text, 0o100755, [2026, 11, 23, 12, 34, 56]]),
@@ -56,7 +56,7 @@ describe("a ZIP archive", () => {
     expect(unzip(zipped(files))).toContain("No errors detected");
   });
 
-  it("is read whatever its files are", () => {
+  it("can be read with any files", () => {
     const path = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
       .filter((text) => pathProblem(text) === null);
@@ -74,7 +74,7 @@ describe("a ZIP archive", () => {
     );
   });
 
-  it("of 5,000 files is whole", { timeout: 60_000 }, () => {
+  it("is intact with 5,000 files", { timeout: 60_000 }, () => {
     const files = Object.fromEntries(
       Array.from({ length: 5000 }, (_, index) => [`d${index % 50}/f${index}`, `${index}`]),
     );
@@ -82,13 +82,13 @@ describe("a ZIP archive", () => {
     expect(readBack(zipped(files))[0]).toHaveLength(5000);
   });
 
-  it("with a changed byte is not", () => {
+  it("is not intact with a changed byte", () => {
     const archive = zipped({ "a.txt": "one" });
     archive[36] = archive[36]! ^ 1;
     expect(() => unzip(archive)).toThrow();
   });
 
-  it("of files beyond 4 GiB has 64-bit sizes and places", { timeout: 60_000 }, () => {
+  it("has 64-bit sizes and positions for files beyond 4 GiB", { timeout: 60_000 }, () => {
     const GIB = 2 ** 30;
     const sparse = { mode: "644" as const, sha256: "0".repeat(64), crc32: "00000000" };
     const files = placeFiles([

@@ -13,7 +13,7 @@ type Entry = Pick<StoredSize, "scope" | "bytes" | "usedDay" | "madeAt">;
 const whole = (one: Entry): StoredSize => ({ ...one, isOfDefaultBranch: one.scope.endsWith("/main") });
 
 describe("room in the cache of a repository", () => {
-  it("is made by a branch from its own entries alone, and by the default branch from those of others too", () => {
+  it("comes from a branch's own entries, and for the default branch also from those of other branches", () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 7 }), entry, (entries, one) => {
         const stored = entries.map(whole);
@@ -32,7 +32,7 @@ describe("room in the cache of a repository", () => {
         const left = stored.filter((each) => !gone.includes(each));
         expect(sum(left) + wanted.bytes).toBeLessThanOrEqual(MOST.bytes);
         expect(left.length).toBeLessThan(MOST.entries);
-        // Of its own entries none goes that was used later than one that stays.
+        // Of its own entries, none is dropped that was used later than one that stays.
         const own = (all: typeof stored) => all.filter(({ scope }) => scope === wanted.scope);
         for (const out of own(gone)) for (const stays of own(left)) expect(out.usedDay <= stays.usedDay).toBe(true);
       }),
@@ -40,7 +40,7 @@ describe("room in the cache of a repository", () => {
     );
   });
 
-  it("is not made where there is enough", () => {
+  it("does not grow if there is enough", () => {
     const stored = [whole({ scope: "test/main", bytes: 40, usedDay: "2026-11-01", madeAt: "" })];
     expect(entriesToDrop(stored, { scope: "test/main", bytes: 60, isOfDefaultBranch: true }, MOST)).toEqual([]);
   });

@@ -12,7 +12,7 @@ const facts = fc.record({
 });
 
 describe("the scopes of a build", () => {
-  it("are those that it may trust, and it writes to its own alone", () => {
+  it("are those that it may trust, and it saves to its own only", () => {
     fc.assert(
       fc.property(facts, fc.constantFrom("main", "trunk"), (build, defaultBranch) => {
         const { reads, writes } = cacheRefs(build, defaultBranch);

@@ -45,11 +45,11 @@ describe("a line of a log", () => {
     "warning: unused variable `error: x`",
     "downloading error-lines.ts",
     "",
-  ])("%j tells of no error", (line) => expect(errorRank(line)).toBe(0));
+  ])("%j contains no error", (line) => expect(errorRank(line)).toBe(0));
 });
 
 describe("the excerpt of a step's output", () => {
-  it("is the first line that says the most, with three around it, and names the others", () => {
+  it("is the first line of the highest rank, with three around it, and names the others", () => {
     const texts = ["FAIL cart", "one", "two", "three", "Error: first", "four", "five", "six", "seven", "Error: second"];
     const lines = linesOf(texts);
     expect(findExcerpt(lines)).toEqual({
@@ -59,7 +59,7 @@ describe("the excerpt of a step's output", () => {
     });
   });
 
-  it("is the last lines where none tells of an error, without what is empty", () => {
+  it("is the last nonempty lines if none contains an error", () => {
     const found = findExcerpt(linesOf(["one", "two", "three", "four", "five", "", "  ", "\x1b[0m"]));
     expect(found).toMatchObject({ at: 3, errors: [] });
     expect(found?.lines.map(({ text }) => text)).toEqual(["two", "three", "four", "five"]);
@@ -67,7 +67,7 @@ describe("the excerpt of a step's output", () => {
     expect(findExcerpt([])).toBeNull();
   });
 
-  it("is short and plain whatever the output is", () => {
+  it("is short and plain for any output", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 600 }),
       fc.constantFrom("Error: x", `\x1b]8;;javascript:alert(1)\x07Error: ${"y".repeat(5000)}`, "\x1b[31mred"),
@@ -94,21 +94,21 @@ describe("the line that lists show", () => {
   it.each([
     ["names the cause", "FAIL cart.test.ts\nError: expected 118.99\n  at cart.ts:41\n", "Error: expected 118.99"],
     ["is without colours", "\x1b[31mError: red\x1b[0m\r\n", "Error: red"],
-    ["is none where only a context would be shown", "one\ntwo\n", null],
-    ["is none of an empty log", "", null],
+    ["is null where only context would be shown", "one\ntwo\n", null],
+    ["is null for an empty log", "", null],
     ["is short", `Error: ${"x".repeat(1000)}`, `Error: ${"x".repeat(193)}`],
   ])("%s", (_name, log, line) => {
     expect(findFailedLine(log)).toBe(line);
   });
 
-  it.each(Object.entries(ENDINGS))("is what says why %s fails", (_program, ending) => {
+  it.each(Object.entries(ENDINGS))("says why %s fails", (_program, ending) => {
     const [, line] = /^>>(.*)$/m.exec(ending) ?? [];
     expect(findFailedLine(`$ run\n${ending.replace(/^>>/m, "")}\n`)).toBe(line?.trim());
   });
 
   it.each(ORDINARY.split("\n"))("is not %j", (line) => expect(findFailedLine(line)).toBeNull());
 
-  it("is never half a character", () => {
+  it("never ends with an incomplete character", () => {
     expect(findFailedLine(`Error: ${"x".repeat(192)}\u{1f600}`)?.isWellFormed()).toBe(true);
   });
 });

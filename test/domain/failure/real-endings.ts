@@ -1,4 +1,4 @@
-/** Last lines that real programs write when they fail, by what failed: the line marked with `>>` says why. */
+/** Last lines of real programs that fail, by cause. The line marked with `>>` explains the failure. */
 export const ENDINGS: Record<string, string> = {
   "npm ci of a package that is not there": `npm error code E404
 >>npm error 404 Not Found - GET https://registry.npmjs.org/nope-nope - Not found
@@ -166,7 +166,7 @@ Build FAILED.`,
   kubectl: `>>Error from server (NotFound): deployments.apps "shop" not found`,
 };
 
-/** What they write when all is well. */
+/** Their output when they succeed. */
 export const ORDINARY = `npm warn deprecated glob@7.2.3: Glob versions prior to v9 are no longer supported
 added 120 packages, and audited 121 packages in 3s
 found 0 vulnerabilities

@@ -12,7 +12,7 @@ const push = (number: number, commitSha: string | null, status: Run["status"], m
 const retry = (number: number, of: number, commitSha: string | null, status: Run["status"]): Run =>
   push(number, commitSha, status, { retryOf: idOf(of) });
 
-/** The first failed build's number, and the rest of the answer. */
+/** Returns the number of the first failed build, and the rest of the answer. */
 const blame = (...runs: Run[]) => {
   const found = failingSince(runs.toReversed());
   return found && { ...found, first: Number(found.first.id) };
@@ -22,15 +22,15 @@ const GREEN = push(1, "A", "succeeded");
 const RED = [GREEN, push(2, "B", "failed"), push(3, "C", "failed"), push(4, "D", "failed")];
 const SINCE_2 = { first: 2, builds: 3, commits: 3, isCertain: true, hasPassed: false };
 
-describe("since when a pipeline fails", () => {
-  it("is the first failure behind the last success, not the newest", () => {
+describe("the start of a pipeline's failure", () => {
+  it("is the first failure after the last success, not the newest", () => {
     expect(blame(...RED)).toEqual(SINCE_2);
     expect(blame(...RED, push(5, "E", "succeeded"))).toBe(null);
     expect(blame(GREEN)).toBe(null);
     expect(blame()).toBe(null);
   });
 
-  it("stays where it is when failed builds are repeated, and again", () => {
+  it("does not move when failed builds are retried repeatedly", () => {
     expect(blame(...RED, retry(5, 4, "D", "failed"), retry(6, 5, "D", "failed"))).toEqual(SINCE_2);
     expect(blame(...RED, retry(5, 2, "B", "failed"))).toEqual(SINCE_2);
   });
@@ -41,15 +41,15 @@ describe("since when a pipeline fails", () => {
     expect(blame(...RED, retry(5, 4, "D", "succeeded"))).toBe(null);
   });
 
-  it("is not ended by an old commit that is built once more, by a retry or a request", () => {
+  it("does not move when an old commit is rebuilt by a retry or a request", () => {
     expect(blame(...RED, retry(5, 1, "A", "succeeded"))).toEqual(SINCE_2);
     expect(blame(...RED, push(5, "A", "succeeded", { event: "api" }))).toEqual(SINCE_2);
-    // The branch was set back to the commit.
+    // The branch was reset to the commit.
     expect(blame(...RED, push(5, "A", "succeeded"))).toBe(null);
     expect(blame(...RED, push(5, "A", "succeeded"), retry(6, 4, "D", "failed"))).toBe(null);
   });
 
-  it("blames no commit that had passed: the same commit fails at night", () => {
+  it("does not blame a commit that had passed: the same commit fails at night", () => {
     const night = push(2, "A", "failed", { event: "schedule" });
     const passed = { first: 2, builds: 1, commits: 1, isCertain: true, hasPassed: true };
     expect(blame(GREEN, night)).toEqual(passed);
@@ -57,7 +57,7 @@ describe("since when a pipeline fails", () => {
     expect(blame(GREEN, retry(2, 1, null, "failed"))).toMatchObject({ first: 2, commits: null, hasPassed: true });
   });
 
-  it("asks neither canceled builds nor untrusted ones, but is not certain where such a commit may have been the first", () => {
+  it("ignores canceled and untrusted builds, but is uncertain if such a commit may have been the first", () => {
     const untrusted = push(2, "B", "failed", { isUntrusted: true });
     expect(blame(GREEN, untrusted)).toBe(null);
     const after = { first: 3, builds: 1, commits: 1, hasPassed: false };
@@ -67,16 +67,16 @@ describe("since when a pipeline fails", () => {
     expect(blame(...RED, push(5, "E", "canceled"))).toEqual(SINCE_2);
   });
 
-  it("is not certain where no success is known, and counts no commits where one is not known", () => {
+  it("is uncertain without a known success, and does not count commits if one is unknown", () => {
     expect(blame(...RED.slice(1))).toEqual({ ...SINCE_2, isCertain: false });
     const { id, status } = push(5, null, "failed");
     expect(blame(...RED, { id, status })).toEqual({ ...SINCE_2, builds: 4, commits: null });
-    // Retries of what is no longer known stand before everything.
+    // Retries of unknown builds come before everything else.
     expect(blame(retry(7, 5, "D", "failed"))).toMatchObject({ first: 7, isCertain: false });
     expect(blame(push(6, "E", "succeeded"), retry(7, 5, "D", "failed"))).toBe(null);
   });
 
-  it("differs by job where different jobs fail, and a job that did not run says nothing", () => {
+  it("differs by job if different jobs fail, and ignores jobs that did not run", () => {
     const jobs = [
       { unit: "succeeded", lint: "succeeded" },
       { unit: "failed", lint: "succeeded" },
@@ -94,12 +94,12 @@ const spec = fc.record({
   status: fc.constantFrom("succeeded" as const, "failed" as const, "failed" as const, "canceled" as const),
   event: fc.constantFrom("push" as const, "push" as const, "schedule" as const, "api" as const),
   commit: fc.option(fc.constantFrom("A", "B", "C", "D"), { freq: 8 }),
-  /** How many builds before it is the one that it repeats; 0 where it repeats none. */
+  /** How many builds earlier the build is that it retries; 0 if it is not a retry. */
   repeats: fc.constantFrom(0, 0, 0, 1, 2, 5),
   isUntrusted: fc.constantFrom(false, false, false, true),
 });
 
-/** Builds of one ref, the oldest first. The first ones may be retries of builds that are no longer known. */
+/** Builds of one ref, oldest first. The first ones may be retries of unknown builds. */
 const someRuns = fc.array(spec, { maxLength: 14 }).map((specs) =>
   specs.map(({ status, event, commit, repeats, isUntrusted }, at): Run => {
     const retryOf = repeats === 0 ? null : idOf(10 + at - repeats);
@@ -107,7 +107,7 @@ const someRuns = fc.array(spec, { maxLength: 14 }).map((specs) =>
   }),
 );
 
-/** By slots, one for each commit that came to the branch: a repeat goes into the slot of what it repeats. */
+/** One slot for each commit on the branch. A retry goes into the slot of the build that it repeats. */
 const modelOf = (runs: Run[]) => {
   const known = new Set(runs.map(({ id }) => id));
   const lost = new Set(runs.flatMap(({ retryOf }) => (retryOf && !known.has(retryOf) ? [retryOf] : [])));
@@ -138,8 +138,8 @@ const modelOf = (runs: Run[]) => {
   return { failed, skipped, green: null };
 };
 
-describe("since when any builds fail", () => {
-  it("is what a slow model says", () => {
+describe("the start of any builds' failure", () => {
+  it("agrees with a slow model", () => {
     let answers = 0;
     fc.assert(
       fc.property(someRuns, (runs) => {
@@ -166,7 +166,7 @@ describe("since when any builds fail", () => {
     expect(answers).toBeGreaterThan(100);
   });
 
-  it("is the same in whichever order they are told, and whatever was canceled since", () => {
+  it("does not depend on the order of builds or on later canceled ones", () => {
     fc.assert(
       fc.property(someRuns, fc.infiniteStream(fc.double({ noNaN: true })), (runs, random) => {
         const shuffled = runs.map((run) => ({ run, at: random.next().value })).toSorted((a, b) => a.at - b.at);
@@ -178,7 +178,7 @@ describe("since when any builds fail", () => {
     );
   });
 
-  it("is moved by no failed retry of what fails; a push that fails adds one, and one that succeeds ends it", () => {
+  it("does not move with failed retries; a failed push adds one, and a successful push ends it", () => {
     fc.assert(
       fc.property(someRuns, fc.nat(), (runs, choice) => {
         const answer = failingSince(runs);

@@ -5,11 +5,11 @@ import { addHistograms, percentile, toHistogram } from "../../../src/domain/hist
 const spans = fc.array(fc.integer({ min: 0, max: 3 * 86_400_000 }), { minLength: 1, maxLength: 60 });
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-/** The span of the nearest rank, found by sorting. */
+/** Returns the duration at the nearest rank, by sorting. */
 const exact = (all: number[], part: number): number =>
   all.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(all.length * part)) - 1]!;
 
-it("finds each percentile within 4.5 % of the one that sorting finds, but for less than a millisecond", () => {
+it("finds each percentile within 4.5 % of the exact one, except below a millisecond", () => {
   fc.assert(
     fc.property(spans, share, (all, part) => {
       const wanted = exact(all, part);
@@ -19,7 +19,7 @@ it("finds each percentile within 4.5 % of the one that sorting finds, but for le
   );
 });
 
-it("says the same of the sum of parts as of the whole", () => {
+it("gives the same result for the sum of parts as for the whole", () => {
   fc.assert(
     fc.property(fc.array(spans, { maxLength: 5 }), (parts) => {
       expect(addHistograms(parts.map(toHistogram))).toEqual(toHistogram(parts.flat()));
@@ -27,7 +27,7 @@ it("says the same of the sum of parts as of the whole", () => {
   );
 });
 
-it("grows with the share, and has nothing to say of no spans", () => {
+it("grows with the share, and is null without durations", () => {
   fc.assert(
     fc.property(spans, share, share, (all, one, other) => {
       const histogram = toHistogram(all);

@@ -34,12 +34,12 @@ const build = fc
   );
 const someBuilds = fc.uniqueArray(build, { selector: ({ id }) => id, maxLength: 80 });
 
-/** The builds of a time, as the rows of D1 have them. */
+/** Returns the builds of a period, as the rows of D1 have them. */
 const since = (builds: EndedBuild[], from: number) => builds.filter(({ id }) => timeOfId(id) >= from);
 const whole = (builds: EndedBuild[]): History => rollUp(NO_HISTORY, 0, builds, NOW);
 
 describe("counting a pipeline's builds", () => {
-  it("gives the same however often, and in whichever parts, days are counted again", () => {
+  it("gives the same result however often, and in whatever parts, days are recounted", () => {
     fc.assert(
       fc.property(someBuilds, fc.array(fc.nat(20), { maxLength: 6 }), (builds, daysAgo) => {
         let history = whole(builds.slice(0, builds.length / 2));
@@ -53,7 +53,7 @@ describe("counting a pipeline's builds", () => {
     );
   });
 
-  it("counts each build of the kept days in one day, and keeps the newest builds", () => {
+  it("counts each build of the retained days in one day, and keeps the newest builds", () => {
     fc.assert(
       fc.property(someBuilds, (builds) => {
         const { days, builds: kept } = whole(builds);
@@ -71,7 +71,7 @@ describe("counting a pipeline's builds", () => {
     );
   });
 
-  it("tells two weeks apart that are all of the kept days, as counting by hand does", () => {
+  it("separates the two weeks of retained days, as counting by hand does", () => {
     fc.assert(
       fc.property(someBuilds, (builds) => {
         const history = whole(builds);
@@ -94,7 +94,7 @@ describe("counting a pipeline's builds", () => {
     );
   });
 
-  it("is red since a build of the ref that is asked for, whatever was built of another", () => {
+  it("finds the first failed build of one ref, whatever happened on others", () => {
     const one = (status: EndedBuild["status"], minute: number, ref = "refs/heads/main"): EndedBuild => ({
       ...{ id: firstIdAt(NOW + minute * 60_000), number: minute, ref, status, isFlaky: false },
       ...{ subject: null, author: null, queuedAt: NOW, startedAt: null, finishedAt: NOW },

@@ -5,7 +5,7 @@ import { countTests, foldTries } from "../../../src/domain/reports/report-to-sen
 type Counts = Record<"total" | "failed" | "skipped" | "flaky", number>;
 const of = (total: number, failed = 0, skipped = 0, flaky = 0): Counts => ({ total, failed, skipped, flaky });
 
-/** As these tools write them, with the counts that a person reads out of them. */
+/** Reports of these tools, with the counts that a person reads in them. */
 const DIALECTS: [tool: string, counts: Counts, report: string][] = [
   [
     "pytest",
@@ -81,7 +81,7 @@ Failed asserting that 3 is 4.</failure></testcase></testsuite></testsuite></test
 ];
 
 describe("the counts of a report", () => {
-  it.each(DIALECTS)("of %s are those that a person reads", (_, counts, report) => {
+  it.each(DIALECTS)("of %s match those that a person reads", (_, counts, report) => {
     expect(countTests(foldTries(parseJUnit(report)))).toMatchObject(counts);
   });
 });

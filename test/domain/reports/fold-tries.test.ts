@@ -53,7 +53,7 @@ describe("the same test several times in a job", () => {
     expect(countTests(foldTries(cases))).toEqual({ total: 4, failed: 1, skipped: 0, flaky: 0, seconds: 4 });
   });
 
-  it("is flaky by the word of its tool", () => {
+  it("is flaky if its tool says so", () => {
     const cases = [ran("a", "p", { failedTries: 1 }), ran("b", "f", { failedTries: 2 })];
     expect(folded(cases)).toEqual([
       ["a", "passed", 2, true],
@@ -65,7 +65,7 @@ describe("the same test several times in a job", () => {
     expect(foldTries([ran("a", "f"), ran("a", "p")])).toMatchObject([{ outcome: "passed", message: "no" }]);
   });
 
-  it("loses no failure and invents none", () => {
+  it("neither loses nor invents failures", () => {
     const cases = fc.array(fc.tuple(fc.constantFrom("a", "b", "c"), fc.constantFrom("p", "f", "s")));
     fc.assert(
       fc.property(cases, (drawn) => {

@@ -14,7 +14,7 @@ const refusal = (report: string, maxCases?: number): string => {
 };
 
 describe("a JUnit report", () => {
-  it("has few characters that XML forbids", () => {
+  it("can have only a few characters that XML forbids", () => {
     const told = (number: number): string =>
       suite(`<testcase name="a"><failure>${"\u0001".repeat(number)}</failure></testcase>`);
     expect(refusal(told(10_000))).toBe("taken");
@@ -47,7 +47,7 @@ describe("a JUnit report", () => {
     ]);
   });
 
-  it("has several failures in a case as one text, and what the test printed is not in it", () => {
+  it("joins several failures in a case to one text, without the test's output", () => {
     const failures =
       "<failure>one</failure><system-out>noise</system-out><failure><![CDATA[<two>]]><stackTrace>at x</stackTrace><system-err>noise</system-err></failure>";
     expect(parseJUnit(suite(`<testcase name="a">${failures}</testcase>`))).toMatchObject([
@@ -69,7 +69,7 @@ describe("a JUnit report", () => {
   it.each([
     ["a colour in a message", suite('<testcase name="a"><failure>\u001b[31mred</failure></testcase>')],
     ["< in an attribute", suite('<testcase name="a" time="<<computed>>"/>')],
-  ])("may have %s, as tools write it", (_, report) => {
+  ])("may have %s, because tools write it", (_, report) => {
     expect(parseJUnit(report)).toMatchObject([{ name: "a", seconds: null }]);
   });
 
@@ -81,14 +81,14 @@ describe("a JUnit report", () => {
     expect(parseJUnit(report)).toMatchObject([{ name: "a", message, text: message }]);
   });
 
-  it("keeps a text without references as it is written", () => {
+  it("keeps a text without references unchanged", () => {
     const [test] = parseJUnit(
       suite('<!-- & --><testcase name="a"><failure><![CDATA[a & &#27; b]]></failure></testcase>'),
     );
     expect(test?.text).toBe("a & &#27; b");
   });
 
-  it("says the same in pieces, wherever they are cut", () => {
+  it("gives the same result in pieces, wherever they are cut", () => {
     const report = suite(
       '<?x & ?><!-- & --><testcase name="a & &#27;&lt;"><failure>x &amp; y & <![CDATA[& ]] > ]]>z</failure></testcase>',
     );
@@ -101,7 +101,7 @@ describe("a JUnit report", () => {
     }
   });
 
-  it.each([["NaN"], ["-1"], ["1.2.3"], [""], ["0x10"], ["1e9999"]])("has no seconds where it says %j", (time) => {
+  it.each([["NaN"], ["-1"], ["1.2.3"], [""], ["0x10"], ["1e9999"]])("has no seconds if its time is %j", (time) => {
     const [test] = parseJUnit(suite(`<testcase name="a" time="${time}"/>`));
     expect(test?.seconds).toBe(null);
   });
@@ -114,26 +114,22 @@ describe("a JUnit report", () => {
   });
 
   it.each([
-    ["another root", "<html/>", "is no JUnit report: its root is another (line 1, column 8)"],
+    ["another root", "<html/>", "is not a JUnit report: its root element is another one (line 1, column 8)"],
     ["no XML", "hello", /^is not well-formed: .* \(line 1, column \d+\)$/],
-    ["an end that is missing", "<testsuite>\n<testcase", /^is not well-formed: .* \(line 2, column \d+\)$/],
+    ["a missing end", "<testsuite>\n<testcase", /^is not well-formed: .* \(line 2, column \d+\)$/],
     ["CDATA that does not end", "<testsuite><![CDATA[ secret", /^is not well-formed: [^[]* \(line 1, column \d+\)$/],
     ["an entity of its own", suite("<testcase name='&bomb;'/>"), /^is not well-formed: undefined entity/],
     ["a DOCTYPE", '<!DOCTYPE a [<!ENTITY x "x">]><testsuite/>', /^has a DOCTYPE/],
     ["a file of this machine", '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><testsuite/>', /^has a DOCTYPE/],
     ["too many &", suite("&".repeat(10_001)), /^has too many characters that XML forbids/],
-    [
-      "too many elements within each other",
-      `<testsuite>${"<a>".repeat(200)}`,
-      /^has too many elements within each other/,
-    ],
+    ["too deeply nested elements", `<testsuite>${"<a>".repeat(200)}`, /^has too deeply nested elements/],
     ["too many attributes", `<testsuite ${"a='' ".repeat(1001)}>`, /^has an element with too many attributes/],
-    ["too many suites within each other", "<testsuite>".repeat(101), /^has too many suites within each other/],
-  ])("is refused for %s", (_, report, reason) => {
+    ["too deeply nested suites", "<testsuite>".repeat(101), /^has too deeply nested suites/],
+  ])("is rejected for %s", (_, report, reason) => {
     expect(refusal(report)).toMatch(reason);
   });
 
-  it("is refused when it has more cases than are left", () => {
+  it("is rejected if it has more cases than remain", () => {
     const report = suite('<testcase name="a"/>'.repeat(3));
     expect(parseJUnit(report, 3)).toHaveLength(3);
     expect(refusal(report, 2)).toMatch(/^has more than 2 test cases/);
@@ -146,7 +142,7 @@ describe("a JUnit report", () => {
     expect(test?.name).toHaveLength(REPORT_LIMITS.nameCharacters);
   });
 
-  it("is read or refused, whatever it is", () => {
+  it("is always either read or rejected", () => {
     const piece = fc.constantFrom(
       "<testsuite>",
       "</testsuite>",

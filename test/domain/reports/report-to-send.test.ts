@@ -21,8 +21,8 @@ const result = (more: Partial<IdentifiedTest> = {}): IdentifiedTest => ({
 const failed = (more: Partial<IdentifiedTest> = {}) => result({ outcome: "failed", ...more });
 const same = (text: string): string => text;
 
-describe("a report that is sent", () => {
-  it("has what failed, what was flaky and what was slow, and counts all", () => {
+describe("a report to send", () => {
+  it("has failed, flaky and slow tests, and counts all", () => {
     const slow = Array.from({ length: 30 }, (_, index) => result({ seconds: 100 + index }));
     const bad = failed({ seconds: 0 });
     const flaky = result({ isFlaky: true, tries: 2, seconds: null });
@@ -32,14 +32,14 @@ describe("a report that is sent", () => {
     expect(tests.map(({ id }) => id)).toEqual([bad, flaky, ...slowest].map(({ id }) => id));
   });
 
-  it("is masked before it is cut, and has no codes of terminals", () => {
+  it("is masked before it is cut, and has no terminal codes", () => {
     const mask = (text: string): string => text.replaceAll("SECRET", "***");
     const text = `${"x".repeat(LIMITS.testTextCharacters - 3)}SECRET`;
     const { tests } = reportToSend([failed({ name: "SECRET", message: "\u001b[31mSEC\u001b[0mRET", text })], [], mask);
     expect(tests[0]).toMatchObject({ name: "***", message: "***", text: expect.stringMatching(/x\*\*\*$/) });
   });
 
-  it("fits into a request whatever it has, and its texts are the first to give way", () => {
+  it("always fits into a request, and shortens its texts first", () => {
     const wide = "\u4e00".repeat(20_000);
     const many = Array.from({ length: 600 }, () => failed({ name: wide, suite: wide, text: wide, message: wide }));
     const report = reportToSend(many, [], same);
@@ -52,7 +52,7 @@ describe("a report that is sent", () => {
     expect(few.tests[0]?.text).toHaveLength(LIMITS.testTextCharacters);
   });
 
-  it("never contradicts itself, and is one that the service takes", () => {
+  it("never contradicts itself, and the service accepts it", () => {
     const text = fc.string({ unit: "binary", maxLength: 40 });
     const one = fc.record({
       ...{ suite: text, name: text, message: text, text, tries: fc.integer({ min: 1, max: 5 }) },
