@@ -4,8 +4,8 @@ import { GITEA } from "./gitea/gitea.ts";
 import { GITHUB } from "./github/github.ts";
 import { GITLAB } from "./gitlab/gitlab.ts";
 
-/** Every kind of git host. All that depends on the kind is asked of its value, whose interface says how to add one. */
+/** Every kind of git host. Code that depends on the kind uses its value, whose interface says how to add a kind. */
 export const HOSTS: Record<HostKind, GitHost> = { github: GITHUB, gitlab: GITLAB, gitea: GITEA };
 
-/** Whether a text names a kind of git host. */
+/** Reports whether a text names a kind of git host. */
 export const isHostKind = (text: string): text is HostKind => Object.hasOwn(HOSTS, text);

@@ -11,7 +11,7 @@ const read = (part: string | undefined) => JSON.parse(Buffer.from(part ?? "", "b
 
 describe("the key of a GitHub App", () => {
   it.each([
-    ["PKCS#1, as GitHub hands it out", PKCS1],
+    ["PKCS#1, as GitHub issues it", PKCS1],
     ["PKCS#8", PKCS8],
     ["PKCS#1 with the line ends of Windows", PKCS1.replaceAll("\n", "\r\n")],
     ["PKCS#1 of 3072 bits", generateKeyPairSync("rsa", { modulusLength: 3072 }).privateKey],
@@ -23,7 +23,7 @@ describe("the key of a GitHub App", () => {
     const signed = Buffer.from(`${head}.${claims}`);
     expect(verify("sha256", signed, createPublicKey(pem), Buffer.from(signature ?? "", "base64url"))).toBe(true);
     expect(read(head)).toEqual({ alg: "RS256", typ: "JWT" });
-    // GitHub refuses one that lives longer than ten minutes, or that is of the future.
+    // GitHub rejects a JWT that lives longer than ten minutes, or that begins in the future.
     expect(read(claims)).toEqual({ iat: NOW / 1000 - 60, exp: NOW / 1000 + 540, iss: "Iv23client" });
     expect(jwt).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
   });
@@ -47,17 +47,17 @@ describe("the key of a GitHub App", () => {
         .toString(),
     ],
     [
-      "a key behind a password",
+      "a key with a password",
       pair.privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" }).toString(),
     ],
     ["half a key", `${PKCS1.slice(0, 900)}\n-----END RSA PRIVATE KEY-----`],
     ["one label around the other's bytes", PKCS8.replaceAll("PRIVATE KEY", "RSA PRIVATE KEY")],
     ["two keys", PKCS1 + PKCS1],
     [
-      "bytes that are no key",
+      "bytes that are not a key",
       `-----BEGIN RSA PRIVATE KEY-----\n${"canary12".repeat(100)}\n-----END RSA PRIVATE KEY-----`,
     ],
-  ])("is refused, and not quoted: %s", async (_what, pem) => {
+  ])("is rejected, and not quoted: %s", async (_what, pem) => {
     const refused = await AppKey.of(pem).catch((error: unknown) => error);
     expect(refused).toBeInstanceOf(AppKeyUnusable);
     expect((refused as Error).message).toMatch(/^It (is|has) [A-Za-z0-9 ]+$/);

@@ -4,10 +4,10 @@ import { type ParsedBody, readBody } from "../../src/githosts/core/body.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** As if every body were a large one. */
+/** Reads every body like a large one. */
 const readLarge = (bytes: Uint8Array) => readBody(bytes, 0);
 
-/** What a large body must give: the parser's value without the list. */
+/** Returns the expected result for a large body: the parser's value without the list. */
 const oracle = (text: string): ParsedBody => {
   const fields = JSON.parse(text) as Record<string, unknown>;
   const { commits } = fields;
@@ -32,7 +32,7 @@ const name = fc.oneof(
   { weight: 1, arbitrary: anyText.filter((text) => text !== "__proto__") },
 );
 
-/** Texts of JSON in every spelling, with names that come twice. */
+/** JSON texts in every spelling, with duplicate names. */
 const { object } = fc.letrec<{ value: string; object: string; list: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },
@@ -64,30 +64,30 @@ const agrees = (read: (bytes: Uint8Array) => ParsedBody) =>
   );
 
 describe("a large body", () => {
-  it("is read as the parser would, but for the list", () => {
+  it("is read as the parser would read it, except for the list", () => {
     expect(fc.defaultReportMessage(agrees(readLarge))).toBeUndefined();
   });
 
   it.each<[string, (text: string) => string]>([
-    ["takes the first bracket for the end", (text) => text.replace(/"commits":\s*\[[^\]]*\]/, '"commits":null')],
+    ["mistakes the first bracket for the end", (text) => text.replace(/"commits":\s*\[[^\]]*\]/, '"commits":null')],
     [
       "looks at every level",
       (text) => JSON.stringify(JSON.parse(text, (key, value) => (key === "commits" ? null : value))),
     ],
     ["keeps the list", (text) => text],
-  ])("would be seen to be misread by a reader that %s", (_, cut) => {
+  ])("is tested so that a reader fails that %s", (_, cut) => {
     const wrong = (bytes: Uint8Array) => readBody(bytesOf(cut(new TextDecoder().decode(bytes))));
     expect(agrees(wrong).failed).toBe(true);
   });
 
-  it("is read whole up to a mebibyte", () => {
+  it("is read in full up to a mebibyte", () => {
     const padded = (length: number) => bytesOf(`{"commits":[1],"ref":"${"x".repeat(length - 24)}"}`);
     expect(padded(1024 * 1024)).toHaveLength(1024 * 1024);
     expect(readBody(padded(1024 * 1024))).toMatchObject({ fields: { commits: [1] } });
     expect(readBody(padded(1024 * 1024 + 1))).toMatchObject({ fields: { commits: null } });
   });
 
-  it("is read at the size that hosts send at most", () => {
+  it("is read at the largest size that hosts send", () => {
     const commit = { id: "a".repeat(40), message: 'Say "hello" \\ [there] {', added: ["a/b.ts", "ü"], removed: [] };
     const list = Array(150_000).fill(JSON.stringify(commit)).join(",");
     const body = bytesOf(`{"ref":"refs/heads/main","commits":[${list}],"after":"b"}`);
@@ -95,7 +95,7 @@ describe("a large body", () => {
     expect(readBody(body)).toEqual({ fields: { ref: "refs/heads/main", commits: null, after: "b" } });
   });
 
-  it("is not read where the rest of it is large too", () => {
+  it("is not read if its other fields are large too", () => {
     const body = bytesOf(`{"commits":[],"other":[${"[],".repeat(1_500_000)}[]]}`);
     expect(readBody(body)).toMatchObject({ kind: "ignored", reason: expect.stringContaining("4 MiB") });
   });
@@ -132,14 +132,14 @@ describe("bytes that no host sends", () => {
     }
   });
 
-  it("are not told of what only looks so", () => {
+  it("do not include similar but valid bodies", () => {
     expect(readBody(bytesOf('{"title":"__proto__"}'))).toEqual({ fields: { title: "__proto__" } });
     expect(readBody(bytesOf(`{"title":"${"[".repeat(10_000)}"}`))).toHaveProperty("fields");
     expect(readBody(bytesOf(nested(32)))).toHaveProperty("fields");
     expect(readBody(bytesOf('\ufeff{"a":1}'))).toEqual({ fields: { a: 1 } });
   });
 
-  it("never make it throw", () => {
+  it("never make the reader throw", () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 200 }).filter(([first]) => first !== 0x7b),

@@ -26,7 +26,7 @@ const connected = async (kind: HostKind, settings: Partial<HostSettings> = {}, t
   return { host, client: HOSTS[kind].client({ apiUrl: HOSTS[kind].apiUrl(served.url), token }) };
 };
 
-/** The sentence with which a call ends. */
+/** Returns the message of the error with which a call ends. */
 const sentenceOf = async (call: Promise<unknown>): Promise<string> => {
   const error = await call.then(
     () => null,
@@ -39,7 +39,7 @@ const sentenceOf = async (call: Promise<unknown>): Promise<string> => {
 const SHOP = { id: 41, fullName: "acme/shop" };
 
 describe.each(KINDS)("a client of %s", (kind) => {
-  it("asks only what the host's API describes, and finds what is there", async () => {
+  it("sends only requests that the host's API describes, and finds existing records", async () => {
     const { host, client } = await connected(kind);
     expect(await client.account()).toEqual({ name: "builds", scopes: null });
     expect(await client.repositories(1, 2)).toEqual([
@@ -61,14 +61,14 @@ describe.each(KINDS)("a client of %s", (kind) => {
     expect(host.requests.length).toBeGreaterThanOrEqual(9);
   });
 
-  it("hears of pushes, tags and pull requests", async () => {
+  it("subscribes to pushes, tags and pull requests", async () => {
     const { host, client } = await connected(kind);
     await client.createHook(SHOP, HOOK);
     const events = { github: ["push", "pull_request"], gitlab: ["push_events", "tag_push_events"], gitea: ["push"] };
     expect(host.place.hooks[0]?.events).toEqual(expect.arrayContaining(events[kind]));
   });
 
-  it("has the token in one header and nowhere else", async () => {
+  it("sends the token in one header and nowhere else", async () => {
     const { host, client } = await connected(kind);
     await client.account();
     await client.createHook(SHOP, HOOK);
@@ -78,22 +78,22 @@ describe.each(KINDS)("a client of %s", (kind) => {
     }
   });
 
-  it("says what is wrong in sentences that quote nothing", async () => {
-    const isLimited = /takes no more requests/;
+  it("reports problems in sentences that quote nothing", async () => {
+    const isLimited = /accepts no more requests/;
     const faults: [HostFault["answer"], RegExp, Partial<HostFault>?][] = [
       [401, /does not accept the token/],
       [403, /lacks a right at .*: give it/],
-      [404, /does not find it, or hides it/],
+      [404, /does not have it, or hides it/],
       [422, /refuses the request \(422\)/],
       [429, isLimited],
       [403, isLimited, { headers: { "Retry-After": "60", "X-RateLimit-Remaining": "4123" } }],
       [403, isLimited, { headers: { "X-RateLimit-Remaining": "0" } }],
       [403, isLimited, { body: '{"message": "You have exceeded a secondary rate limit. canary"}' }],
-      [500, /an error of its own \(500\)/],
+      [500, /an internal error \(500\)/],
       ["html", /is not the API of/],
       ["large", /is not the API of/],
       ["elsewhere", /redirects to another host/],
-      ["loop", /redirects again and again/],
+      ["loop", /redirects too often/],
     ];
     for (const [answer, sentence, more] of faults) {
       const body = `<b>${TOKEN} ${HOOK.secret}</b>`;
@@ -107,7 +107,7 @@ describe.each(KINDS)("a client of %s", (kind) => {
     }
   });
 
-  it("is refused with another token, and without the right to manage hooks", async () => {
+  it("is rejected with another token, and without the permission to manage hooks", async () => {
     const { client } = await connected(kind, {}, "another");
     expect(await sentenceOf(client.account())).toMatch(/does not accept the token/);
     const { client: lesser } = await connected(kind, { mayManageHooks: false });
@@ -143,7 +143,7 @@ it("follows GitHub and Gitea to the new name of a repository", async () => {
   }
 });
 
-it("would see a request that the API does not describe", async () => {
+it("fails the test with a request that the API does not describe", async () => {
   for (const kind of KINDS) {
     const { host } = await connected(kind);
     const api = HOSTS[kind].apiUrl("https://host.example");

@@ -25,15 +25,15 @@ const matches = (delivery: object, arrival: object): boolean => {
 };
 
 describe("a delivery", () => {
-  it.each(DELIVERIES.map((delivery) => [delivery.title, delivery] as const))("of %s", (_, delivery) => {
+  it.each(DELIVERIES.map((delivery) => [delivery.title, delivery] as const))("is read: %s", (_, delivery) => {
     expect(read(delivery, "d-7")).toMatchObject({ id: "d-7", event: delivery.event, arrival: delivery.arrival });
   });
 
   it.each<[string, (body: Record<string, unknown>) => object, number]>([
     ["before and after are swapped", (body) => ({ before: body.after, after: body.before }), 10],
-    ["only `after` tells of the commit", () => ({ head_commit: null, checkout_sha: null }), 2],
-    ["what an update changed is not told", () => ({ changes: {} }), 1],
-  ])("would be seen to be misread where %s", (_, change, least) => {
+    ["only `after` names the commit", () => ({ head_commit: null, checkout_sha: null }), 2],
+    ["the changes of an update are missing", () => ({ changes: {} }), 1],
+  ])("is tested so that a wrong reading fails where %s", (_, change, least) => {
     const misread = DELIVERIES.filter(
       ({ arrival, ...delivery }) =>
         !matches(read({ ...delivery, body: { ...delivery.body, ...change(delivery.body) } }), arrival),
@@ -71,7 +71,7 @@ describe("GitHub's examples", () => {
     }
   });
 
-  it("are understood where they are for us", () => {
+  it("are understood if they concern us", () => {
     expect(counted(kinds(({ kind }) => kind !== "ignored"))).toMatchInlineSnapshot(`
       {
         "check_run.requested_action": 1,

@@ -40,7 +40,7 @@ describe("the proof of a delivery", () => {
     }
   });
 
-  it("is nobody's without a secret", async () => {
+  it("is impossible without a secret", async () => {
     for (const kind of ["github", "gitlab", "gitea"] as const) {
       expect(await proves(HOSTS[kind], new Headers({ "X-Gitlab-Token": "" }), new Uint8Array(), "")).toBe(false);
     }

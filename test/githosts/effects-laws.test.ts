@@ -13,15 +13,15 @@ const pipelines = arrived.pipelinesOf(6);
 const ids = (planned: Effects, purpose = "build"): string[] =>
   planned.builds.filter((one) => one.purpose === purpose).map((one) => one.pipelineId);
 
-/** Pull requests of authors who are trusted. */
+/** Returns the pull requests of trusted authors. */
 const ofOthers = (pulls: OpenPull[]) => pulls.filter(({ author }) => author !== "renovate[bot]");
 
-/** A fork, or a merge group that its queue has no use for: its builds end whatever is superseded. */
+/** A fork, or a merge group that its queue dropped: its builds end whatever is superseded. */
 const isGivenUp = (one: RefEvent): boolean =>
   one.kind === "pull" ? one.isFork : one.kind === "merge-group" && one.action === "gone";
 
 const LAWS: Record<string, Law> = {
-  "a push to a pull request's branch and the pull request's event make one build a pipeline": (plan) =>
+  "a push to a pull request's branch and the pull request's event trigger one build per pipeline": (plan) =>
     fc.property(arrived.pulls, pipelines, arrived.openPulls, (pull, pipelines, others) => {
       fc.pre(pull.ref !== "refs/heads/main" && !pull.ref.includes("queue"));
       const known = [...others.filter((one) => one.number !== pull.number), pull];
@@ -61,7 +61,7 @@ const LAWS: Record<string, Law> = {
       if (one.hasSkipMarker) expect(ids(planned)).toEqual([]);
     }),
 
-  "paths decide only when the list of files is whole": (plan) =>
+  "paths decide only when the list of files is complete": (plan) =>
     fc.property(arrived.pushes, pipelines, (one, pipelines) => {
       const anyPath = pipelines.map((each) => ({
         ...each,
@@ -99,7 +99,7 @@ const LAWS: Record<string, Law> = {
       expect([...planned.builds.filter((build) => build.supersedes), ...planned.ended]).toEqual([]);
     }),
 
-  "a delivery makes 500 builds at most, one a pipeline, and names what it leaves out, or says why none": (plan) =>
+  "a delivery triggers at most 500 builds, one per pipeline, and names what it leaves out, or says why none": (plan) =>
     fc.property(arrived.arrivals, arrived.manyPipelines, arrived.openPulls, (one, pipelines, pulls) => {
       const { builds, ignored, leftOut } = plan(one, REPOSITORY, pipelines, pulls);
       expect(builds.length).toBeLessThanOrEqual(MOST_BUILDS);
@@ -110,7 +110,7 @@ const LAWS: Record<string, Law> = {
       expect(ignored === null).toBe(builds.length > 0);
     }),
 
-  "code of a fork is never trusted, and runs after approval unless a member sent it where that counts": (plan) =>
+  "code of a fork is never trusted, and runs after approval unless a member sent it and members need none": (plan) =>
     fc.property(arrived.pullArrivals, arrived.forks, pipelines, arrived.openPulls, (one, forks, pipelines, pulls) => {
       const { builds } = plan({ ...one, isFork: true }, { ...REPOSITORY, forks }, pipelines, pulls);
       for (const build of builds) {
@@ -119,7 +119,7 @@ const LAWS: Record<string, Law> = {
       }
     }),
 
-  "code that a listed author pushed, or has a pull request for, is never trusted, and all other is": (plan) =>
+  "code that a listed author pushed, or has a pull request for, is never trusted, and all other code is": (plan) =>
     fc.property(arrived.arrivals, arrived.forks, pipelines, arrived.openPulls, (one, forks, pipelines, pulls) => {
       fc.pre(one.kind !== "pull" || !one.isFork);
       const { builds } = plan(one, { ...REPOSITORY, forks }, pipelines, pulls);
@@ -142,7 +142,7 @@ const LAWS: Record<string, Law> = {
       expect(planned).toEqual({ builds: [], ended: [], openPull: null, ignored: "fork, off", leftOut: [] });
     }),
 
-  "a pull request that was only edited builds what it did not build before": (plan) =>
+  "a pull request that was only edited triggers only missing builds": (plan) =>
     fc.property(arrived.pulls, arrived.pulls, pipelines, (was, is, pipelines) => {
       const now = { ...is, number: was.number, ref: was.ref, sha: was.sha };
       const before = ids(plan(arrived.pull("opened", was), REPOSITORY, pipelines, []));
@@ -155,15 +155,15 @@ const LAWS: Record<string, Law> = {
 /** Wrong planners, each with the law that it breaks. */
 const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
   "a pull request has a ref of its own": [
-    /one build a pipeline/,
+    /one build per pipeline/,
     (one, ...rest) => {
       const planned = decideEffects(one, ...rest);
       if (one.kind !== "pull") return planned;
       return { ...planned, builds: planned.builds.map((build) => ({ ...build, ref: "refs/pull/7/head" })) };
     },
   ],
-  "a push does not know of pull requests": [
-    /one build a pipeline/,
+  "a push ignores pull requests": [
+    /one build per pipeline/,
     (one, repository, pipelines, pulls) => decideEffects(one, repository, pipelines, one.kind === "push" ? [] : pulls),
   ],
   "a tag is a branch too": [
@@ -177,12 +177,12 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
       return { ...planned, builds: planned.builds.filter((build) => build.purpose === "build") };
     },
   ],
-  "a list that is cut counts": [
-    /is whole/,
+  "an incomplete list counts": [
+    /is complete/,
     (one, ...rest) => decideEffects(one.kind === "push" ? { ...one, files: one.files ?? [] } : one, ...rest),
   ],
   "a forced push's list counts": [
-    /is whole/,
+    /is complete/,
     (one, ...rest) => decideEffects(one.kind === "push" ? { ...one, isForced: false } : one, ...rest),
   ],
   "another branch is the default one": [
@@ -199,7 +199,7 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
         pulls,
       ),
   ],
-  "each ten pipelines have a limit of their own": [
+  "each ten pipelines have their own limit": [
     /500 builds/,
     (one, repository, pipelines, pulls) => {
       const parts = Array.from({ length: 80 }, (_, index) => pipelines.slice(index * 10, index * 10 + 10));
@@ -208,11 +208,11 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
       return { ...all[0]!, builds, ignored: builds.length > 0 ? null : all[0]!.ignored };
     },
   ],
-  "a fork is of our own": [
+  "a fork belongs to the repository": [
     /nothing of a fork/,
     (one, ...rest) => decideEffects(one.kind === "pull" ? { ...one, isFork: false } : one, ...rest),
   ],
-  "members are known by their names alone": [
+  "members are recognized by their names alone": [
     /unless a member/,
     (one, ...rest) => decideEffects(one.kind === "pull" ? { ...one, isByMember: true } : one, ...rest),
   ],
@@ -230,7 +230,7 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
       return decideEffects(isWritten ? { ...one, sender: "ada" } : one, repository, pipelines, pulls);
     },
   ],
-  "only who pushes counts": [
+  "only the pusher counts": [
     /listed author/,
     (one, repository, pipelines, pulls) => {
       const nobody = pulls.map((pull) => ({ ...pull, author: null }));
@@ -242,7 +242,7 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
       );
     },
   ],
-  "only the sender counts, not who pushed before": [
+  "only the sender counts, not earlier pushers": [
     /listed author/,
     (one, ...rest) => decideEffects("pushers" in one ? { ...one, pushers: [] } : one, ...rest),
   ],
@@ -256,7 +256,7 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
 describe("a plan", () => {
   it.each(Object.entries(LAWS))("keeps the law: %s", (_, law) => fc.assert(law(decideEffects), { numRuns: 1000 }));
 
-  it.each(Object.entries(MUTANTS))("would be seen to break it: %s", (_, [name, mutant]) => {
+  it.each(Object.entries(MUTANTS))("is tested so that a mutant fails: %s", (_, [name, mutant]) => {
     const laws = Object.entries(LAWS).filter(([title]) => name.test(title));
     expect(laws).toHaveLength(1);
     expect(fc.check(laws[0]![1](mutant), { numRuns: 3000, endOnFailure: true }).failed).toBe(true);

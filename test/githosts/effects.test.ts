@@ -17,7 +17,7 @@ const DOCS = pipeline({ push: { branches: null, paths: ["docs/**"] } });
 const NO_DRAFTS = pipeline({ pull: { ...PULL_RULE, drafts: false } });
 const READY = pipeline({ pull: { ...PULL_RULE, labels: ["ready"] } });
 
-describe("a pipeline that says nothing", () => {
+describe("a pipeline without triggers in its file", () => {
   it("builds pushes of the default branch, and its pull requests with their facts", () => {
     expect(planned(push("main"), [withDefaults()])).toEqual({
       builds: [
@@ -36,7 +36,7 @@ describe("a pipeline that says nothing", () => {
   });
 });
 
-describe("a delivery that builds nothing says why", () => {
+describe("a delivery without builds says why", () => {
   it.each<[string, RefEvent, ActivePipeline[], OpenPull[]]>([
     ["there is no active pipeline", push("main"), [], []],
     ["no pipeline wants this branch", push("feature"), [withDefaults()], []],
@@ -51,7 +51,7 @@ describe("a delivery that builds nothing says why", () => {
       [],
     ],
     ["the pull request is a draft", pull("opened", { isDraft: true }), [NO_DRAFTS], []],
-    ["the pull request has no label of ready", pull("opened", { labels: ["big"] }), [READY], []],
+    ["the pull request has none of these labels: ready", pull("opened", { labels: ["big"] }), [READY], []],
     ["no pipeline wants merge groups", GROUP, [withDefaults()], []],
     [
       "a branch of a merge queue",
@@ -67,12 +67,12 @@ describe("a delivery that builds nothing says why", () => {
     ["the branch was deleted", { kind: "gone", ref: "refs/heads/feature" }, [withDefaults()], []],
     ["the tag was deleted", { kind: "gone", ref: "refs/tags/v1" }, [withDefaults()], []],
     ["the pull request was closed", pull("closed"), [withDefaults()], [openPull()]],
-    ["nothing that decides on builds has changed", pull("edited", { title: "Other" }), [withDefaults()], [openPull()]],
+    ["nothing that affects builds has changed", pull("edited", { title: "Other" }), [withDefaults()], [openPull()]],
   ])("%s", (reason, arrived, pipelines, pulls) => {
     expect(planned(arrived, pipelines, pulls)).toMatchObject({ builds: [], ignored: reason });
   });
 
-  it("with the first patterns when there are many", () => {
+  it("names only the first of many patterns", () => {
     const paths = ["a/**", "b/**", `${"c".repeat(200)}/**`, "d/**"];
     const { ignored } = planned(push("feature"), [pipeline({ push: { branches: null, paths } })]);
     expect(ignored).toBe(`no file of a/**, b/**, ${"c".repeat(60)} ... changed`);
@@ -80,7 +80,7 @@ describe("a delivery that builds nothing says why", () => {
 });
 
 describe("a push", () => {
-  it("that only touches the file has it read, not its steps run", () => {
+  it("reads the file without running its steps if only the file changed", () => {
     const release = pipeline({ tag: { names: null } });
     const { builds } = planned(push("main", { files: [FILE] }), [release]);
     expect(builds).toMatchObject([{ event: "push", purpose: "read-file", supersedes: false }]);
@@ -88,7 +88,7 @@ describe("a push", () => {
     expect(planned(push("main", { files: [FILE] }), [{ ...release, file: null }]).builds).toEqual([]);
   });
 
-  it("with a list that is not whole leaves the paths to the agent", () => {
+  it("with an incomplete list leaves the paths to the agent", () => {
     for (const change of [{ files: null }, { isForced: true }, { before: ZEROS }, { before: null }])
       expect(planned(push("feature", change), [DOCS]).builds).toMatchObject([{ undecidedPaths: ["docs/**"] }]);
     const slow = Array.from({ length: 50 }, () => `${"**a*".repeat(60)}b`);
@@ -109,7 +109,7 @@ describe("a push", () => {
     ]);
   });
 
-  it("that only the push rule wants has the facts of the branch's pull request all the same", () => {
+  it("has the facts of the branch's pull request even if only the push rule wants it", () => {
     const all = pipeline({ push: { branches: null, paths: null } });
     expect(planned(push("feature"), [all], [openPull()]).builds).toMatchObject([
       { event: "push", pull: { number: 7 } },
@@ -118,7 +118,7 @@ describe("a push", () => {
 });
 
 describe("a pull request", () => {
-  it("leaves its paths to the agent, as no host lists its files", () => {
+  it("leaves its paths to the agent, because no host lists its files", () => {
     const docs = pipeline({ pull: { ...PULL_RULE, paths: ["docs/**"] } });
     expect(planned(pull("head"), [docs]).builds).toMatchObject([{ undecidedPaths: ["docs/**"] }]);
     expect(planned(push("feature"), [docs], [openPull()]).builds).toMatchObject([{ undecidedPaths: ["docs/**"] }]);
@@ -127,7 +127,7 @@ describe("a pull request", () => {
     ]);
   });
 
-  it("that gets a label, another base or is ready builds what did not want it before", () => {
+  it("triggers missing builds when it gets a label, another base or becomes ready", () => {
     expect(
       planned(pull("edited", { labels: ["ready"] }), [READY, withDefaults({ id: "p2" })], [openPull()]).builds,
     ).toMatchObject([{ pipelineId: "p1", event: "pull", pull: { labels: ["ready"] } }]);
@@ -137,7 +137,7 @@ describe("a pull request", () => {
     expect(planned(pull("edited"), [withDefaults()], [openPull({ sha: sha("c") })]).builds).toHaveLength(1);
   });
 
-  it("that is closed ends its builds, unless its branch has another", () => {
+  it("ends its builds when it is closed, unless its branch has another pull request", () => {
     const pipelines = [withDefaults(), withDefaults({ id: "p2", supersede: "none" })];
     const closed = planned(pull("closed"), pipelines, [openPull()]);
     expect(closed.ended).toEqual([{ pipelineId: "p1", ref: "refs/heads/feature", pull: 7, sha: null }]);
@@ -163,23 +163,23 @@ describe("a monorepo", () => {
     ["a pull request", pull("head")],
     ["a forced push", push("feature", { isForced: true })],
     ["a new branch", push("feature", { before: ZEROS })],
-    ["a push whose list of files is not whole", push("main", { files: null })],
+    ["a push with an incomplete list of files", push("main", { files: null })],
     ["a tag", TAG],
     ["a merge group", GROUP],
-  ])("has every pipeline that may want %s built", (_, arrived) => {
+  ])("builds every pipeline that may want %s", (_, arrived) => {
     const { builds, leftOut } = planned(arrived, monorepo(500));
     expect([builds.length, leftOut.length]).toEqual([500, 0]);
   });
 
-  it("of more pipelines than one delivery builds has the others named", () => {
+  it("with more pipelines than one delivery builds names the others", () => {
     const { builds, leftOut } = planned(pull("head"), monorepo(502));
     expect(builds).toHaveLength(500);
     expect(leftOut).toMatchObject([{ pipelineId: "p500" }, { pipelineId: "p501" }]);
   });
 });
 
-describe("a ref that is gone", () => {
-  it("ends its builds where newer ones would", () => {
+describe("a deleted ref", () => {
+  it("ends its builds if newer ones would", () => {
     const pipelines = [
       withDefaults(),
       withDefaults({ id: "p2", supersede: "all" }),
@@ -193,7 +193,7 @@ describe("a ref that is gone", () => {
 });
 
 describe("tags and merge groups", () => {
-  it("are built as refs of their own, whatever a commit's marker says", () => {
+  it("are built as separate refs, whatever a commit's marker says", () => {
     const every = pipeline({ tag: { names: ["v*"] }, mergeGroup: true });
     expect(planned(TAG, [every]).builds).toMatchObject([{ event: "tag", ref: "refs/tags/v1.2", supersedes: false }]);
     expect(planned(GROUP, [every]).builds).toMatchObject([
@@ -203,7 +203,7 @@ describe("tags and merge groups", () => {
 });
 
 describe("two planned builds", () => {
-  it("are one with the same pipeline, ref, head and, where both tell it, the head before", () => {
+  it("are the same with the same pipeline, ref, head and, if both have it, previous head", () => {
     const [one] = planned(push("feature"), [withDefaults()], [openPull()]).builds;
     expect(isSameBuild(one!, { ...one!, before: null, event: "push" })).toBe(true);
     for (const other of [{ before: sha("c") }, { sha: sha("c") }, { ref: "refs/heads/other" }, { pipelineId: "p2" }])

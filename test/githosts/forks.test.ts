@@ -4,7 +4,10 @@ import { PULLS, type Reader } from "./samples.ts";
 
 const [GITHUB, GITLAB, GITEA] = PULLS;
 
-/** Heads that people without write access may have made: each differs in one thing from an own pull request. */
+/**
+ * Heads that people without write access may have created: each differs in one field from a pull request of the
+ * repository's own branch.
+ */
 const FORKS: [string, (typeof PULLS)[number], Parameters<(typeof PULLS)[number][1]>[0]][] = [
   [
     "GitHub: of another repository",
@@ -14,13 +17,13 @@ const FORKS: [string, (typeof PULLS)[number], Parameters<(typeof PULLS)[number][
     },
   ],
   [
-    "GitHub: of a fork that is gone",
+    "GitHub: of a deleted fork",
     GITHUB!,
     (body) => {
       body.pull_request.head.repo = null;
     },
   ],
-  ["GitHub: of a repository that is not told", GITHUB!, (body) => void delete body.pull_request.head.repo],
+  ["GitHub: of an unnamed repository", GITHUB!, (body) => void delete body.pull_request.head.repo],
   [
     "GitLab: of another project",
     GITLAB!,
@@ -29,13 +32,13 @@ const FORKS: [string, (typeof PULLS)[number], Parameters<(typeof PULLS)[number][
     },
   ],
   [
-    "GitLab: of a project that is gone",
+    "GitLab: of a deleted project",
     GITLAB!,
     (body) => {
       body.object_attributes.source_project_id = null;
     },
   ],
-  ["GitLab: of a project that is not told", GITLAB!, (body) => void delete body.object_attributes.source_project_id],
+  ["GitLab: of an unnamed project", GITLAB!, (body) => void delete body.object_attributes.source_project_id],
   [
     "Gitea: of another repository",
     GITEA!,
@@ -56,7 +59,7 @@ const FORKS: [string, (typeof PULLS)[number], Parameters<(typeof PULLS)[number][
     },
   ],
   [
-    "Gitea: of a fork that is gone",
+    "Gitea: of a deleted fork",
     GITEA!,
     (body) => void Object.assign(body.pull_request.head, { repo_id: -1, repo: null }),
   ],
@@ -69,14 +72,14 @@ const FORKS: [string, (typeof PULLS)[number], Parameters<(typeof PULLS)[number][
   ],
 ];
 
-/** Those that are taken for the repository's own. */
+/** Returns those that a reader takes for the repository's own. */
 const taken = (mutant: (read: Reader, body: Fields) => ReturnType<Reader>): string[] =>
   FORKS.filter(([, [, body, read], change]) => {
     const arrival = mutant(read, body(change));
     return !(arrival.kind === "pull" && arrival.pull.isFork);
   }).map(([title]) => title);
 
-/** What a pull request names as its head, with a guess in the place of null. */
+/** Returns the fields with a guess instead of each null in the head. */
 const guessed = (body: Fields): Fields => {
   const {
     pull_request: pull,
@@ -95,16 +98,16 @@ describe("a head that others may have made", () => {
     for (const [, body, read] of PULLS) expect(read(body())).toMatchObject({ pull: { isFork: false } });
   });
 
-  it("would be seen to be taken for its own", () => {
+  it("is tested so that a reader fails that takes it for its own", () => {
     expect(taken((read, body) => read(guessed(body)))).toEqual([
-      "GitHub: of a fork that is gone",
-      "GitHub: of a repository that is not told",
-      "GitLab: of a project that is gone",
-      "GitLab: of a project that is not told",
+      "GitHub: of a deleted fork",
+      "GitHub: of an unnamed repository",
+      "GitLab: of a deleted project",
+      "GitLab: of an unnamed project",
     ]);
   });
 
-  it("is ignored where its repository is told in a form that no host has", () => {
+  it("is ignored if its repository has a form that no host sends", () => {
     const [, body, read] = GITHUB!;
     expect(
       read(

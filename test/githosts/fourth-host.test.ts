@@ -23,8 +23,8 @@ import { FullName } from "../../src/protocol/repository.ts";
 import { listen, RecordingHost } from "../support/recording-host/recording-host.ts";
 
 /*
- * A kind of git host that nobody runs: its deliveries and their proof are its own, and its API is the one with which the
- * recording host answers as Gitea. It shows that a kind is one value with a row in `HOSTS`.
+ * An invented kind of git host. Its deliveries and their proof are its own, and its API is the recording host's version
+ * of Gitea. It shows that a kind is one value with a row in `HOSTS`.
  */
 
 const Push = z.object({
@@ -39,7 +39,7 @@ const Push = z.object({
 });
 
 const readArrival = (event: string, fields: Fields): Arrival => {
-  if (event !== "moved") return ignored("This event makes no build.");
+  if (event !== "moved") return ignored("This event triggers no build.");
   const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;
   const { project: repository, by: sender, ref, from: before, to: after } = facts;
@@ -120,7 +120,7 @@ const COTTAGE: GitHost = {
 };
 
 const ROWS: Record<string, GitHost> = HOSTS;
-/** What the compiler takes for a kind that it knows. */
+/** The compiler treats it as a kind that it knows. */
 const KIND = "cottage" as HostKind;
 const TOKEN = "token-of-the-cottage";
 const SHA = "b".repeat(40);
@@ -136,7 +136,7 @@ const mint = loadHookMint(`k1:${btoa("0123456789abcdef0123456789abcdef")}`);
 const HOOK = { orgId: "acme", kind: KIND, connectionId: "01990000-0000-7000-8000-000000000001", generation: 1 };
 
 describe("a fourth kind of git host", () => {
-  it("has hooks whose deliveries are proved and read", async () => {
+  it("has hooks whose deliveries are verified and read", async () => {
     const { token, secret } = await mint.grant(HOOK);
     expect(secret).toMatch(/^cottage-/);
     const hook = await mint.recognize(token);
@@ -162,7 +162,7 @@ describe("a fourth kind of git host", () => {
     });
   });
 
-  it("is asked for its repositories, gets a hook, and is told a status", async () => {
+  it("lists its repositories, gets a hook, and gets a status", async () => {
     const settings = { token: TOKEN, repositories: [{ id: 41, fullName: "acme/shop" }] };
     const recording = new RecordingHost({ kind: "gitea", ...settings });
     const served = await listen(recording);
@@ -199,7 +199,7 @@ describe("a fourth kind of git host", () => {
     }
   });
 
-  it("has pages of its own", () => {
+  it("has its own pages", () => {
     expect(commitAddress(KIND, "https://cottage.example/", "acme/shop", SHA)).toBe(
       `https://cottage.example/acme/shop?show=commit%2F${SHA}`,
     );
@@ -212,7 +212,7 @@ describe("a fourth kind of git host", () => {
     // @ts-expect-error It has no words in the dashboard.
     type Words = Pick<typeof import("../../src/dashboard/connections/git-hosts.tsx").GIT_HOSTS, Kinds>;
     const { statuses, ...silent } = COTTAGE;
-    // @ts-expect-error It cannot be told a status.
+    // @ts-expect-error It cannot get a status.
     const host: GitHost = silent;
     expect({ hosts, host, statuses, words: null as Words | null }).toBeDefined();
   });

@@ -5,7 +5,7 @@ import type { HostProblem } from "../../src/githosts/core/host-api.ts";
 import { appAt, githubAppReader, installationToken } from "../../src/githosts/github/app.ts";
 import { AppKey } from "../../src/githosts/github/app-key.ts";
 
-/* GitHub as a program of others plays it: it verifies our JWT, and judges what its tokens may do. */
+/* A third-party simulation of GitHub: it verifies our JWT, and decides what its tokens may do. */
 
 const APP = { id: "12345", installation: "100" };
 let github: Emulator;
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => github.close());
 
-/** GitHub answers 404, and this one 403. */
+/** GitHub answers 404, and this simulation 403. */
 const HIDDEN = ["missing", "right"];
 
 const problemOf = (answer: Promise<unknown>) =>
@@ -49,8 +49,8 @@ const problemOf = (answer: Promise<unknown>) =>
     (error: HostProblem) => error.kind,
   );
 
-describe("a GitHub App, at a GitHub that others wrote", () => {
-  it("is known by a JWT that we sign, and finds where it is installed", async () => {
+describe("a GitHub App at a third-party simulation of GitHub", () => {
+  it("is recognized by a JWT that we sign, and finds where it is installed", async () => {
     const app = appAt(github.url, jwt);
     expect(await app.facts()).toMatchObject({ id: APP.id });
     expect(await app.installations()).toMatchObject([{ id: APP.installation, account: "acme", isSuspended: false }]);
@@ -59,7 +59,7 @@ describe("a GitHub App, at a GitHub that others wrote", () => {
     expect(await problemOf(app.findInstallation("other/theirs"))).toBe("missing");
   });
 
-  it("is not known by the JWT of another key, or of another App", async () => {
+  it("is not recognized by the JWT of another key, or of another App", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const other = await AppKey.of(privateKey.export({ type: "pkcs1", format: "pem" }).toString());
     expect(await problemOf(appAt(github.url, await other.jwt(APP.id, Date.now())).facts())).toBe("token");
@@ -68,7 +68,7 @@ describe("a GitHub App, at a GitHub that others wrote", () => {
     );
   });
 
-  it("sees its repositories, and no private one of others", async () => {
+  it("sees its repositories, but no private ones of others", async () => {
     const { token, expiresAt } = await installationToken(github.url, jwt, APP.installation);
     expect(expiresAt - Date.now()).toBeGreaterThan(50 * 60_000);
     const reader = githubAppReader(appAt(github.url, jwt), APP.installation, github.url, token);
@@ -77,7 +77,7 @@ describe("a GitHub App, at a GitHub that others wrote", () => {
     expect(await reader.account()).toMatchObject({ name: "acme" });
   });
 
-  it("gets a token for one repository that reads no other one, and writes nothing", async () => {
+  it("gets a token that reads only one repository and writes nothing", async () => {
     const app = appAt(github.url, jwt);
     const all = await installationToken(github.url, jwt, APP.installation);
     const found = await githubAppReader(app, APP.installation, github.url, all.token).repositoryByName("acme/shop");

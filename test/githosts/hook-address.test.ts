@@ -22,14 +22,14 @@ const hooks = fc.record<Hook>({
 });
 
 describe("the address of a hook", () => {
-  it("is the same each time, and says whose it is", async () => {
+  it("is the same each time, and names its owner", async () => {
     const grant = await mint.grant(HOOK);
     expect(grant).toEqual(await new HookMint([key("other-id", 1)]).grant(HOOK));
     expect(grant.token).toMatch(/^mrh_acme_github\.0190a1b2-0000-7000-8000-000000000001\.1_[A-Za-z0-9]{12}$/);
     expect(await mint.recognize(grant.token)).toEqual({ ...HOOK, secret: grant.secret });
   });
 
-  it("has a secret of its host's form", async () => {
+  it("has a secret in its host's format", async () => {
     expect((await mint.grant(HOOK)).secret).toMatch(/^[A-Za-z0-9]{32}$/);
     expect((await mint.grant({ ...HOOK, kind: "gitea" })).secret).toMatch(/^[A-Za-z0-9]{32}$/);
     const { secret } = await mint.grant({ ...HOOK, kind: "gitlab" });
@@ -37,7 +37,7 @@ describe("the address of a hook", () => {
     expect(atob(secret.slice("whsec_".length))).toHaveLength(32);
   });
 
-  it("is refused with any other character in any place", async () => {
+  it("is rejected with any other character in any position", async () => {
     const { token } = await mint.grant(HOOK);
     for (let at = 0; at < token.length; at++) {
       for (const other of ["a", "2", "A", "_", ".", ""]) {
@@ -68,25 +68,25 @@ describe("the address of a hook", () => {
     "mrh_acme_svn.x.1_A",
     `mrh_${"a".repeat(9_000)}`,
     "\0",
-  ])("is refused where it is malformed: %j", async (token) => {
+  ])("is rejected if it is malformed: %j", async (token) => {
     expect(await mint.recognize(token)).toBeUndefined();
   });
 
-  it("is refused with a generation that is written in another way", async () => {
+  it("is rejected with another spelling of its generation", async () => {
     const { token } = await mint.grant(HOOK);
     for (const other of [".01_", ".0_", ".-1_", ".1e0_", ".1.0_", ". 1_"]) {
       expect(await mint.recognize(token.replace(".1_", other))).toBeUndefined();
     }
   });
 
-  it("is no token of the API, and no token of the API is one", async () => {
+  it("is not a token of the API, nor is such a token an address", async () => {
     const keys = `k:${btoa("k".repeat(32))}`;
     const { token } = await loadHookMint(keys).grant(HOOK);
     expect(await loadMint(keys).recognize(token)).toBeUndefined();
     expect(await loadHookMint(keys).recognize(await loadMint(keys).mint("mrt", "acme"))).toBeUndefined();
   });
 
-  it("keeps its secret while its key is on the ring, in whatever place", async () => {
+  it("keeps its secret while its key is on the ring, in any position", async () => {
     const old = await mint.grant(HOOK);
     const rotated = new HookMint([key("b", 2), key("a", 1)]);
     expect(await rotated.recognize(old.token)).toEqual({ ...HOOK, secret: old.secret });
@@ -97,7 +97,7 @@ describe("the address of a hook", () => {
     expect(await new HookMint([key("b", 2)]).recognize(old.token)).toBeUndefined();
   });
 
-  it("is read back from what was granted, and only under its own key", async () => {
+  it("can be read back only under its own key", async () => {
     await fc.assert(
       fc.asyncProperty(hooks, hooks, async (hook, other) => {
         const { token, secret } = await mint.grant(hook);
@@ -109,7 +109,7 @@ describe("the address of a hook", () => {
     );
   });
 
-  it("never makes a text into a throw", async () => {
+  it("never throws for any text", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary" }), async (text) => {
         expect(await mint.recognize(`mrh_${text}`)).toBeUndefined();

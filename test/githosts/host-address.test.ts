@@ -17,7 +17,7 @@ const address = fc.oneof(
   fc.ipV6().map((ip) => `https://[${ip}]`),
 );
 
-it("allows only names of hosts that others find, by https", () => {
+it("allows only public host names, by https", () => {
   let allowed = 0;
   fc.assert(
     fc.property(address, (text) => {
@@ -37,7 +37,7 @@ it("allows only names of hosts that others find, by https", () => {
 it.each([
   ...["printer.lan", "kubernetes.default.svc", "api.default.svc.cluster.local", "db.corp", "router.home.arpa"],
   ...["x.localdomain", "git.internal", "git.local", "a.localhost", "git.home", "git.test", "git.intranet", "x.onion"],
-])("refuses %s, a name of one network", (host) => {
+])("rejects %s, a name of one network", (host) => {
   expect(problem(`https://${host}`)).toBe("must have the public name of a host");
 });
 
@@ -45,7 +45,7 @@ it.each(["git.lan.example", "corp.dev", "local.org", "svc.cloud", "git.example"]
   expect(problem(`https://${host}`)).toBeNull();
 });
 
-it("keeps the API of what it allows at the host, and canonical addresses as they are", () => {
+it("keeps the API at the allowed host, and canonical addresses unchanged", () => {
   fc.assert(
     fc.property(address, fc.constantFrom("github", "gitlab", "gitea"), (text, kind) => {
       if (problem(text) !== null) return;
@@ -58,7 +58,7 @@ it("keeps the API of what it allows at the host, and canonical addresses as they
   );
 });
 
-it("allows a host of this machine where clones by http are allowed, and never the service itself", () => {
+it("allows a host on this machine if clones by http are allowed, but never the service itself", () => {
   const local = ["https", "http", "file"];
   for (const text of ["http://127.0.0.1:3000", "http://localhost", "https://gitea"]) {
     expect(problem(text, local)).toBeNull();

@@ -6,7 +6,7 @@ import { LIMITS } from "../../src/protocol/limits.ts";
 
 const servers: Server[] = [];
 
-/** A host of the git, and what it was asked. */
+/** Serves a git host and records its requests. */
 const serve = async (answer: RequestListener): Promise<{ url: string; asked: string[] }> => {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -46,25 +46,25 @@ it("follows one redirect on the same origin, with the same method", async () => 
   expect(asked).toEqual(["POST /old Bearer canary", "POST /new Bearer canary"]);
 });
 
-it("takes the token to no other origin", async () => {
+it("sends the token to no other origin", async () => {
   const other = await serve((_, response) => response.end("{}"));
   const { url } = await serve((_, response) => response.writeHead(307, { Location: `${other.url}/x` }).end());
   expect(await hostFetch(url, post)).toEqual({ unreachable: "it redirects to another host" });
   for (const path of [".evil.example/x", "@evil.example/x", ":1/x", "/repos/../user/x", "/repos/%2E%2e/x"]) {
     expect(await hostFetch("https://git.example", { ...post, path })).toEqual({
-      unreachable: "the address is not one of the git host",
+      unreachable: "the address does not belong to the git host",
     });
   }
   expect(other.asked).toEqual([]);
 });
 
-it("does not go round in circles", async () => {
+it("does not follow redirects in circles", async () => {
   const { url, asked } = await serve((_, response) => response.writeHead(301, { Location: "/old" }).end());
-  expect(await hostFetch(url, post)).toEqual({ unreachable: "it redirects again and again" });
+  expect(await hostFetch(url, post)).toEqual({ unreachable: "it redirects too often" });
   expect(asked).toHaveLength(2);
 });
 
-it("reads no more of an answer than it may", async () => {
+it("stops reading an answer at the limit", async () => {
   const { url } = await serve((_, response) => response.end("x".repeat(10 * 1024 * 1024)));
   const answer = await hostFetch(url, post);
   expect(answer).toMatchObject({ status: 200, isCut: true, body: "x".repeat(LIMITS.hostAnswerBytes) });
@@ -77,9 +77,9 @@ it("waits 10 s for a host that never answers, and for one that never ends", asyn
   expect(answers).toEqual(Array(2).fill({ unreachable: "it did not answer within 10 s" }));
 });
 
-it("never says what it sent, whatever is wrong", async () => {
+it("never reveals what it sent, whatever goes wrong", async () => {
   const broken = { ...post, headers: { Authorization: "Bearer can\nary" } };
-  expect(await hostFetch("https://git.example", broken)).toEqual({ unreachable: "no connection came about" });
-  expect(await hostFetch("http://127.0.0.1:1", post)).toEqual({ unreachable: "no connection came about" });
-  expect(await hostFetch("not an address", post)).toEqual({ unreachable: "no connection came about" });
+  expect(await hostFetch("https://git.example", broken)).toEqual({ unreachable: "the connection failed" });
+  expect(await hostFetch("http://127.0.0.1:1", post)).toEqual({ unreachable: "the connection failed" });
+  expect(await hostFetch("not an address", post)).toEqual({ unreachable: "the connection failed" });
 });

@@ -24,7 +24,7 @@ const BODIES = DELIVERIES.map(({ kind, event, body }) => ({
 
 const bytesOf = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
 
-/** What holds for every arrival, whatever was sent. */
+/** Checks the laws of every arrival, whatever was sent. */
 const keepsLaws = (arrival: Arrival) => {
   JSON.stringify(arrival, (_, value: unknown) => {
     if (typeof value === "string") expect(value.isWellFormed()).toBe(true);
@@ -53,7 +53,7 @@ const odd = fc.oneof(
   fc.constantFrom(2 ** 53, -1, 1e300, "__proto__", "\ud800", "refs/heads/../x", "0".repeat(40), "a".repeat(40)),
 );
 
-/** The value with one field, at any depth, set to another value, or gone. */
+/** Returns the value with one field, at any depth, replaced or removed. */
 const changed = (value: unknown, path: number[], by: unknown): unknown => {
   if (typeof value !== "object" || value === null) return by;
   const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
@@ -95,7 +95,7 @@ describe("a delivery of any content", () => {
     expect([...seen.keys()].sort()).toEqual(["deleted", "ignored", "merge-group", "pull", "push", "renamed", "tag"]);
   });
 
-  it("says the same above a mebibyte, but for what its list of commits tells", () => {
+  it("reads the same above a mebibyte, except for its list of commits", () => {
     for (const { kind, headers, body } of BODIES) {
       const small = readDelivery(HOSTS[kind], headers, bytesOf(body));
       const large = readDelivery(HOSTS[kind], headers, bytesOf({ ...body, padding: " ".repeat(1024 * 1024) }));
@@ -109,7 +109,7 @@ describe("a delivery of any content", () => {
     }
   });
 
-  it("is ignored without an event, and has no id that is too long", () => {
+  it("is ignored without an event, and never has too long an id", () => {
     const [{ body }] = BODIES as [(typeof BODIES)[number]];
     const headers = new Headers({ "X-GitHub-Delivery": "d".repeat(101), "X-Gitea-Event": "push" });
     expect(readDelivery(HOSTS.github, headers, bytesOf(body))).toEqual({
@@ -132,7 +132,7 @@ describe("a delivery of any content", () => {
 });
 
 describe("the laws", () => {
-  it("would be seen to be broken", () => {
+  it("fail the test when they are broken", () => {
     const { kind, headers, body } = BODIES.find((delivery) => delivery.body.deleted === false)!;
     const { arrival } = readDelivery(HOSTS[kind], headers, bytesOf(body)) as { arrival: Arrival & { kind: "push" } };
     keepsLaws(arrival);

@@ -29,7 +29,7 @@ const MUTANTS: Record<string, { rules: Partial<MissedRules>; breaks: MissedLaw }
 };
 
 describe("deliveries that GitHub could not deliver", () => {
-  it("arrive by their newest heads, each once, whatever was down", () => {
+  it("arrive with their newest heads, each once, whatever was down", () => {
     const broken: string[] = [];
     let ordered = 0;
     for (let history = 0; history < 1_000; history++) {
@@ -41,7 +41,7 @@ describe("deliveries that GitHub could not deliver", () => {
     expect(ordered).toBeGreaterThan(1_000);
   });
 
-  it.each(Object.entries(MUTANTS))("would be seen to be wrong: %s", (_, { rules, breaks }) => {
+  it.each(Object.entries(MUTANTS))("are tested so that a mutant fails: %s", (_, { rules, breaks }) => {
     const seen = new Set<MissedLaw>();
     for (let history = 0; history < 300 && !seen.has(breaks); history++) {
       for (const law of missedHistory(1, history, { ...MISSED_RULES, ...rules }).broken.keys()) seen.add(law);
@@ -49,7 +49,7 @@ describe("deliveries that GitHub could not deliver", () => {
     expect([...seen]).toContain(breaks);
   });
 
-  it("are not ordered again where it helps nobody", () => {
+  it("are not redelivered if that cannot help", () => {
     expect(missed([attempt()])).toEqual(["g"]);
     expect(missed([attempt(), attempt({ id: 2, at: NOW - 1, isOk: true, code: 202 })])).toEqual([]);
     expect(missed([attempt({ at: NOW - 73 * HOUR })])).toEqual([]);
@@ -59,7 +59,7 @@ describe("deliveries that GitHub could not deliver", () => {
     expect(missed([attempt({ event: "check_run", action: "rerequested" })])).toEqual(["g"]);
   });
 
-  it("of other repositories and other events do not stand in for each other", () => {
+  it("do not replace those of other repositories and other events", () => {
     const listed = [
       attempt({ guid: "a", repositoryId: 7 }),
       attempt({ guid: "b", repositoryId: 8, at: NOW - 1 }),
@@ -75,7 +75,7 @@ describe("deliveries that GitHub could not deliver", () => {
     expect(over).toEqual([]);
   });
 
-  it("wait where their ref is not known, and above the number of one round", () => {
+  it("wait if their ref is unknown, and above the number of one round", () => {
     const listed = Array.from({ length: 30 }, (_, n) => attempt({ id: n, guid: `g${n}`, at: NOW - HOUR + n }));
     const found = findMissed(listed, new Map(), [], NOW, MISSED_RULES);
     expect(chooseOrders(found, listed, [], MISSED_RULES)).toEqual({ again: [], over: [], left: 30 });

@@ -18,7 +18,7 @@ const report = (n: number, over: Partial<HostReport> = {}): HostReport => ({
   ...{ buildId: `build-${n}`, number: n, version: 1, sha: sha(n), state: "success", description: "Ended", ...over },
 });
 
-/** What a connection has to tell, with a count of the lines that were looked at. */
+/** A connection's pending reports, with a count of the lines that were read. */
 const newConnection = () => {
   const statuses: Statuses = { commits: new Map(), pace: AT_EASE, inFlight: null };
   let looks = 0;
@@ -34,7 +34,7 @@ const newConnection = () => {
     const commit = withReport(statuses.commits.get(commitKey(told)), told, at, rules)!;
     statuses.commits.set(commitKey(told), commit);
   };
-  /** Sends so many as an object does that looks before and after each pause. @returns what was sent */
+  /** Sends this many, as an object does that checks before and after each pause. @returns the sent statuses */
   const send = (count: number): SentStatus[] =>
     Array.from({ length: count }, () => {
       const later = nextStatus(statuses, GAP_MS, now, rules);
@@ -55,7 +55,7 @@ const newConnection = () => {
 const words = (sent: SentStatus[]): string[] =>
   sent.map(({ buildId, context, state }) => `${buildId} ${context} ${state}`);
 
-describe("with 3,000 commits that wait", () => {
+describe("with 3,000 waiting commits", () => {
   const behind = () => {
     const connection = newConnection();
     for (let n = 1; n <= 3_000; n++) connection.learn(report(n), NOW - (4_000 - n) * MINUTE);
@@ -73,7 +73,7 @@ describe("with 3,000 commits that wait", () => {
     ]);
   });
 
-  it("a build that ends goes before what is known for longer, whenever its commit was pushed", () => {
+  it("a build that ends precedes older states, whenever its commit was pushed", () => {
     const { learn, send } = behind();
     learn(report(1, { version: 2, state: "failure", buildId: "build-1b", number: 9_000 }), NOW - 1_000);
     learn(report(5_000, { state: "pending" }), NOW - 2_000);
@@ -82,7 +82,7 @@ describe("with 3,000 commits that wait", () => {
     ]);
   });
 
-  it("each line is looked at once, and from then on those of the commit alone that was told", () => {
+  it("each line is read once, and after that only lines of the reported commit", () => {
     const { send, looked } = behind();
     send(1);
     expect(looked()).toBeLessThan(6_100);

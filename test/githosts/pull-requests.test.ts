@@ -3,7 +3,7 @@ import { PULLS } from "./samples.ts";
 
 const [GITHUB, GITLAB, GITEA] = PULLS.map(([, body, read]) => ({ body, read }));
 
-/** What hosts tell of a pull request that is closed, besides its close. GitLab tells all of it as an update. */
+/** The events that hosts send for a closed pull request, besides its close. GitLab sends all of them as an update. */
 const CHANGES: Record<string, string[]> = {
   GitHub: [
     "labeled",
@@ -106,7 +106,7 @@ describe("a pull request", () => {
     });
   });
 
-  it("has the action in our words", () => {
+  it("translates the action into our words", () => {
     const actions = ({ body, read }: NonNullable<typeof GITHUB>, names: string[]) =>
       names.map((name) => {
         const arrival = read(
@@ -154,8 +154,8 @@ describe("a pull request", () => {
   it.each<[string, unknown]>([
     ["of somebody's time", { total_time_spent: { previous: 0, current: 1 } }],
     ["of nothing", {}],
-    ["that is not told", undefined],
-    ["of another type", [1]],
+    ["without changes", undefined],
+    ["with changes of another type", [1]],
   ])("of GitLab is ignored after an update %s", (_, changes) => {
     const update = GITLAB!.body((body) => {
       body.object_attributes.action = "update";
@@ -164,7 +164,7 @@ describe("a pull request", () => {
     expect(GITLAB!.read(update)).toMatchObject({ kind: "ignored" });
   });
 
-  it("of GitLab tells what became of it", () => {
+  it("of GitLab says whether it was merged or closed", () => {
     const became = (action: string) =>
       GITLAB!.read(
         GITLAB!.body((body) => {
@@ -179,7 +179,7 @@ describe("a pull request", () => {
     }
   });
 
-  it("of GitLab may be a draft by either name, and names its author only where it can", () => {
+  it("of GitLab may be a draft by either field, and names its author only if it is known", () => {
     const told = (attributes: object) =>
       GITLAB!.read(GITLAB!.body((body) => void Object.assign(body.object_attributes, attributes)));
     expect(told({ draft: undefined, work_in_progress: true })).toMatchObject({ pull: { isDraft: true } });
@@ -188,7 +188,7 @@ describe("a pull request", () => {
     expect(told({ last_commit: { id: "a".repeat(40), message: "x [skip ci]" } })).toMatchObject({ isSkipped: true });
   });
 
-  it("has the head that it had before, where the host tells it", () => {
+  it("has its previous head, if the host reports it", () => {
     const before = "b".repeat(40);
     const synchronized = GITHUB!.body((body) => Object.assign(body, { action: "synchronize", before }));
     expect(GITHUB!.read(synchronized)).toMatchObject({ action: "new-head", before });
@@ -215,7 +215,7 @@ describe("a pull request", () => {
     });
 
     it.each(["closed", "merged", "locked", "a word of a later release"])(
-      "makes nothing once its state is %s",
+      "triggers nothing once its state is %s",
       (state) => {
         const told = (action: string, more: object = {}) => {
           const changed = body((of) => {
@@ -233,12 +233,12 @@ describe("a pull request", () => {
       },
     );
 
-    it.each([undefined, null, 1, host === "GitLab" ? "opened" : "open"])("is open where its state is %j", (state) => {
+    it.each([undefined, null, 1, host === "GitLab" ? "opened" : "open"])("is open if its state is %j", (state) => {
       const opened = body((of) => void Object.assign(of.object_attributes ?? of.pull_request, { state }));
       expect(read(opened)).toMatchObject({ kind: "pull" });
     });
 
-    it("has at most 100 labels, none where there is no list", () => {
+    it("has at most 100 labels, and none without a list", () => {
       const labels = (list: unknown) =>
         read(
           body((changed) => {

@@ -54,7 +54,7 @@ describe("a push", () => {
   });
 
   describe.each(PUSHES)("of %s", (_, body, read) => {
-    it("of a new branch has no whole list of paths", () => {
+    it("of a new branch has no complete list of paths", () => {
       expect(
         read(
           body((push) => {
@@ -71,7 +71,7 @@ describe("a push", () => {
       ["of another type", "none"],
       ["without paths", [{ id: "a".repeat(40), message: "", author: null }]],
       ["of paths of another type", [{ id: "a".repeat(40), message: "", added: [1], removed: [], modified: [] }]],
-    ])("has no whole list of paths where the commits are %s", (_, commits) => {
+    ])("has no complete list of paths if the commits are %s", (_, commits) => {
       expect(
         read(
           body((push) => {
@@ -81,7 +81,7 @@ describe("a push", () => {
       ).toMatchObject({ kind: "push", changedPaths: null });
     });
 
-    it("builds what the host says is its commit, where the ref has an annotated tag", () => {
+    it("builds the host's commit if the ref is an annotated tag", () => {
       const tag = body((push) => {
         push.ref = "refs/tags/v1";
         push.checkout_sha = "c".repeat(40);
@@ -90,12 +90,12 @@ describe("a push", () => {
       expect(read(tag)).toMatchObject({ kind: "tag", ref: "refs/tags/v1", sha: "c".repeat(40) });
     });
 
-    it("is a deletion where there is nothing after it", () => {
+    it("is a deletion if it has no new head", () => {
       const gone = read(body((push) => Object.assign(push, { after: ZEROS, checkout_sha: null, head_commit: null })));
       expect(gone).toMatchObject({ kind: "deleted", before: expect.stringMatching(/^[0-9a-f]{40}$/) });
     });
 
-    it("may be of SHA-256", () => {
+    it("may have SHA-256 hashes", () => {
       const sha = "e".repeat(64);
       const long = (push: object) => Object.assign(push, { after: sha, checkout_sha: sha, head_commit: null });
       expect(read(body(long))).toMatchObject({ sha });
@@ -130,7 +130,7 @@ describe("a push", () => {
       ).toEqual(told);
     });
 
-    it("to a branch of 250 characters is none too many", () => {
+    it("to a branch with 250 characters is accepted", () => {
       const ref = `refs/heads/${"x".repeat(250)}`;
       expect(
         read(
@@ -148,7 +148,7 @@ describe("a push", () => {
       ["after", "after", undefined],
       ["before", "before", null],
       ["ref", "ref", ["refs/heads/main"]],
-    ])("names the field %s that is wrong, and not what it has", (name, field, value) => {
+    ])("names the wrong field %s, but not its value", (name, field, value) => {
       const reason = `The field ${name} is missing or not of the expected form.`;
       expect(
         read(
@@ -181,7 +181,7 @@ describe("a push", () => {
       expect(subject).toBe(`a b\ufffd ${"x".repeat(245)}`);
     });
 
-    it("asks for no build by its newest commit alone", () => {
+    it("skips the build only if its newest commit says so", () => {
       const skip = { message: "docs [skip ci]", author: null };
       const paths = { added: [], removed: [], modified: [] };
       const newest = body((push) => {
@@ -194,14 +194,14 @@ describe("a push", () => {
     });
   });
 
-  it("has no whole list of paths where GitHub says that it was forced, or does not say", () => {
+  it("has no complete list of paths if GitHub says that it was forced, or does not say", () => {
     for (const forced of [true, undefined, "no"]) {
       const body = bodyWith("githubPush", (push) => Object.assign(push, { forced }));
       expect(githubArrival("push", body)).toMatchObject({ kind: "push", changedPaths: null });
     }
   });
 
-  it("whose list the host cut has no whole list of paths", () => {
+  it("has no complete list of paths if the host cut it", () => {
     const github = (change: Parameters<typeof bodyWith>[1]) => githubArrival("push", bodyWith("githubPush", change));
     const listed = (count: number) =>
       github((push) => {
@@ -241,7 +241,7 @@ describe("a deletion of Gitea", () => {
     ["refs/heads/feature", "branch", "refs/heads/feature"],
     ["v1", "tag", "refs/tags/v1"],
     ["refs/tags/v1", "tag", "refs/tags/v1"],
-  ])("of %s, a %s, is of the full ref", (ref, type, full) => {
+  ])("of %s, a %s, names the full ref", (ref, type, full) => {
     expect(deletion(ref, type)).toMatchObject({ kind: "deleted", ref: full, before: null });
   });
 

@@ -8,7 +8,7 @@ import { bodyWith, type Changeable } from "../support/deliveries/bodies.ts";
 /** Reads a body of an event. */
 export type Reader = (body: Fields) => Arrival;
 
-/** A push and a pull request of each host, with what reads them. */
+/** A push and a pull request of each host, with their readers. */
 export const PUSHES: [host: string, body: (change?: (body: Changeable) => void) => Fields, read: Reader][] = [
   ["GitHub", (change) => bodyWith("githubPush", change), (body) => githubArrival("push", body)],
   ["GitLab", (change) => bodyWith("gitlabPush", change), (body) => gitlabArrival("Push Hook", body)],

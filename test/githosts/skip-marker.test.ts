@@ -21,8 +21,8 @@ describe("a skip marker", () => {
   });
 
   it.each([
-    ["a squash merge that quotes it", "Merge docs (#12)\n\n* docs [skip ci]\n* more"],
-    ["an answer to it", "docs\n\nDo not write [skip ci] here."],
+    ["a squash merge that quotes a marker", "Merge docs (#12)\n\n* docs [skip ci]\n* more"],
+    ["a sentence about a marker", "docs\n\nDo not write [skip ci] here."],
     ["other brackets", "docs (skip ci)"],
     ["a marker over two lines", "docs [skip\nci]"],
     ["a trailer as the subject", "skip-checks: true"],

@@ -7,23 +7,23 @@ import { statusHistory } from "./support/status-simulation.ts";
 const SEED = 1;
 const HISTORIES = 600;
 
-/** One rule replaced by a wrong one, and the law that it breaks. */
+/** One rule replaced with a wrong one, and the law that it breaks. */
 const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
   "a pending state after the end of its build": {
     rules: { isNews: (known, report) => report.number >= known.number },
     breaks: "nothing after its end",
   },
-  "an older build in the place of a newer one": { rules: { isNews: () => true }, breaks: "newest wins" },
-  "told without what was told": { rules: { isTold: ({ told }) => told !== null }, breaks: "ends right" },
-  "the same state of another time is told": {
+  "an older build replaces a newer one": { rules: { isNews: () => true }, breaks: "newest wins" },
+  "told, whatever state was told": { rules: { isTold: ({ told }) => told !== null }, breaks: "ends right" },
+  "the same state of another time counts as told": {
     rules: { isTold: ({ told, wanted, againAt }) => told?.state === wanted.state && againAt === null },
     breaks: "ends right",
   },
-  "told what is told already": {
+  "tells a state twice": {
     rules: { isTold: ({ told, since, tries }) => told?.since === since && tries > 0 },
     breaks: "not twice",
   },
-  "the answer is about what is wanted now": {
+  "an answer always concerns the newest state": {
     rules: {
       taken: ({ since }: Line, sent) => ({ buildId: sent.buildId, state: sent.state, since }),
       isAnswered: () => true,
@@ -34,22 +34,22 @@ const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
   "two in flight": { rules: { maySend: () => true }, breaks: "one in flight" },
   "no second in between": { rules: { mayAskAt: ({ quietUntil }) => quietUntil }, breaks: "a second apart" },
   "no back-off": { rules: { lineWait: () => 0, hostWait: () => 0 }, breaks: "backs off" },
-  "no pause where the host asks for one": { rules: { pauseUntil: (now) => now + 1_000 }, breaks: "waits as told" },
+  "no pause when the host requires one": { rules: { pauseUntil: (now) => now + 1_000 }, breaks: "waits as told" },
   "the repository is well while a build lives": {
     rules: { overall: (own) => (own.some(({ wanted }) => wanted.state === "success") ? "success" : "pending") },
     breaks: "repository is honest",
   },
-  "a success before the host knows of the others": {
+  "a success before the host knows the others": {
     rules: { isHeld: () => false },
     breaks: "never all green while one lives",
   },
   "nothing is late": { rules: { unsureUntil: () => 0 }, breaks: "ends right" },
-  "a check run is made twice": { rules: { knownRun: () => null }, breaks: "one run a build" },
-  "the check run of another build is changed": {
+  "a check run is created twice": { rules: { knownRun: () => null }, breaks: "one run a build" },
+  "another build's check run is updated": {
     rules: { knownRun: ({ checkRun }) => checkRun?.id ?? null },
     breaks: "one run a build",
   },
-  "a check run is not looked for after a lost answer": { rules: { mayHaveRun: () => false }, breaks: "ends right" },
+  "no search for a check run after a lost answer": { rules: { mayHaveRun: () => false }, breaks: "ends right" },
   "nothing follows a question": {
     rules: { isNews: (known, report) => !known.asks && STATUS_RULES.isNews(known, report) },
     breaks: "ends right",
@@ -58,7 +58,7 @@ const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
 };
 
 describe("the statuses of a connection", () => {
-  it("keep the laws, whatever the host does and whenever the object goes", () => {
+  it("keep the laws, whatever the host does and whenever the object restarts", () => {
     const broken: string[] = [];
     let posts = 0;
     for (let history = 0; history < HISTORIES; history++) {
@@ -70,7 +70,7 @@ describe("the statuses of a connection", () => {
     expect(posts).toBeGreaterThan(HISTORIES * 5);
   });
 
-  it.each(Object.entries(MUTANTS))("would be seen to break them: %s", (_, { rules, breaks }) => {
+  it.each(Object.entries(MUTANTS))("are tested so that a mutant fails: %s", (_, { rules, breaks }) => {
     const seen = new Set<Law>();
     for (let history = 0; history < HISTORIES && !seen.has(breaks); history++) {
       for (const law of statusHistory(SEED, history, { ...STATUS_RULES, ...rules }).broken.keys()) seen.add(law);

@@ -1,11 +1,11 @@
-/** A repository as its host tells of it. `id` stays the same when it is renamed or moved. */
+/** A repository as its host reports it. `id` stays the same when it is renamed or moved. */
 export interface DeliveryRepository {
   id: number;
   fullName: string;
   defaultBranch: string | null;
 }
 
-/** What lists show of a commit: its first line, and who wrote it. */
+/** The facts of a commit that lists show: its first line, and its author. */
 export interface CommitSummary {
   subject: string;
   author: string | null;
@@ -13,7 +13,7 @@ export interface CommitSummary {
 
 interface RepositoryEvent {
   repository: DeliveryRepository;
-  /** The login of who did it. */
+  /** The login of the person who did it. */
   sender: string | null;
 }
 
@@ -21,20 +21,22 @@ interface RepositoryEvent {
 interface NewHead extends RepositoryEvent {
   ref: string;
   sha: string;
-  /** Where the ref was before; null where it is new, or where the host does not tell. */
+  /** The previous commit of the ref; null if the ref is new, or the host does not report it. */
   before: string | null;
-  /** Null where the host does not tell. */
+  /** Null if the host does not report it. */
   commit: CommitSummary | null;
-  /** Its author asked for no build. */
+  /** Whether the author skips the build. */
   isSkipped: boolean;
 }
 
-/** A branch was made or moved. */
+/** A branch was created or moved. */
 interface Push extends NewHead {
   kind: "push";
-  /** Null where the host does not tell: such a push is taken for one that adds commits. */
+  /** Null if the host does not report it: such a push counts as one that adds commits. */
   forced: boolean | null;
-  /** Null where the list is not whole: a new branch, a forced push, a list that the host cut or that was not read. */
+  /**
+   * Null if the list is incomplete: for a new branch, a forced push, or a list that the host cut or that was not read.
+   */
   changedPaths: string[] | null;
 }
 
@@ -43,98 +45,101 @@ interface Tag extends NewHead {
   forced: boolean | null;
 }
 
-/** A branch or a tag is gone. */
+/** A branch or a tag was deleted. */
 interface Deleted extends RepositoryEvent {
   kind: "deleted";
   ref: string;
   before: string | null;
 }
 
-/** What happened to a pull request; every arrival has all its facts. `labeled` is also a label that was taken away. */
+/** What happened to a pull request. Every arrival has all its facts. `labeled` also means that a label was removed. */
 export type PullAction = "opened" | "new-head" | "reopened" | "closed" | "edited" | "labeled" | "ready";
 
-/** A pull or merge request. `author` is null where the host does not tell it with this event. */
+/** A pull or merge request. `author` is null if the host does not report it with this event. */
 interface PullFacts {
   number: number;
-  /** The branch that it is to be merged into, and the branch that it comes from: in the fork, if it is one. */
+  /** The target branch, and the source branch, which may be in a fork. */
   base: string;
   branch: string;
-  /** Its head is not a branch of the repository, so people without write access may have made it. */
+  /** Its head is not a branch of the repository, so people without write access may have created it. */
   isFork: boolean;
-  /** The host says that its author may write to the repository, and who sent this is the author. */
+  /** The host says that its author may write to the repository, and the author sent this. */
   isByMember: boolean;
   isDraft: boolean;
   isMerged: boolean;
   labels: string[];
   author: string | null;
   title: string;
-  /** When it was last changed, by the host's clock: ISO 8601 in UTC; null where the host does not tell it. */
+  /** When it last changed, by the host's clock: ISO 8601 in UTC; null if the host does not report it. */
   updatedAt: string | null;
 }
 
-/** A pull request of the repository; `ref` is the one to fetch its head from, at the repository itself. */
+/** A pull request of the repository. `ref` is the ref in the repository itself from which to fetch the head. */
 interface PullChange extends NewHead {
   kind: "pull";
   action: PullAction;
   pull: PullFacts;
 }
 
-/** A person asks at GitHub for something about the check runs of a commit. */
+/** A person's request at GitHub about the check runs of a commit. */
 interface ChecksEvent extends RepositoryEvent {
-  /** GitHub's number of the App whose check runs they are. */
+  /** GitHub's number of the App that owns the check runs. */
   appId: number;
   sha: string;
 }
 
-/** A person wants it to be built again. */
+/** A person wants a rebuild. */
 interface Rerun extends ChecksEvent {
   kind: "rerun";
-  /** What the check run names: a build; null where all of the commit's are meant. */
+  /** The build that the check run names; null if all builds of the commit are meant. */
   externalId: string | null;
 }
 
-/** A person pressed a button of ours. */
+/** A person pressed one of our buttons. */
 interface Pressed extends ChecksEvent {
   kind: "pressed";
   externalId: string;
   button: string;
 }
 
-/** A merge queue tries a commit, or has no use for it any more: merged, or given up. */
+/** A merge queue tests a commit, or no longer needs it because it was merged or removed. */
 interface MergeGroup extends RepositoryEvent {
   kind: "merge-group";
   action: "asked" | "gone";
   ref: string;
   sha: string;
-  /** The commit of the branch that it is to be merged into. */
+  /** The head of the target branch. */
   base: string | null;
 }
 
-/** The repository has another name, owner or default branch: the one that it says. */
+/** The repository has a new name, owner or default branch. */
 interface Renamed extends RepositoryEvent {
   kind: "renamed";
-  /** What was left; null where that is not what has changed. Absent in deliveries that an older release kept. */
+  /** The previous values; null for those that have not changed. Absent in deliveries that an older release kept. */
   from?: { fullName: string | null; defaultBranch: string | null };
 }
 
-/** The host tries the hook. */
+/** The host tests the hook. */
 interface Ping {
   kind: "ping";
 }
 
-/** Nothing that makes or ends a build. The reason is a sentence for people, without any text of the delivery. */
+/**
+ * An event that neither creates nor ends a build. The reason is a sentence for people, without any text of the
+ * delivery.
+ */
 export interface Ignored {
   kind: "ignored";
   reason: string;
 }
 
-/** What a delivery says that happened, in the same form from every host. Every text is well formed and bounded. */
+/** The event in a delivery, in the same form for every host. Every text is well formed and bounded. */
 export type Arrival = Push | Tag | Deleted | PullChange | MergeGroup | Rerun | Pressed | Renamed | Ping | Ignored;
 
-/** What a person asks for at the host. */
+/** A person's request at the host. */
 export type CheckRequest = Rerun | Pressed;
 
-/** The repository that a delivery tells of; null where it tells of none. */
+/** Returns the repository of a delivery; null if it names none. */
 export const repositoryOf = (arrival: Arrival): DeliveryRepository | null =>
   "repository" in arrival ? arrival.repository : null;
 

@@ -1,7 +1,7 @@
 import { MIB } from "../../protocol/units.ts";
 import { type Ignored, ignored } from "./arrival.ts";
 
-/** Hosts nest no deeper than ten. */
+/** The maximum depth. Hosts nest at most ten levels. */
 const DEPTH = 64;
 
 const QUOTE = 0x22;
@@ -9,10 +9,10 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** From the first byte of a value to the one after its last. */
+/** From the first byte of a value to the byte after its last. */
 type ByteSpan = readonly [from: number, to: number];
 
-/** The place of the closing quote, or -1. */
+/** Returns the position of the closing quote, or -1. */
 const endOfString = (bytes: Uint8Array, start: number): number => {
   for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
     let backslashes = 0;
@@ -22,7 +22,7 @@ const endOfString = (bytes: Uint8Array, start: number): number => {
   return -1;
 };
 
-/** Whether the string is a key of this name, in whatever way it is written. Few strings are worth decoding. */
+/** Reports whether the string is a key of this name, in any spelling. Decodes as few strings as possible. */
 const isKey = (bytes: Uint8Array, start: number, end: number, name: string): boolean => {
   const length = end - start - 1;
   if (length < name.length) return false;
@@ -39,8 +39,8 @@ const isKey = (bytes: Uint8Array, start: number, end: number, name: string): boo
 };
 
 /**
- * Looks at the bytes of a JSON object without making values of them: where the lists `commits` of the object itself
- * are, or why it is refused. It finds no mistakes of the syntax.
+ * Scans the bytes of a JSON object without creating values. Returns where the `commits` lists of the object itself are,
+ * or why to reject it. Does not find syntax errors.
  */
 const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: string } => {
   const commits: ByteSpan[] = [];
@@ -70,20 +70,23 @@ const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: str
   return { commits };
 };
 
-/** Up to here a body is read whole; above it, without its commits: as values they would fill the isolate's memory. */
+/**
+ * Up to this size a body is read in full. Larger ones are read without their commits, which would fill the isolate's
+ * memory.
+ */
 const WHOLE_BYTES = MIB;
-/** What is made into values at most. */
+/** The most bytes that are parsed into values. */
 const READ_BYTES = 4 * MIB;
 
 const NULL = new TextEncoder().encode("null");
 
-/** The fields of a body that is a JSON object. Names are the sender's: read them by a schema. */
+/** The fields of a body that is a JSON object. The sender chose the names: read them with a schema. */
 export type Fields = Record<string, unknown>;
 
-/** A problem is of bytes that no host sends; a reason, of a delivery that is right and yet not read. */
+/** A problem means bytes that no host sends. A reason means a correct delivery that is not read. */
 export type ParsedBody = { fields: Fields } | { problem: string } | Ignored;
 
-/** The bytes with null in the place of each span. */
+/** Replaces each span of the bytes with null. */
 const without = (bytes: Uint8Array, spans: ByteSpan[]): Uint8Array => {
   const parts: Uint8Array[] = [];
   let at = 0;
@@ -119,12 +122,12 @@ const parse = (text: string): ParsedBody => {
   }
 };
 
-/** The fields of a body of any size: above `wholeBytes`, the object's own `commits` is null. */
+/** Reads the fields of a body of any size. Above `wholeBytes`, the object's own `commits` is null. */
 export const readBody = (bytes: Uint8Array, wholeBytes: number = WHOLE_BYTES): ParsedBody => {
   const scanned = scanObject(bytes);
   if ("problem" in scanned) return scanned;
   const content = bytes.length > wholeBytes ? without(bytes, scanned.commits) : bytes;
-  if (content.length > READ_BYTES) return ignored("The delivery has more than 4 MiB beside its list of commits.");
+  if (content.length > READ_BYTES) return ignored("The delivery has more than 4 MiB besides its list of commits.");
   const text = decode(content);
   return text === null ? { problem: "The body is not UTF-8." } : parse(text);
 };

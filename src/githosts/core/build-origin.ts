@@ -1,47 +1,47 @@
 import type { Build, BuildEvent } from "../../protocol/build.ts";
 import type { CommitSummary } from "./arrival.ts";
 
-/** The pull request of a build, as it was when the build was made. */
+/** The pull request of a build at the time when the build was created. */
 interface BuildPull {
   number: number;
-  /** Null where a restored pool knows the build from D1 alone. */
+  /** Null if a restored pool knows the build only from D1. */
   base: string | null;
   branch: string;
   title: string | null;
   author: string | null;
 }
 
-/** What made a build that nobody asked for by the API. */
+/** The trigger of a build that no API request created. */
 export interface BuildOrigin {
   event: BuildEvent;
-  /** The head of the ref before; null where it is new or where the host did not tell it. */
+  /** The ref's previous head; null if it is new or the host did not report it. */
   before: string | null;
   pull: BuildPull | null;
-  /** Of the head; null where the host did not tell it. */
+  /** The head's commit; null if the host did not report it. */
   commit: CommitSummary | null;
   /** The name of the schedule. */
   schedule: string | null;
-  /** Patterns of which a changed file must match one, or the agent ends the build as skipped; null: none. */
+  /** Unless a changed file matches one of these patterns, the agent ends the build as skipped; null: no patterns. */
   paths: string[] | null;
   /** `read-file`: the agent only sends the pipeline file, unless that file wants the push. */
   purpose: "build" | "read-file";
 }
 
-/** Where the state of a build is told: a repository at its git host, and the name of the state there. */
+/** Where to report a build's state: a repository at its git host, and the name of the state there. */
 export interface HostTarget {
   connectionId: string;
-  /** The host's id of the repository, which a rename keeps, and its name when the build was made. */
+  /** The host's id of the repository, which survives a rename, and its name when the build was created. */
   repoId: number;
   fullName: string;
   /** `millrace/<name of the pipeline>`, the same for pushes and pull requests. */
   context: string;
-  /** Scheme and host of the service as it was reached, for a link to the build; null where nobody reached it. */
+  /** The scheme and host under which the service was reached, for a link to the build; null without a request. */
   origin: string | null;
 }
 
 /**
- * What made a build, for its retry, which runs its steps whatever changed; null where a request made it. Records of
- * earlier releases lack most of it.
+ * Returns the origin for a retry of a build, which runs its steps whatever changed; null if a request created the
+ * build. Records of earlier releases lack most of it.
  */
 export const originOfRetry = ({ event, pull, subject, author, schedule }: Build): BuildOrigin | null => {
   if (!event || event === "api") return null;
@@ -67,15 +67,18 @@ interface Pipeline {
   hostContext: string | null;
 }
 
-/** Builds of these events have a state of their own, so that they do not overwrite the one of the branch's head. */
+/** Builds of these events have their own state, so that they do not overwrite the state of the branch's head. */
 const SUFFIXES: Partial<Record<BuildEvent, string>> = { tag: " (tag)", schedule: " (schedule)" };
 
-/** The name of a pipeline's states at a git host. It is kept when the pipeline is renamed: hosts require it by name. */
+/**
+ * Returns the name of a pipeline's states at a git host. It survives a rename of the pipeline, because hosts require it
+ * by name.
+ */
 export const nameHostContext = (name: string): string => `millrace/${name}`;
 
 /**
- * Where the state of a build is told; null where nobody hears of it.
- * @param origin Scheme and host of the service as it was reached, or null.
+ * Returns where to report a build's state; null if nowhere.
+ * @param origin The scheme and host under which the service was reached, or null.
  */
 export const chooseHostTarget = (
   { connectionId, gitHostRepoId, fullName }: Repository,

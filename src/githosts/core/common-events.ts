@@ -23,7 +23,7 @@ const IN_SUBJECT = /\[(?:skip[ -]ci|ci[ -]skip|no ci|skip actions|actions skip)\
 const TRAILER = /^skip-checks:[ \t]*true[ \t]*$/i;
 const TRAILER_LINE = /^(?:[A-Za-z0-9-]+:|[ \t])/;
 
-/** The last paragraph, where it is a block of trailers (git-interpret-trailers(1)) and not the subject itself. */
+/** Returns the last paragraph if it is a block of trailers (git-interpret-trailers(1)) and not the subject itself. */
 const readTrailers = (message: string): string[] => {
   const lines = message.trimEnd().split(/\r?\n/);
   const begin = lines.findLastIndex((line) => line.trim() === "") + 1;
@@ -31,27 +31,27 @@ const readTrailers = (message: string): string[] => {
   return begin > 0 && block.every((line) => TRAILER_LINE.test(line)) ? block : [];
 };
 
-/** The first line of a commit's message. */
+/** Returns the first line of a commit's message. */
 export const subjectOf = (message: string): string => /^[^\r\n]*/.exec(message.trimStart())?.[0] ?? "";
 
 /**
- * Whether the author of a commit asked for no build: by a marker in the subject line, or the trailer
- * `skip-checks: true`. One elsewhere does not count: a squash merge quotes the messages of other commits.
+ * Reports whether the author of a commit skips the build, with a marker in the subject line or the trailer
+ * `skip-checks: true`. Markers elsewhere do not count, because a squash merge quotes the messages of other commits.
  */
 export const hasSkipMarker = (message: string): boolean =>
   IN_SUBJECT.test(subjectOf(message)) || readTrailers(message).some((line) => TRAILER.test(line));
 
 const Paths = z.array(z.string());
 
-/** The paths that a commit of a push names: the same three lists at every host. */
+/** The paths in a commit of a push: every host sends the same three lists. */
 export const CommitPaths = z.object({ added: Paths, removed: Paths, modified: Paths });
 export type CommitPaths = z.infer<typeof CommitPaths>;
 
-/** A commit as hosts tell it. */
+/** A commit as hosts report it. */
 export const CommitFields = z.object({ message: z.string(), author: optional(z.object({ name: LineField })) });
 type CommitFields = z.infer<typeof CommitFields>;
 
-/** What the hosts' pushes have in common. */
+/** The common facts of all hosts' pushes. */
 interface PushFacts {
   repository: DeliveryRepository;
   sender: string | null;
@@ -60,14 +60,14 @@ interface PushFacts {
   before: string | null;
   after: string | null;
   forced: boolean | null;
-  /** The commit to build: of an annotated tag, `after` is the tag itself. */
+  /** The commit to build. For an annotated tag, `after` is the tag itself. */
   commitSha: string | null;
   head: CommitFields | null;
-  /** Null where the list of commits is cut, or was not read. */
+  /** Null if the list of commits is cut, or was not read. */
   commits: CommitPaths[] | null;
 }
 
-/** What is shown of a commit, and whether it asks for no build. */
+/** Returns the facts of a commit to show, and whether it skips the build. */
 export const commitFacts = (head: CommitFields | null): { commit: CommitSummary | null; isSkipped: boolean } => ({
   commit: head && { subject: oneLine(subjectOf(head.message)), author: head.author?.name ?? null },
   isSkipped: head !== null && hasSkipMarker(head.message),
@@ -79,12 +79,12 @@ const changedPaths = ({ before, forced, commits }: PushFacts): string[] | null =
   return [...new Set(paths.map((path) => path.toWellFormed()))];
 };
 
-/** A push as a branch or tag that was set, or is gone. */
+/** Returns a push as a branch or tag that was set or deleted. */
 export const pushArrival = (pushed: PushFacts): Arrival => {
   const { repository, sender, ref, before, after, forced } = pushed;
   const problem = refProblem(ref);
   if (problem !== null) return ignored(problem);
-  // GitHub makes such a branch for each merge group, which has an event of its own.
+  // GitHub creates such a branch for each merge group, which has its own event.
   if (ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The branch belongs to a merge queue.");
   if (after === null) return { kind: "deleted", repository, sender, ref, before };
   const sha = pushed.commitSha ?? after;
@@ -127,26 +127,26 @@ const PullRequest = z.object({
 type Head = z.infer<typeof PullRequest>["pull_request"]["head"];
 
 /**
- * A head is the repository's own only where all that tells of it says so. A fork that was deleted is null. A request
- * that was pushed to Gitea's refs/for/ names the repository itself, though its author may not write there.
+ * A head belongs to the repository only if every field says so. A deleted fork is null. A request pushed to Gitea's
+ * refs/for/ names the repository itself, although its author may not write there.
  */
 const isFork = ({ ref, repo, repo_id }: Head, repositoryId: number): boolean =>
   repo?.id !== repositoryId || (repo_id ?? repositoryId) !== repositoryId || ref.startsWith("refs/");
 
-/** Labels and titles of closed pull requests change too. Where the host tells no state, it is taken for an open one. */
+/** Labels and titles of closed pull requests change too. A request without a state counts as open. */
 export const isClosed = (state: string | null, open: "open" | "opened"): boolean => state !== null && state !== open;
 
-/** What GitHub calls the authors who may write to the repository, or belong to its organization. */
+/** GitHub's words for authors who may write to the repository, or belong to its organization. */
 const MEMBERS: ReadonlySet<string | null> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
-/** A pull request in the form of GitHub, which Gitea's is like. @param actions What the host's actions mean. */
+/** Reads a pull request in GitHub's form, which Gitea's resembles. @param actions The meaning of the host's actions. */
 export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, PullAction>): Arrival => {
   const facts = factsIn(PullRequest, fields);
   if ("kind" in facts) return facts;
   const { number, before, repository, sender, pull_request: told } = facts;
   const { base, head, labels } = told;
   const action = actions.get(facts.action);
-  if (action === undefined) return ignored("This change of a pull request makes no build.");
+  if (action === undefined) return ignored("This change of a pull request triggers no build.");
   if (isClosed(told.state, "open") && action !== "closed") return ignored("The pull request is closed.");
   if (head.sha === null) return ignored("The pull request has no commit.");
   const pull = {

@@ -2,7 +2,7 @@ import type { DeliveryTaken } from "../../protocol/delivery.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import { type Arrival, repositoryOf } from "./arrival.ts";
 
-/** A delivery of a git host, and what came of it. */
+/** A delivery of a git host, and its result. */
 export interface DeliveryNote {
   /** The host's own id of the delivery. */
   id: string;
@@ -13,27 +13,27 @@ export interface DeliveryNote {
   repository: { hostRepoId: number; fullName: string; defaultBranch: string | null } | null;
   ref: string | null;
   sha: string | null;
-  /** Ids of the builds that it made, or that were there already. */
+  /** The ids of the builds that it triggered, or that already existed. */
   builds: string[];
-  /** Why nothing was built, in words for people; null where something was. */
+  /** Why it triggered no build, in words for people; null if it triggered one. */
   ignored: string | null;
-  /** To take it once more; null where it is too large to keep. */
+  /** For a redelivery; null if it is too large to keep. */
   arrival: Arrival | null;
 }
 
-/** Characters of a delivery that is kept to be taken once more: of 200 of them, some MB. */
+/** The most characters of a delivery kept for redelivery: 200 of them have a few MB. */
 const KEPT_CHARACTERS = 16_384;
 
 const isSmall = (arrival: Arrival): boolean => JSON.stringify(arrival).length <= KEPT_CHARACTERS;
 
-/** What is kept: of a long list of files only that it is not known, or nothing at all. */
+/** Returns the part to keep: without a long list of files, which becomes unknown, or null. */
 const boundedArrival = (arrival: Arrival): Arrival | null => {
   if (isSmall(arrival)) return arrival;
   const shorter: Arrival = arrival.kind === "push" ? { ...arrival, changedPaths: null } : arrival;
   return isSmall(shorter) ? shorter : null;
 };
 
-/** The line of the list of deliveries. */
+/** Returns the row for the list of deliveries. */
 export const deliveryNote = (
   { delivery, builds, ignored }: DeliveryTaken,
   event: string | null,
@@ -58,13 +58,13 @@ export const deliveryNote = (
   };
 };
 
-/** Characters that the list takes of a delivery, and of each text beside it, whoever made the note. */
+/** The most characters in the list of a delivery, and of each text beside it, whoever wrote the note. */
 const ARRIVAL_CHARACTERS = 65_536;
 const TEXT_CHARACTERS = 500;
 
 const cut = <T extends string | null>(text: T): T => (text?.slice(0, TEXT_CHARACTERS).toWellFormed() ?? null) as T;
 
-/** The note as the list takes it: whoever sent the delivery chose its texts. */
+/** Bounds a note for the list, because the sender of the delivery chose its texts. */
 export const boundedNote = ({ repository, arrival, ...note }: DeliveryNote): DeliveryNote => ({
   ...note,
   id: cut(note.id),
@@ -80,21 +80,24 @@ export const boundedNote = ({ repository, arrival, ...note }: DeliveryNote): Del
   arrival: JSON.stringify(arrival).length > ARRIVAL_CHARACTERS ? null : arrival,
 });
 
-/** A delivery that its host proved to have sent, while the service could not take it. */
+/** A delivery with a valid proof that the service could not process. */
 export interface KeptDelivery {
-  /** Its line in the list of deliveries until it is taken. */
+  /** Its row in the list of deliveries until it is processed. */
   note: DeliveryNote & { arrival: Arrival };
-  /** Of the hook that it came to. */
+  /** The generation of the hook that received it. */
   generation: number;
-  /** Scheme and host of the service as the host reached it. */
+  /** The scheme and host under which the git host reached the service. */
   origin: string;
   requestId: string;
 }
 
-/** Milliseconds for which one is kept: the pool knows a delivery that comes again for as long. */
+/** Milliseconds for which to keep one. The pool recognizes a repeated delivery for the same time. */
 const KEEP_MS = 4 * DAY_MS;
 
 export const isTooOld = ({ note }: KeptDelivery, now: number): boolean => now - note.at > KEEP_MS;
 
-/** What is taken in order: the deliveries of one repository. A pull request may follow from the push before it. */
+/**
+ * Deliveries with the same key, those of one repository, are processed in order: a pull request may depend on the push
+ * before it.
+ */
 export const orderKey = ({ note }: KeptDelivery): number | null => note.repository?.hostRepoId ?? null;

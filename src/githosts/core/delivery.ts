@@ -5,7 +5,7 @@ import type { GitHost } from "./git-host.ts";
 const fromHex = (hex: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 
-/** Whether it is the HMAC-SHA-256 of the bytes, in hexadecimal. The comparison is the runtime's, in constant time. */
+/** Reports whether the text is the HMAC-SHA-256 of the bytes, in hexadecimal. The runtime compares in constant time. */
 export const isMac = async (
   hex: string | undefined,
   bytes: Uint8Array<ArrayBuffer>,
@@ -17,7 +17,7 @@ export const isMac = async (
   return crypto.subtle.verify("HMAC", key, fromHex(hex), bytes);
 };
 
-/** Whether who sent a delivery knows the hook's secret. @param bytes The body as it came. */
+/** Reports whether the sender of a delivery knows the hook's secret. @param bytes The original body. */
 export const proves = async (
   host: GitHost,
   headers: Headers,
@@ -25,7 +25,7 @@ export const proves = async (
   secret: string,
 ): Promise<boolean> => secret !== "" && host.proves(headers, bytes, secret);
 
-/** A delivery that was understood. `id` and `event` are the host's words, null where it sent none that fit. */
+/** A parsed delivery. `id` and `event` are the host's words, null without a valid one. */
 export interface Delivery {
   id: string | null;
   event: string | null;
@@ -38,9 +38,9 @@ const readHeader = (headers: Headers, names: readonly string[]): string | null =
   names.map((name) => headers.get(name)).find((value) => value !== null && HEADER_VALUE.test(value)) ?? null;
 
 /**
- * Reads a delivery whose proof was checked. Nothing in the bytes makes it throw: what no host sends is a problem,
- * everything else an arrival, if only an ignored one.
- * @param bytes The body as it came.
+ * Reads a delivery whose proof was verified. No bytes make it throw: bytes that no host sends are a problem, and
+ * everything else is an arrival, possibly an ignored one.
+ * @param bytes The original body.
  */
 export const readDelivery = (host: GitHost, headers: Headers, bytes: Uint8Array): Delivery | { problem: string } => {
   const id = readHeader(headers, host.deliveryHeaders);

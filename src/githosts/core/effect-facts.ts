@@ -6,27 +6,27 @@ import type { Arrival, PullAction } from "./arrival.ts";
 /** An open pull request. */
 export interface OpenPull {
   number: number;
-  /** The head's whole name: `refs/heads/...`, or of a fork the one at the repository: `refs/pull/7/head`. */
+  /** The full name of the head: `refs/heads/...`, or for a fork the ref in the repository: `refs/pull/7/head`. */
   ref: string;
-  /** The branch that it is to be merged into, by its own name. */
+  /** The target branch, by its own name. */
   base: string;
   sha: string;
   isDraft: boolean;
   labels: string[];
-  /** Null where the host did not tell it. */
+  /** Null if the host did not report it. */
   author: string | null;
   title: string;
 }
 
-/** Logins: of who did what a delivery tells, and of those who are known to have pushed what it brings before. */
+/** Logins: the sender of a delivery, and those who are known to have pushed its commits before. */
 interface Senders {
   sender: string | null;
   pushers: readonly string[];
 }
 
 /**
- * What a delivery tells of one ref. `before` is the head before it: zeros or null for a new branch, null also where
- * the host does not tell it. `files` are all files that the pushed commits changed, null when the list is not whole.
+ * One ref's change in a delivery. `before` is the previous head: zeros or null for a new branch, null also if the host
+ * does not report it. `files` are all files that the pushed commits changed, null if the list is incomplete.
  */
 export type RefEvent =
   | ({
@@ -42,12 +42,12 @@ export type RefEvent =
   | {
       kind: "gone";
       ref: string;
-      /** The head that it had; null where the host does not tell it. */
+      /** Its last head; null if the host does not report it. */
       sha?: string | null;
     }
   | ({
       kind: "pull";
-      /** `head`: it has a new head. `edited`: anything else about it: labels, draft, base, title. */
+      /** `head`: it has a new head. `edited`: any other change: labels, draft, base, title. */
       action: "opened" | "head" | "reopened" | "edited" | "closed";
       pull: OpenPull;
       before: string | null;
@@ -61,7 +61,7 @@ export type RefEvent =
 export type PushEvent = Extract<RefEvent, { kind: "push" }>;
 export type PullEvent = Extract<RefEvent, { kind: "pull" }>;
 
-/** An active pipeline of the repository. `file` is the path of its file, null when its definition is in its record. */
+/** An active pipeline of the repository. `file` is the path of its file, null if its definition is in its record. */
 export interface ActivePipeline {
   id: string;
   file: string | null;
@@ -72,47 +72,47 @@ export interface ActivePipeline {
 export interface WantedBuild {
   pipelineId: string;
   event: "push" | "tag" | "pull" | "merge-group";
-  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
+  /** The full name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   sha: string;
   before: string | null;
-  /** The pull request that it is for, or that its branch has. */
+  /** The pull request to build, or that the branch has. */
   pull: OpenPull | null;
-  /** `read-file`: only the file is read, and its steps run if what it says by then wants the push. */
+  /** `read-file`: the agent only reads the file. Its steps run if that file wants the push. */
   purpose: "build" | "read-file";
-  /** Patterns that no whole list of files could decide on; null when there are none. */
+  /** Patterns that need a complete list of files; null if there are none. */
   undecidedPaths: string[] | null;
   /** Whether older builds of the pipeline and ref end. */
   supersedes: boolean;
   trust: Trust;
-  /** Whether nobody runs it before a member has approved its commit. */
+  /** Whether a member must approve the commit before it runs. */
   needsApproval: boolean;
 }
 
-/** Builds of a pipeline and ref that are of no use any more: all of them, or those for one pull request. */
+/** Builds of a pipeline and ref that are no longer needed: all of them, or those for one pull request. */
 export interface EndedRef {
   pipelineId: string;
-  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
+  /** The full name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   pull: number | null;
-  /** The head that a deleted ref had: later ones stay. Absent or null where that is not known. */
+  /** The last head of a deleted ref: later builds stay. Absent or null if unknown. */
   sha?: string | null;
 }
 
-/** What comes of a delivery. `ignored` says why there is no build, in words for people. */
+/** The effects of a delivery. `ignored` says why there is no build, in words for people. */
 export interface Effects {
   builds: WantedBuild[];
   ended: EndedRef[];
   openPull: { remember: OpenPull } | { forget: number } | null;
   ignored: string | null;
-  /** Those above the limit of one delivery, which are not made. */
+  /** Builds above the limit of one delivery, which are not created. */
   leftOut: WantedBuild[];
 }
 
-/** Where a host tries what it is about to merge; a push to such a branch is no push of anybody. */
+/** The host's prefix for branches with merge candidates. A push to one has no author. */
 export const MERGE_QUEUE = "gh-readonly-queue/";
 
-/** Whether a newer head of a ref, or its end, ends the builds that a pipeline still has for it. */
+/** Reports whether a newer head of a ref, or its end, cancels a pipeline's older builds of it. */
 export const endsOlder = (supersede: Supersede, ref: string, defaultBranch: string): boolean => {
   if (supersede !== "refs") return supersede === "all";
   return !ref.startsWith("refs/tags/") && !ref.startsWith(refOf(MERGE_QUEUE)) && ref !== refOf(defaultBranch);
@@ -130,7 +130,7 @@ const ACTIONS: Record<PullAction, PullEvent["action"]> = {
   ready: "edited",
 };
 
-/** A branch of a fork may have the name of one of the repository: its head is known by the number alone. */
+/** A fork's branch may have the name of one in the repository, so only the number identifies its head. */
 export const refOfPull = ({ ref, pull }: Pick<PullChange, "ref" | "pull">): string =>
   pull.isFork ? ref : refOf(pull.branch);
 
@@ -145,16 +145,16 @@ const toOpenPull = ({ ref, sha, pull }: PullChange): OpenPull => ({
   title: pull.title,
 });
 
-/** What earlier deliveries told of the commits of this one. */
+/** Facts about the commits of this delivery from earlier ones. */
 interface EarlierFacts {
-  /** Whether its author asked for no build, which GitHub and Gitea do not say with a pull request. */
+  /** Whether its author skips the build, which GitHub and Gitea do not report with a pull request. */
   isSkippedSha(sha: string): boolean;
   pushers: readonly string[];
-  /** Somebody else than its author pushed the head of a fork. */
+  /** Someone other than its author pushed the head of a fork. */
   isOfAnother: boolean;
 }
 
-/** What `decideEffects` takes of a delivery; null where it tells of no ref. */
+/** Returns the input of `decideEffects` for a delivery; null if it concerns no ref. */
 export const toRefEvent = (arrival: Arrival, { isSkippedSha, pushers, isOfAnother }: EarlierFacts): RefEvent | null => {
   switch (arrival.kind) {
     case "push": {

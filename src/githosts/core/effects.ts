@@ -14,7 +14,7 @@ import {
 import { judgeSource, type SourceRules, type SourceTrust } from "./source-trust.ts";
 import { NO_PIPELINE, type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
 
-/** Most builds of one delivery: whoever may push can have a pipeline file ask for more pipelines than anybody has. */
+/** The most builds of one delivery. Anyone who can push can name more pipelines in a file than a repository has. */
 export const MOST_BUILDS = 500;
 
 const NOTHING: Effects = { builds: [], ended: [], openPull: null, ignored: null, leftOut: [] };
@@ -23,7 +23,7 @@ interface Repository extends SourceRules {
   defaultBranch: string;
 }
 
-/** A head that may be built, and for each pipeline whether it is wanted, and as what. */
+/** A candidate head, and each pipeline's answer: whether it is wanted, and for what purpose. */
 interface Head {
   ref: string;
   sha: string;
@@ -32,7 +32,7 @@ interface Head {
   /** Its older builds end whatever the pipeline says. */
   isAlone?: boolean;
   choose(on: On): Choice;
-  /** Whether a pipeline's file has to be read from this head, wanted or not. */
+  /** Whether to read a pipeline's file at this head, wanted or not. */
   mustRead(file: string): boolean;
 }
 
@@ -47,7 +47,7 @@ const nearer = (one: Choice, other: Choice): Choice => {
   return other.answer.near > one.answer.near ? other : one;
 };
 
-/** The first of a branch's pull requests that a pipeline wants, by their numbers; which delivery asks does not matter. */
+/** Returns the first of a branch's pull requests that a pipeline wants, by number, whichever delivery triggers it. */
 const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null): Choice | null =>
   pulls
     .map((pull): Choice => ({ answer: wantsPull(on, pull, files), event: "pull", pull }))
@@ -85,7 +85,7 @@ const endedBy = (
     .filter(({ supersede }) => endsOlder(supersede, ref, defaultBranch))
     .map(({ id }) => ({ pipelineId: id, ref, pull, sha }));
 
-/** Ends what a ref has in every pipeline, whatever they supersede. */
+/** Ends a ref's builds in every pipeline, whatever they supersede. */
 const endedAll = (ref: string, pull: number | null, pipelines: ActivePipeline[]): Effects["ended"] =>
   pipelines.map(({ id }) => ({ pipelineId: id, ref, pull, sha: null }));
 
@@ -93,7 +93,7 @@ const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) 
 
 const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip marker" };
 
-/** The list of a new branch's commits, or of a forced push, is not what has changed. */
+/** A list of commits is not the list of changes for a new branch or a forced push. */
 const wholeFiles = ({ before, isForced, files }: PushEvent): string[] | null =>
   before === null || isForced || /^0*$/.test(before) ? null : files;
 
@@ -120,7 +120,7 @@ const pushedHead = (event: PushEvent, repository: Repository, openPulls: OpenPul
   };
 };
 
-/** The head of a pull request: as it was known before the delivery, or as the delivery tells it. */
+/** Returns the head of a pull request: as known before the delivery, or from the delivery. */
 const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): Head => {
   const { pull, before, isFork, hasSkipMarker } = event;
   return {
@@ -141,14 +141,14 @@ const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): 
   };
 };
 
-/** Ends what is left of a fork that is not built any more. */
+/** Ends the remaining builds of a fork that is no longer built. */
 const forksOff = ({ pull }: PullEvent, knownPull: OpenPull | undefined, pipelines: ActivePipeline[]): Effects => ({
   ...NOTHING,
   ...(knownPull && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
   ignored: "fork, off",
 });
 
-/** Gitea and GitLab may not tell which head a new one follows: it is the one that was known. */
+/** Gitea and GitLab may not report the previous head: it is the known one. */
 const afterKnown = (event: PullEvent, knownPull: OpenPull | undefined): PullEvent =>
   event.isFork && event.before === null && knownPull && knownPull.sha !== event.pull.sha
     ? { ...event, before: knownPull.sha }
@@ -181,12 +181,12 @@ const decidePull = (
   const unwanted = pipelines.filter(({ on }) => !earlier.choose(on).answer.isWanted);
   const effects = { ...chooseBuilds(now, unwanted, repository), openPull };
   const isExplained = effects.ignored === null || unwanted.length === pipelines.length;
-  return isExplained ? effects : { ...effects, ignored: "nothing that decides on builds has changed" };
+  return isExplained ? effects : { ...effects, ignored: "nothing that affects builds has changed" };
 };
 
 /**
- * What a delivery builds and ends, for the active pipelines of its repository. `openPulls` are the known ones of its
- * ref, and the one of its number.
+ * Decides which builds a delivery creates and ends, for the active pipelines of its repository. `openPulls` are the
+ * known ones of its ref, and the one with its number.
  */
 export const decideEffects = (
   event: RefEvent,
@@ -217,7 +217,7 @@ export const decideEffects = (
       const { action, sha } = event;
       const ref = refOf(event.branch);
       if (action === "gone")
-        return { ...NOTHING, ended: endedAll(ref, null, pipelines), ignored: "the merge queue gave the group up" };
+        return { ...NOTHING, ended: endedAll(ref, null, pipelines), ignored: "the merge queue dropped the group" };
       const choose = (on: On): Choice => ({ answer: wantsGroup(on), event: "merge-group", pull: null });
       const source = judgeSource(event, repository, []);
       return chooseBuilds({ ref, sha, before: null, source, choose, mustRead }, pipelines, repository);
@@ -225,7 +225,7 @@ export const decideEffects = (
   }
 };
 
-/** Whether two wanted builds are one, come twice: by a push and by its pull request, or by a delivery again. */
+/** Reports whether two wanted builds are the same, from a push and its pull request, or from a repeated delivery. */
 export const isSameBuild = (one: WantedBuild, other: WantedBuild): boolean =>
   one.pipelineId === other.pipelineId &&
   one.ref === other.ref &&

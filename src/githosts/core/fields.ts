@@ -8,11 +8,11 @@ import type { Fields } from "./body.ts";
 
 const TEXT_CHARACTERS = 250;
 
-/** A fact that nothing depends on: null where it is missing or of another type. */
+/** An optional fact that nothing depends on: null if it is missing or of another type. */
 export const optional = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.catch(z._default(z.nullable(schema), null), null);
 
-/** One line for people, never half a character. */
+/** One line for people, without an incomplete character at its end. */
 export const oneLine = (text: string): string =>
   text
     .slice(0, TEXT_CHARACTERS)
@@ -21,13 +21,13 @@ export const oneLine = (text: string): string =>
 
 export const LineField = z.pipe(z.string(), z.transform(oneLine));
 
-/** A whole number that has not become another one by being read: below 2^53. */
+/** A whole number below 2^53, which parsing cannot change. */
 export const HostId = z.int().check(z.positive());
 
 /** 9999-12-31: later years do not sort as text. */
 const LAST_TIME = 253_402_300_799_999;
 
-/** A time as ISO 8601 in UTC; null for what is none. GitLab also writes `2017-09-15 16:52:00 UTC`. */
+/** A time as ISO 8601 in UTC; null for other text. GitLab also writes `2017-09-15 16:52:00 UTC`. */
 export const HostTime = z.pipe(
   z.string(),
   z.transform((text) => {
@@ -36,7 +36,7 @@ export const HostTime = z.pipe(
   }),
 );
 
-/** A commit; null for zeros, which hosts send for none. */
+/** A commit; null for zeros, which hosts send for no commit. */
 export const Sha = z.pipe(
   CommitSha,
   z.transform((sha) => (/^0+$/.test(sha) ? null : sha)),
@@ -53,22 +53,22 @@ const NAME_CHECKS = [
 
 const RefName = z.string().check(...NAME_CHECKS);
 
-/** A branch as a build may name it: what begins like a full ref would be taken for that ref. */
+/** A branch as a build may name it. A name that begins like a full ref would be confused with that ref. */
 export const BranchName = z.string().check(
   z.refine((name) => !name.startsWith("refs/"), "must not begin with refs/"),
   ...NAME_CHECKS,
 );
 
-/** What a pull request comes from: a branch, or a full ref where Gitea made it without one. */
+/** The source of a pull request: a branch, or a full ref if Gitea created it without a branch. */
 export const HeadName = RefName;
 
-/** A repository, as GitHub and Gitea tell it. */
+/** A repository, in the form of GitHub and Gitea. */
 export const RepositoryField = z.pipe(
   z.object({ id: HostId, full_name: FullName, default_branch: optional(BranchName) }),
   z.transform(({ id, full_name, default_branch }) => ({ id, fullName: full_name, defaultBranch: default_branch })),
 );
 
-/** A person, as GitHub and Gitea tell them. */
+/** A person, in the form of GitHub and Gitea. */
 export const Login = z.pipe(
   z.object({ login: LineField }),
   z.transform(({ login }) => login),
@@ -76,7 +76,7 @@ export const Login = z.pipe(
 
 const LABELS = 100;
 
-/** The names of labels; none where the list is missing. */
+/** The names of labels; empty if the list is missing. */
 export const labelsField = (label: z.ZodMiniType<string>) =>
   z.pipe(
     optional(z.array(label)),
@@ -85,7 +85,7 @@ export const labelsField = (label: z.ZodMiniType<string>) =>
 
 const HEADS = "refs/heads/";
 
-/** Why nothing is built of what was pushed to a ref; null for a branch or a tag that a build may name. */
+/** Returns why a push to a ref is not built; null for a branch or a tag that a build may name. */
 export const refProblem = (ref: string): string | null => {
   const isBranch = ref.startsWith(HEADS);
   if (!isBranch && !ref.startsWith("refs/tags/")) return "The ref is neither a branch nor a tag.";
@@ -93,7 +93,7 @@ export const refProblem = (ref: string): string | null => {
   return parsed.success ? null : `The name of the ${isBranch ? "branch" : "tag"} ${parsed.error.issues[0]?.message}.`;
 };
 
-/** The facts of a delivery, or the name of the field that is missing or wrong: never its value. */
+/** Reads the facts of a delivery, or names the field that is missing or wrong, but never its value. */
 export const factsIn = <Schema extends z.ZodMiniType>(schema: Schema, fields: Fields): z.output<Schema> | Ignored => {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;

@@ -12,37 +12,37 @@ const On = z.object({
   mergeGroup: z.boolean(),
 });
 
-/** What a pipeline's file said on the default branch when it was last read. */
+/** The content of a pipeline's file on the default branch when it was last read. */
 export const FileSnapshot = z.object({
-  /** SHA-256 of the text that was read last, in hex. */
+  /** The SHA-256 of the last text read, in hex. */
   hash: z.string(),
-  /** The build that sent it; 0 for a definition that stands in the pipeline's record. */
+  /** The build that sent it; 0 for a definition in the pipeline's record. */
   number: z.int(),
-  /** Of the text that holds; null where there is none, and for a definition. */
+  /** The commit of the text in effect; null if there is no text, and for a definition. */
   commitSha: z.nullable(z.string()),
   /** When that text was read, as ISO 8601. */
   at: z.nullable(z.string()),
-  /** Whether a text says the rest, or the defaults hold. */
+  /** Whether the rest comes from a text, or from the defaults. */
   isRead: z._default(z.boolean(), true),
   on: On,
   supersede: z.enum(SUPERSEDE),
   schedule: z.array(
     z.object({ name: z.string(), cron: z.string(), timeZone: z.string(), env: z.record(z.string(), z.string()) }),
   ),
-  /** The first mistake of a newer text, for which that one was left out. */
+  /** The first mistake of a newer text, which is therefore ignored. */
   mistake: z._default(z.nullable(z.string()), null),
 });
 export type FileSnapshot = z.infer<typeof FileSnapshot>;
 
-/** A stored snapshot; null where there is none that can be read. */
+/** Reads a stored snapshot; null if there is no readable one. */
 export const readSnapshot = (json: unknown): FileSnapshot | null => FileSnapshot.safeParse(json).data ?? null;
 
-/** What was read: the text of a file, which is empty where the commit has none, and where it comes from. */
+/** The text of a file, which is empty if the commit has no file, and its source. */
 type TextRead = Pick<FileSnapshot, "hash" | "number" | "commitSha"> & { text: string; at: string };
 
 const NOTHING_READ = { commitSha: null, at: null, isRead: false, ...DEFAULT_TRIGGERS };
 
-/** The snapshot after a text was read. One with mistakes changes nothing of when the pipeline is built. */
+/** Returns the snapshot after reading a text. A text with mistakes does not change the pipeline's triggers. */
 export const snapshotAfter = (before: FileSnapshot | null, read: TextRead): FileSnapshot => {
   const { text, at, ...facts } = read;
   if (text === "") return { ...NOTHING_READ, hash: facts.hash, number: facts.number, at, mistake: null };

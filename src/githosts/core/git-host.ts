@@ -5,60 +5,60 @@ import type { Status } from "./status.ts";
 import type { StatusOutcome } from "./status-answers.ts";
 
 /**
- * A kind of git host: everything that GitHub, GitLab and Gitea do differently. Each kind is one value of this interface
- * in a folder of its own, and all other code takes the value of a kind from `HOSTS` (`src/githosts/hosts.ts`).
+ * A kind of git host: everything in which GitHub, GitLab and Gitea differ. Each kind is one value of this interface in
+ * its own folder, and all other code gets the value from `HOSTS` (`src/githosts/hosts.ts`).
  *
  * To add a kind of host:
  * 1. Name it in `HostKind` (`src/protocol/connection.ts`). tsc then names the two tables that lack a row.
- * 2. Write its folder. `github`, `gitlab` and `gitea` each have `deliveries.ts` for what the host sends, `client.ts` for
- *    what it is asked, and a file with the name of the kind for the rest and the value itself.
+ * 2. Write its folder. `github`, `gitlab` and `gitea` each have `deliveries.ts` for the host's events, `client.ts` for
+ *    requests to the host, and a file with the name of the kind for the rest and the value itself.
  * 3. Give it a row in `HOSTS`, and one in `GIT_HOSTS` (`src/dashboard/connections/git-hosts.tsx`) with its words.
  *
- * `test/githosts/fourth-host.test.ts` does so with a host that is not one of ours, and docs/contributing.md has the
- * documents and tests that follow.
+ * `test/githosts/fourth-host.test.ts` does so with an unknown host. docs/contributing.md lists the documents and tests
+ * that follow.
  */
 export interface GitHost {
   /** The header of a delivery that names its event. */
   eventHeader: string;
-  /** Headers that name a delivery. The first one that was sent counts: the same for each attempt to deliver. */
+  /** Headers that name a delivery. The first one present counts: it is the same for each attempt to deliver. */
   deliveryHeaders: readonly string[];
-  /** What a delivery says that happened. Never throws: what it does not understand, it ignores. */
+  /** Returns the event in a delivery. Never throws: it ignores anything unknown. */
   readArrival(event: string, fields: Fields): Arrival;
   /**
-   * Whether who sent a delivery knows the hook's secret, which is not empty. One header counts, whatever else was sent:
-   * a wrong one is not saved by a right one of another kind of host.
-   * @param bytes The body as it came.
+   * Reports whether the sender of a delivery knows the hook's secret, which is not empty. Only one header counts: a
+   * valid header of another kind of host does not outweigh a wrong one.
+   * @param bytes The original body.
    */
   proves(headers: Headers, bytes: Uint8Array<ArrayBuffer>, secret: string): Promise<boolean>;
-  /** The secret of a hook, made of 32 bytes, in the form that the host takes. A hook keeps its secret for good. */
+  /** Derives the secret of a hook from 32 bytes, in the host's format. A hook's secret never changes. */
   hookSecret(mac: Uint8Array): string;
-  /** Where the API is, from the address of the host's pages, which ends without a slash. */
+  /** Derives the address of the API from the address of the host's pages, which has no slash at its end. */
   apiUrl(webUrl: string): string;
-  /** The address of a page below the one of a repository. */
+  /** Returns the address of a page below a repository's. */
   pageUrl(repositoryUrl: string, page: string): string;
   client(address: HostAddress): HostClient;
   statuses: StatusHost;
-  /** Milliseconds between two statuses, where the host asks for it. */
+  /** Milliseconds between two statuses, if the host requires a gap. */
   statusGapMs: number;
-  /** Whether the host keeps the statuses of a commit apart for each branch and tag that has it. */
+  /** Whether the host keeps a commit's statuses separate for each branch and tag that contains it. */
   keepsRefsApart: boolean;
-  /** What an App tells in the place of statuses; null for a host without Apps like those of GitHub. */
+  /** How an App reports states instead of with statuses; null for a host without Apps like GitHub's. */
   app: { statuses: StatusHost } | null;
 }
 
-/** Where the API of a host is, and the token that it takes. */
+/** The address of a host's API, and a token for it. */
 export interface HostAddress {
   apiUrl: string;
   token: string;
 }
 
-/** Whom the host takes the token for. `scopes` are the host's words; null where it does not tell them. */
+/** The owner of the token according to the host. `scopes` are the host's words; null if it does not report them. */
 interface HostAccount {
   name: string;
   scopes: string[] | null;
 }
 
-/** A repository as the host tells of it. `id` stays the same when it is renamed. */
+/** A repository as the host reports it. `id` stays the same when it is renamed. */
 export interface RepositoryAtHost {
   id: number;
   fullName: string;
@@ -68,31 +68,31 @@ export interface RepositoryAtHost {
 
 export type RepositoryName = Pick<RepositoryAtHost, "id" | "fullName">;
 
-/** A hook as the host has it. `trouble` says why the host does not send to it, in our words. */
+/** A hook at the host. `trouble` says why the host does not send to it, in our words. */
 export interface HostHook {
   id: string;
   url: string;
   trouble: string | null;
 }
 
-/** What a hook is made with. */
+/** The settings for a new hook. */
 export interface HookSettings {
   url: string;
   secret: string;
 }
 
-/** What the service asks a git host for a connection. Each call may throw a `HostProblem`, and nothing else. */
+/** The service's read requests to a connection's git host. Each call may throw a `HostProblem`, and nothing else. */
 export interface HostReader {
   account(): Promise<HostAccount>;
-  /** The page with this number, from 1: fewer than `limit` on the last one. */
+  /** Returns the page with this number, from 1. The last page has fewer than `limit`. */
   repositories(page: number, limit: number): Promise<RepositoryAtHost[]>;
   repositoryById(id: number): Promise<RepositoryAtHost>;
   repositoryByName(fullName: string): Promise<RepositoryAtHost>;
-  /** What the service does that these scopes do not allow, as a sentence each. */
+  /** Returns a sentence for each feature of the service that these scopes do not allow. */
   missing(scopes: string[] | null): string[];
 }
 
-/** Manages the hooks of single repositories too: an App has one hook for all. */
+/** Also manages the hooks of single repositories. An App has one hook for all. */
 export interface HostClient extends HostReader {
   hooks(repository: RepositoryName): Promise<HostHook[]>;
   /** @returns the hook's id */
@@ -101,15 +101,15 @@ export interface HostClient extends HostReader {
   deleteHook(repository: RepositoryName, id: string): Promise<void>;
 }
 
-/** How a git host is told a status. */
+/** How to report a status to a git host. */
 export interface StatusHost {
   request(status: Status, token: string): HostRequest;
   outcome(answer: HostAnswer, now: number, status: Status): StatusOutcome;
-  /** Looks for what the host made without saying so, where a status has an id; absent where it has none. */
+  /** Finds statuses whose creation the host did not confirm, if statuses have an id; otherwise absent. */
   find?: {
     request(status: Status, token: string): HostRequest;
     newest(answer: HostResponse, status: Status): number | null;
   };
-  /** Asks for a repository by its id; null where a status names the id anyway. */
+  /** Requests a repository by its id; null if a status contains the id anyway. */
   repository: ((repoId: number, token: string) => HostRequest) | null;
 }

@@ -6,16 +6,16 @@ import { HOSTS, isHostKind } from "../hosts.ts";
 
 const SHAPE = /^mrh_([a-z0-9-]{1,64})_([a-z]{1,32})\.([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
 
-/** One generation of the hook of a connection: the next one has another address and another secret. */
+/** One generation of a connection's hook. Each generation has its own address and its own secret. */
 export interface Hook {
   orgId: string;
-  /** Who sends to it, and what proves it. */
+  /** The sender, and so the kind of proof. */
   kind: HostKind;
   connectionId: string;
   generation: number;
 }
 
-/** What a person or the host is given: the last part of the hook's address, and its secret. */
+/** The values for a person or the host: the last part of the hook's address, and its secret. */
 interface HookGrant {
   token: string;
   secret: string;
@@ -24,8 +24,8 @@ interface HookGrant {
 const parts = ({ kind, connectionId, generation }: Hook): string => `${kind}.${connectionId}.${generation}`;
 
 /**
- * Derives addresses `mrh_ORGANIZATION_KIND.CONNECTION.GENERATION_TAG` and their secrets from the keys of `TOKEN_KEYS`:
- * neither is stored, and a forged address is refused without a call to the database or an object.
+ * Derives addresses `mrh_ORGANIZATION_KIND.CONNECTION.GENERATION_TAG` and their secrets from the keys of `TOKEN_KEYS`.
+ * Neither is stored, and a forged address is rejected without a call to the database or an object.
  */
 export class HookMint {
   readonly #signer: Signer;
@@ -34,7 +34,7 @@ export class HookMint {
     this.#signer = new Signer(keys);
   }
 
-  /** The same for the same hook, for as long as the first key is the same. */
+  /** Returns the same for the same hook, as long as the first key stays the same. */
   async grant(hook: Hook): Promise<HookGrant> {
     const key = this.#signer.first;
     const tag = await this.#signer.tag(key, "mrh", hook.orgId, parts(hook));
@@ -42,8 +42,8 @@ export class HookMint {
   }
 
   /**
-   * The hook of an address with its secret, under the key that made the address; `undefined` for a forged one.
-   * Whether the connection and this generation are still valid, only their owner knows.
+   * Returns the hook of an address with its secret, under the key that created the address; `undefined` for a forged
+   * one. Only the owner knows whether the connection and this generation are still valid.
    */
   async recognize(token: string): Promise<(Hook & { secret: string }) | undefined> {
     const [, orgId = "", kind, connectionId = "", generation, tag = ""] = SHAPE.exec(token) ?? [];
@@ -61,11 +61,14 @@ export class HookMint {
 const once = oncePer<HookMint>();
 
 /**
- * The mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * Loads the mint of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
 export const loadHookMint = (text: string | undefined): HookMint =>
   once(text ?? "", () => new HookMint(parseKeys(text)));
 
-/** What the pool calls one generation of a connection's hook, to remember that it is no longer valid. */
+/**
+ * Returns the pool's name for one generation of a connection's hook, under which it records that the hook is no longer
+ * valid.
+ */
 export const hookName = (connectionId: string, generation: number): string => `hook:${connectionId}.${generation}`;

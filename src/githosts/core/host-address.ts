@@ -4,27 +4,28 @@ import { HOSTS } from "../hosts.ts";
 import { encodePath } from "./host-api.ts";
 
 interface Reach {
-  /** Protocols that clone addresses may use: where `http` is one of them, so are hosts of this machine. */
+  /** Protocols that clone addresses may use. If `http` is one of them, hosts on this machine are allowed, too. */
   protocols: readonly string[];
   /** Scheme and host of this service. */
   ownOrigin: string;
 }
 
-/** The form in which the address of a git host is stored: no slash at its end, the name of the host in lower case. */
+/** Returns the stored form of a git host's address: no slash at its end, the host's name in lower case. */
 export const canonicalHostAddress = (address: string): string =>
   URL.canParse(address) ? withoutEnd(new URL(address).href, "/") : address;
 
 /**
- * Endings of names that only one network knows: what RFC 6761, 6762, 7686, 8375 and 9476 and ICANN set aside, what
- * ICANN will not delegate because so many networks use it, and what routers, Windows and Kubernetes give by default.
+ * Endings of names that exist in one network only: those that RFC 6761, 6762, 7686, 8375 and 9476 and ICANN reserve,
+ * those that ICANN does not delegate because so many networks use them, and the defaults of routers, Windows and
+ * Kubernetes.
  */
 const ONE_NETWORK =
   /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|test|invalid|onion|alt|corp|home|mail|lan|intranet|private|svc|cluster)$/;
 
-/** A name that other machines find: not an address, not this machine, not a name of one network only. */
+/** Matches names that other machines can find: not an address, not this machine, not a name of one network only. */
 const isPublicName = (host: string): boolean => /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(host) && !ONE_NETWORK.test(host);
 
-/** Why requests with a token may not go to this address, or to pages below it; null when they may. */
+/** Returns why requests with a token must not go to this address, or to pages below it; null if they may. */
 export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Reach): string | null => {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || !/^https?:\/\/[^/\\]/i.test(address)) return "must have the form https://git.example";
@@ -41,16 +42,16 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
   return null;
 };
 
-/** The address that git clones a repository of the host from. */
+/** Returns the address from which git clones a repository of the host. */
 export const cloneUrlAt = (webUrl: string, fullName: string): string => `${webUrl}/${fullName}.git`;
 
 const pageAddress = (kind: HostKind, webUrl: string, fullName: string, page: string): string =>
   HOSTS[kind].pageUrl(`${withoutEnd(webUrl, "/")}/${encodePath(fullName)}`, page);
 
-/** The page of a git host that shows what lies between two commits. */
+/** Returns the git host's page that compares two commits. */
 export const compareAddress = (kind: HostKind, webUrl: string, fullName: string, from: string, to: string): string =>
   pageAddress(kind, webUrl, fullName, `compare/${encodeURIComponent(from)}...${encodeURIComponent(to)}`);
 
-/** The page of a git host that shows one commit, and what it changes. */
+/** Returns the git host's page that shows one commit and its changes. */
 export const commitAddress = (kind: HostKind, webUrl: string, fullName: string, commitSha: string): string =>
   pageAddress(kind, webUrl, fullName, `commit/${encodeURIComponent(commitSha)}`);

@@ -3,12 +3,12 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type HostRequest, type HostResponse, hostFetch, isLimited } from "./host-fetch.ts";
 
 /**
- * `token`: it is not accepted; `right`: it may not do this; `missing`: not there, or hidden; `stranger`: what answers is
- * no API of this kind; `away`: it may answer later.
+ * `token`: it is not accepted; `right`: it lacks a permission; `missing`: not found, or hidden; `stranger`: the server
+ * is not an API of this kind; `away`: it may answer later.
  */
 type HostProblemKind = "token" | "right" | "missing" | "refused" | "stranger" | "away";
 
-/** Why a git host did not do what it was asked. The message is a sentence of ours: it quotes nothing of the answer. */
+/** Why a git host did not fulfil a request. The message is our own sentence and quotes nothing of the answer. */
 export class HostProblem extends Error {
   override name = "HostProblem";
   readonly kind: HostProblemKind;
@@ -18,38 +18,39 @@ export class HostProblem extends Error {
   }
 }
 
-/** What the requests of one kind of host have in common. */
+/** The common parts of requests to one kind of host. */
 export interface HostManner {
-  /** The host's name, as sentences have it. */
+  /** The host's name in sentences. */
   name: string;
   apiUrl: string;
-  /** The token is in one of these. */
+  /** One of these contains the token. */
   headers: Record<string, string>;
-  /** What proves who asks, as sentences have it: the token where it is left out. */
+  /** The name of the caller's proof in sentences. The default is the token. */
   proof?: string;
 }
 
 interface ApiRequest extends Omit<HostRequest, "headers"> {
-  /** What the token needs for this, for the sentence that says it lacks it. */
+  /** The permission that the token needs for this, for the sentence that reports its absence. */
   right: string;
   /** Whether the answer is a list, which may be larger. */
   isList?: true;
 }
 
-/** A host answers 404 for what the token may not see as well. */
+/** A host also answers 404 for anything that the token may not see. */
 const toProblem = ({ name: host, proof = "token" }: HostManner, answer: HostResponse, right: string): HostProblem => {
   const { status } = answer;
-  if (isLimited(answer)) return new HostProblem("away", `${host} takes no more requests for a while: repeat it later.`);
+  if (isLimited(answer))
+    return new HostProblem("away", `${host} accepts no more requests for a while: try again later.`);
   if (status === 401) return new HostProblem("token", `${host} does not accept the ${proof}.`);
   if (status === 403) return new HostProblem("right", `The ${proof} lacks a right at ${host}: give it ${right}.`);
   if (status === 404 || status === 410) {
-    return new HostProblem("missing", `${host} does not find it, or hides it from a ${proof} without ${right}.`);
+    return new HostProblem("missing", `${host} does not have it, or hides it from a ${proof} without ${right}.`);
   }
-  if (status >= 500) return new HostProblem("away", `${host} answers with an error of its own (${status}).`);
+  if (status >= 500) return new HostProblem("away", `${host} has an internal error (${status}).`);
   return new HostProblem("refused", `${host} refuses the request (${status}).`);
 };
 
-/** Sends a request. @throws HostProblem where the host does not do it, or what answers is not its API */
+/** Sends a request. @throws HostProblem if the host does not fulfil it, or if the server is not its API */
 const send = async (manner: HostManner, { right, isList, ...request }: ApiRequest) => {
   const { name, apiUrl, headers } = manner;
   const answer = await hostFetch(apiUrl, { ...request, headers }, isList && LIMITS.hostListBytes);
@@ -67,7 +68,7 @@ const parseJson = (text: string): unknown => {
   }
 };
 
-/** The answer of the host in the form that we need, with its headers. @throws HostProblem */
+/** Returns the parsed answer of the host, with its headers. @throws HostProblem */
 export const ask = async <T>(
   manner: HostManner,
   request: ApiRequest,
@@ -76,19 +77,16 @@ export const ask = async <T>(
   const { body, headers } = await send(manner, request);
   const read = form.safeParse(parseJson(body));
   if (read.success) return { value: read.data, headers };
-  throw new HostProblem(
-    "stranger",
-    `What answers at this address is not the API of ${manner.name}: check the address.`,
-  );
+  throw new HostProblem("stranger", `The server at this address is not the API of ${manner.name}: check the address.`);
 };
 
-/** Asks for something to be done whose answer does not matter. @throws HostProblem */
+/** Sends a command whose answer does not matter. @throws HostProblem */
 export const order = async (manner: HostManner, request: ApiRequest): Promise<void> => {
   await send(manner, request);
 };
 
-/** A number that names something at the host. */
+/** A number that identifies something at the host. */
 export const HostNumber = z.int().check(z.nonnegative());
 
-/** The path of `owner/name`, whose parts are encoded one by one. */
+/** Returns the path of `owner/name`, with each part encoded. */
 export const encodePath = (fullName: string): string => fullName.split("/").map(encodeURIComponent).join("/");

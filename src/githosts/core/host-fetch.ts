@@ -4,7 +4,7 @@ import { VERSION } from "../../protocol/version.ts";
 
 /** Milliseconds for a request and its whole answer. */
 const PATIENCE_MS = 10 * SECOND_MS;
-/** A host that moved something may say so once. These keep the method; the others mean a page for people. */
+/** A host may redirect once if something moved. These codes keep the method; the others lead to a page for people. */
 const MOVED = new Set([301, 302, 307, 308]);
 /** A part of a path that leads to another part of the API. */
 const UPWARDS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -12,30 +12,30 @@ const UPWARDS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 /** One request to the API of a git host. */
 export interface HostRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Below the address of the API: begins with a slash, and its parts are encoded. */
+  /** Relative to the API's address. Begins with a slash, and its parts are encoded. */
   path: string;
-  /** The token is in one of these, so they never go to another origin. */
+  /** One of these contains the token, so they never go to another origin. */
   headers: Record<string, string>;
   /** Sent as JSON. */
   body?: unknown;
 }
 
-/** What a git host answered; or why there is no answer, in words that hold nothing of the request. */
+/** The answer of a git host; or why there is none, in words that contain nothing of the request. */
 export type HostAnswer =
   | {
       status: number;
       headers: Headers;
-      /** Without what is above the limit. */
+      /** Cut at the limit. */
       body: string;
       isCut: boolean;
-      /** Whether the host answered at another address of its own: what the request named was moved. */
+      /** Whether the host answered at another address of its own, because the resource moved. */
       isMoved: boolean;
     }
   | { unreachable: string };
 
 /**
- * Sends one request to a git host. It goes to the origin of `apiUrl` only: a redirect is followed once, with the same
- * method, and not elsewhere. Never throws.
+ * Sends one request to a git host, only to the origin of `apiUrl`. Follows one redirect to the same origin, with the
+ * same method. Never throws.
  */
 export const hostFetch = async (
   apiUrl: string,
@@ -44,13 +44,13 @@ export const hostFetch = async (
 ): Promise<HostAnswer> => {
   const patience = new AbortController();
   const { signal } = patience;
-  // Ends with the answer: while a timer is there, the object that asks is kept awake, and is charged for.
+  // Clear it with the answer: a pending timer keeps the calling object awake, which costs money.
   const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
   try {
     const { origin } = new URL(apiUrl);
     const url = new URL(`${apiUrl}${request.path}`);
     if (url.origin !== origin || UPWARDS.test(request.path)) {
-      return { unreachable: "the address is not one of the git host" };
+      return { unreachable: "the address does not belong to the git host" };
     }
     const first = await send(url, request, signal);
     const next = await redirection(first, url);
@@ -58,9 +58,9 @@ export const hostFetch = async (
     if (next.origin !== origin) return { unreachable: "it redirects to another host" };
     const second = await send(next, request, signal);
     if (!(await redirection(second, next))) return await readAnswer(second, mostBytes, true);
-    return { unreachable: "it redirects again and again" };
+    return { unreachable: "it redirects too often" };
   } catch {
-    return { unreachable: signal.aborted ? "it did not answer within 10 s" : "no connection came about" };
+    return { unreachable: signal.aborted ? "it did not answer within 10 s" : "the connection failed" };
   } finally {
     clearTimeout(timer);
   }
@@ -73,7 +73,7 @@ const send = (url: URL, { method, headers, body }: HostRequest, signal: AbortSig
   return fetch(url, { method, headers: allHeaders, body: text, redirect: "manual", signal });
 };
 
-/** Where the answer sends the request. Its body is let go of then. */
+/** Returns where the answer redirects the request, and cancels the answer's body. */
 const redirection = async (answer: Response, from: URL): Promise<URL | null> => {
   const location = answer.headers.get("Location");
   if (!MOVED.has(answer.status) || location === null) return null;
@@ -97,13 +97,13 @@ const readAnswer = async (answer: Response, mostBytes: number, isMoved: boolean)
   return { status, headers, body: body + decoder.decode(), isCut, isMoved };
 };
 
-/** An answer of the host, whatever it is. */
+/** An answer of the host with any status. */
 export type HostResponse = Exclude<HostAnswer, { unreachable: string }>;
 
 const LIMITED_TEXT = /rate limit|abuse detection/i;
 
 /**
- * Whether the host is asked too often. GitHub says so with 403 as well, for its secondary limits while requests remain:
+ * Reports whether the host limits our requests. GitHub also answers 403 for its secondary limits while requests remain:
  * https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#exceeding-the-rate-limit
  */
 export const isLimited = ({ status, headers, body }: HostResponse): boolean => {

@@ -2,27 +2,27 @@ import { waiting } from "./next-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, type Statuses } from "./statuses.ts";
 
-/** What became of one status, for people. */
+/** The result of one status, for people. */
 export interface StatusView {
   fullName: string;
   sha: string;
   context: string;
   buildId: string;
   state: Line["wanted"]["state"];
-  /** What the host has taken last; null where nothing. */
+  /** The last state that the host accepted; null if none. */
   told: Line["wanted"]["state"] | null;
-  /** Why the host is not told any more, and when that was decided, in milliseconds since 1970. */
+  /** Why the service stopped reporting it, and when, in milliseconds since 1970. */
   givenUp: { reason: string; at: number } | null;
 }
 
-/** How a connection gets on with its host. */
+/** The health of a connection to its host. */
 export interface HostHealth {
-  /** Statuses that the host has still to be told, and since when the first of them. */
+  /** The number of unreported statuses, and the time of the first. */
   waiting: number;
   waitingSince: number | null;
-  /** Why nothing is told at the moment, and until when. */
+  /** Why reporting is suspended, and until when. */
   trouble: { reason: string; until: number } | null;
-  /** The last statuses that were given up. */
+  /** The last abandoned statuses. */
   givenUp: StatusView[];
 }
 

@@ -1,59 +1,66 @@
 import type { HostTarget } from "./build-origin.ts";
 
-/** A state as git hosts know it. */
+/** A state in the words of git hosts. */
 export type HostState = "pending" | "success" | "failure" | "error";
 
-/** How far a build is that goes on: it waits for an agent, or for people alone, or runs. */
+/** The progress of an unfinished build: it waits for an agent, waits only for people, or runs. */
 export type HostPhase = "queued" | "asking" | "running";
 
-/** What a host was told: the phase of what goes on, where it shows that as well, or a state that an end has too. */
+/**
+ * A state reported to a host: the phase of an unfinished build, if the host shows it, or a state that an end can have.
+ */
 export type ToldState = HostState | HostPhase;
 
-/** What is remembered of a report that was taken: a build that asks is not taken for one that has ended. */
+/** Returns the state to remember of an accepted report: a build that asks people is not confused with an ended one. */
 export const toldState = ({ state, phase }: Pick<HostReport, "state" | "phase">, hearsPhases: boolean): ToldState =>
   phase && (hearsPhases || isTerminal(state)) ? phase : state;
 
-/** A decision that a build waits for. */
+/** A decision for which a build waits. */
 export interface Ask {
-  /** The place of the job in the build's graph: with the build's id it names the gate. */
+  /** The job's position in the build's graph. With the build's id it identifies the gate. */
   index: number;
   /** The job's name in its file. */
   name: string;
 }
 
-/** What a git host has to be told of a build. A later `version` of the same build replaces an earlier one. */
+/** The report of a build to a git host. A later `version` of the same build replaces an earlier one. */
 export interface HostReport extends HostTarget {
   buildId: string;
-  /** Of the build in its repository: a later build of the same commit and context replaces an earlier one. */
+  /** The build's number in its repository. A later build of the same commit and context replaces an earlier one. */
   number: number;
   version: number;
   sha: string;
-  /** Name of the branch or tag, or a full ref of another kind. Absent where the host keeps one state of a commit. */
+  /** Name of the branch or tag, or a full ref of another kind. Absent if the host keeps one state per commit. */
   ref?: string;
   state: HostState;
-  /** What only some hosts show: how far a build is that goes on, and how it ended beyond its state. */
+  /** Only some hosts show these: the progress of an unfinished build, and details of its end beyond the state. */
   phase?: HostPhase;
-  /** Skipped builds do not count in the repository's own state. */
+  /** Skipped builds do not count towards the repository's own state. */
   ended?: "skipped" | "canceled" | "timed-out";
-  /** While nothing but people is waited for: what they decide on. */
+  /** The decisions that the build waits for, if it waits for people only. */
   asks?: Ask[];
   /** At most 140 characters, without any text from the outside. */
   description: string;
 }
 
-/** Contexts of a commit that got no build though their pipelines may want one. */
+/** Contexts of a commit without a build, although their pipelines may want one. */
 export interface LeftOut extends Pick<HostReport, "repoId" | "fullName" | "sha" | "ref" | "origin"> {
   contexts: string[];
 }
 
-/** Whether the state is one of an end. */
+/** Reports whether the state is final. */
 export const isTerminal = (state: HostState): boolean => state !== "pending";
 
-/** Whether nothing follows: the build has ended. One that asks people goes on, whatever its state is meanwhile. */
+/**
+ * Reports whether nothing follows because the build has ended. A build that asks people continues, whatever its state.
+ */
 export const isOver = ({ state, asks }: Pick<HostReport, "state" | "asks">): boolean => isTerminal(state) && !asks;
 
-/** The report without its ref: most hosts have one state of a commit, whatever refers to it. */
+/** Removes the ref from a report: most hosts have one state per commit, whatever refers to it. */
 export const withoutRef = <T extends Pick<HostReport, "ref">>({ ref: _, ...report }: T): Omit<T, "ref"> => report;
 
-/** The report without what a host of statuses does not show: there a build that asks shows its end early, and stays. */
+/**
+ * Removes the parts of a report that a host with statuses does not show. There, a build that asks people shows its end
+ * early and keeps it.
+ */
 export const withoutPhases = ({ phase: _, asks: __, ...report }: HostReport): HostReport => report;

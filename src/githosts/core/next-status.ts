@@ -17,17 +17,17 @@ export interface DueStatus {
   line: Line;
 }
 
-/** What comes next: a status now, or the time of the next one; null where nothing is left to tell. */
+/** The next step: a status now, or the time of the next one; null if nothing is left to report. */
 type Next = { due: DueStatus } | { at: number } | null;
 
-/** A line that is to be told, when, and whether it goes before the others of its commit. */
+/** A line to report, its time, and whether it precedes the others of its commit. */
 interface Item {
   line: Line;
   at: number;
   isUrgent: boolean;
 }
 
-/** What of a commit is to be told: the first of it, between which times it is due, and since when the newest is known. */
+/** A commit's agenda: its first line, the times between which that is due, and the time of its newest state. */
 interface Agenda {
   items: Item[];
   first: Item | null;
@@ -37,8 +37,8 @@ interface Agenda {
 }
 
 /**
- * Chooses the next status: of the commit with the newest news. What has ended goes first there, then the oldest.
- * @param gapMs Milliseconds that the host wants between two statuses.
+ * Chooses the next status, from the commit with the newest state. There, ended builds come first, then the oldest line.
+ * @param gapMs The host's minimum gap between two statuses, in milliseconds.
  */
 export const nextStatus = (statuses: Statuses, gapMs: number, now: number, rules: StatusRules): Next => {
   if (!rules.maySend(statuses)) return null;
@@ -75,7 +75,7 @@ const rankOf = ({ line, isUrgent }: Item): number[] => [isUrgent ? 0 : 1, line.s
 
 const agendas = new WeakMap<Commit, Agenda>();
 
-/** Worked out once: a commit never changes, another one takes its place. */
+/** Computed once: a commit never changes, but is replaced. */
 const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
   const earlier = agendas.get(commit);
   if (earlier) return earlier;
@@ -83,7 +83,7 @@ const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
   const hasEnd = commit.own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId);
   const items = linesOf(commit).flatMap((line): Item[] => {
     const at = dueAt(line, unheard, rules);
-    // Ends go first, and so does a beginning that an end of the same commit waits for.
+    // Ends come first, and so does a beginning that an end of the same commit waits for.
     return at === null ? [] : [{ line, at, isUrgent: isOver(line.wanted) || (hasEnd && isUnheard(line)) }];
   });
   const newAgenda = agenda(items);
@@ -91,19 +91,19 @@ const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
   return newAgenda;
 };
 
-/** When the host may be told a line; null where there is nothing to tell, or where it waits for another line. */
+/** Returns when to report a line; null if there is nothing to report, or if it waits for another line. */
 const dueAt = (line: Line, unheard: Line[], rules: StatusRules): number | null => {
   if (rules.isGivenUp(line) || rules.isTold(line) || rules.isHeld(line, unheard)) return null;
   if (line.againAt !== null) return Math.max(line.againAt, line.nextAt);
   if (isOver(line.wanted)) return Math.max(line.since, line.nextAt);
-  // A host that knows of no state of the repository waits for one by itself.
+  // A host without a state for the repository waits for one by itself.
   if (line.context === REPOSITORY_CONTEXT && line.told === null) return null;
   return Math.max(line.since + REST_MS, line.nextAt);
 };
 
 /**
- * The commits after the memory of a request was lost while it was on its way: what was due may have been sent, and the
- * host may still do it.
+ * Returns the commits after a request was interrupted and its result lost: the due status may have been sent, and the
+ * host may still process it.
  */
 export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Commit[] => {
   return [...statuses.commits.values()].map((commit) => {
@@ -113,7 +113,7 @@ export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Com
   });
 };
 
-/** The statuses that wait, including those that something stands in the way of. */
+/** Returns the waiting statuses, including blocked ones. */
 export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRules): DueStatus[] =>
   [...commits.values()].flatMap((commit) =>
     linesOf(commit)
@@ -122,7 +122,7 @@ export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRul
       .map((line) => ({ commit, line })),
   );
 
-/** The status as it is on its way. */
+/** Returns the status in its form while it is in flight. */
 export const toSentStatus = ({ commit, line }: DueStatus): SentStatus => ({
   commit: commitKey(commit),
   context: line.context,

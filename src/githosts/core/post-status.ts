@@ -4,23 +4,23 @@ import { type HostAnswer, hostFetch } from "./host-fetch.ts";
 import type { Status } from "./status.ts";
 import { readFields, type StatusOutcome } from "./status-answers.ts";
 
-/** Where statuses are told, and the token that may. */
+/** Where to report statuses, and the token for it. */
 export interface StatusAddress extends HostAddress {
   host: GitHost;
-  /** The token is one of an App, which has more to tell than statuses. */
+  /** The token belongs to an App, which can report more than statuses. */
   isApp: boolean;
 }
 
 const chooseStatuses = ({ host, isApp }: StatusAddress, { wasStatus }: Status): StatusHost =>
   isApp && host.app && !wasStatus ? host.app.statuses : host.statuses;
 
-/** What came of a status, and the repository's name of today where the host told another one. */
+/** The result of a status, and the repository's current name if the host reported a new one. */
 export interface PostResult {
   outcome: StatusOutcome;
   fullName: string | null;
 }
 
-/** Tells a git host one status. Never throws. */
+/** Reports one status to a git host. Never throws. */
 export const postStatus = async (address: StatusAddress, status: Status): Promise<PostResult> => {
   const host = chooseStatuses(address, status);
   const checkRun = await findCheckRun(address, host, status);
@@ -35,7 +35,9 @@ export const postStatus = async (address: StatusAddress, status: Status): Promis
   return { outcome: { kind: "busy", reason: "The repository has another name." }, fullName };
 };
 
-/** The check run to change; asks for it where an answer was lost, and gives that answer where it tells nothing. */
+/**
+ * Finds the check run to update. Queries the host if an answer was lost, and returns that answer if it is inconclusive.
+ */
 const findCheckRun = async (
   address: StatusAddress,
   { find }: StatusHost,
@@ -48,7 +50,7 @@ const findCheckRun = async (
   return { checkRunId: find.newest(answer, status) ?? checkRunId };
 };
 
-/** Whether the repository may have another name: it moved, or is not there, or another one took the name. */
+/** Reports whether the repository may have another name: it moved, is missing, or another one took the name. */
 const isElsewhere = (answer: HostAnswer): boolean =>
   !("unreachable" in answer) && (answer.isMoved || answer.status === 404 || answer.status === 422);
 

@@ -3,12 +3,12 @@ import { type HostReport, isOver, isTerminal, type LeftOut } from "./host-report
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type WantedState } from "./statuses.ts";
 
-/** Contexts of one commit: what one push and one tag make at most. */
+/** Contexts of one commit: the most that one push and one tag can create. */
 const MOST_CONTEXTS = 1_000;
-/** Characters that every host takes. */
+/** The number of characters that every host accepts. */
 const DESCRIPTION_CHARACTERS = 140;
 
-/** The commit with the report; the same one where the report is no news. */
+/** Returns the commit with the report; the same object if the report is not new. */
 export const withReport = (
   commit: Commit | undefined,
   report: HostReport,
@@ -29,7 +29,7 @@ export const withReport = (
   return { ...name, own, overall, ...(leftOut.length > 0 && { leftOut }), endedAt: null };
 };
 
-/** The commit with pipelines that it is not well without; the same one where it knows of them. */
+/** Returns the commit with the left-out pipelines; the same object if it has them already. */
 export const withLeftOut = (
   commit: Commit | undefined,
   { repoId, fullName, sha, ref, origin, contexts }: LeftOut,
@@ -56,17 +56,19 @@ const toWanted = (report: HostReport): WantedState => ({
   description: report.description.slice(0, DESCRIPTION_CHARACTERS).toWellFormed(),
 });
 
-/** The line of a new state: nothing was tried yet. */
+/** Returns the line of a new state, without any tries. */
 const newLine = (before: Line | undefined, context: string, wanted: WantedState, now: number): Line => {
   const { told = null, unsureUntil = 0, pipelineId = null, mayLink = true, checkRun = null } = before ?? {};
   const untried = { tries: 0, triedFrom: null, nextAt: 0, givenUp: null, againAt: null };
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
-/** In the place of a build that decides, where there is none. */
+/** Replaces the deciding build if there is none. */
 const NO_BUILD = { buildId: "", number: 0, version: 0 };
 
-/** The line of the repository. It links to the build that decides. Nothing is well while something was left out. */
+/**
+ * Returns the repository's line. It links to the build that decides. It cannot succeed while a pipeline was left out.
+ */
 const judgeOverall = (
   before: Line | undefined,
   { own, leftOut, origin: reached }: { own: Line[]; leftOut: string[]; origin: string | null },
@@ -94,7 +96,7 @@ const judgeOverall = (
 const isFailed = ({ wanted }: Line): boolean => isTerminal(wanted.state) && wanted.state !== "success";
 
 const describeOverall = (state: WantedState["state"], own: Line[], leftOut: number): string => {
-  if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out, which may want it`;
+  if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out that may want it`;
   const counted = own.filter(({ wanted }) => wanted.ended !== "skipped").length;
   const builds = counted === 1 ? "1 build" : `${counted} builds`;
   if (state === "failure") return `${own.filter(isFailed).length} of ${builds} did not succeed`;
@@ -103,17 +105,20 @@ const describeOverall = (state: WantedState["state"], own: Line[], leftOut: numb
   return counted === 0 ? "No build was needed" : `${builds} succeeded`;
 };
 
-/** Whether nothing is left to do for a line. */
+/** Reports whether nothing is left to do for a line. */
 export const isSettled = (line: Line, rules: StatusRules): boolean => rules.isTold(line) || rules.isGivenUp(line);
 
-/** Milliseconds after which the host is not told of a build that it does not know yet, and after which of none. */
+/**
+ * Milliseconds after which the service no longer reports a build that the host does not know yet, and after which it
+ * reports no state at all.
+ */
 const COLLAPSE_MS = DAY_MS;
 const DROP_MS = 3 * DAY_MS;
 
-const COLLAPSED = "It waited for a day: the state of the commit as a whole is told in its place.";
+const COLLAPSED = "It waited for a day: the service reports the state of the whole commit instead.";
 const DROPPED = "It waited for three days.";
 
-/** The commit without what waits for too long; the same one where nothing does. */
+/** Removes lines that have waited too long; returns the same commit if there are none. */
 export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const whyNot = (line: Line): string | null => {
     if (isSettled(line, rules) || line.since > now - COLLAPSE_MS) return null;
@@ -128,14 +133,14 @@ export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Com
   return withEndTime({ ...commit, own: commit.own.map(withEnd), overall: withEnd(commit.overall) }, now, rules);
 };
 
-/** The commit set aside: nothing more is told of it until something new is reported. */
+/** Sets the commit aside: the service reports nothing more about it until there is a new state. */
 export const setAside = (commit: Commit, now: number, rules: StatusRules): Commit => {
-  const givenUp = { reason: "Too many states wait.", at: now };
+  const givenUp = { reason: "Too many states are waiting.", at: now };
   const aside = (line: Line): Line => (isSettled(line, rules) ? line : { ...line, givenUp });
   return { ...commit, own: commit.own.map(aside), overall: aside(commit.overall), endedAt: now };
 };
 
-/** The commit with the time of its end, where everything of it has ended and is settled. */
+/** Adds the end time to the commit if all its builds have ended and all lines are settled. */
 export const withEndTime = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const isAtEnd = linesOf(commit).every((line) => isOver(line.wanted) && isSettled(line, rules));
   return isAtEnd ? { ...commit, endedAt: commit.endedAt ?? now } : commit;

@@ -3,20 +3,20 @@ import type { Forks } from "../../protocol/repository.ts";
 import type { Arrival } from "./arrival.ts";
 import { type OpenPull, type RefEvent, refOfPull, type WantedBuild } from "./effect-facts.ts";
 
-/** What a repository says of whose code may be built, and how. */
+/** A repository's rules about whose code to build, and how. */
 export interface SourceRules {
   forks: Forks;
-  /** Logins whose pushes and pull requests are built as those of strangers are; letter case does not count. */
+  /** Logins whose pushes and pull requests are treated like a stranger's. Letter case does not count. */
   untrustedAuthors: readonly string[];
 }
 
 export type SourceTrust = Pick<WantedBuild, "trust" | "needsApproval">;
 
 const TRUSTED: SourceTrust = { trust: "trusted", needsApproval: false };
-/** Nobody has to approve what somebody wrote who may write to the repository. */
+/** Nobody needs to approve the code of an author who may write to the repository. */
 const OF_LISTED_AUTHOR: SourceTrust = { trust: "untrusted", needsApproval: false };
 
-/** Those of the logins that are listed, each once and in small letters. */
+/** Returns the listed ones of the logins, without duplicates and in lower case. */
 export const filterListed = (
   { untrustedAuthors }: Pick<SourceRules, "untrustedAuthors">,
   logins: readonly (string | null)[],
@@ -26,8 +26,8 @@ export const filterListed = (
 };
 
 /**
- * Whose code a delivery brings. Code of a fork is never trusted, whoever wrote it. A branch is not trusted where a listed
- * author pushed to it, whoever pushed since, or made one of its pull requests. `pulls` are the open ones of the ref.
+ * Judges the source of a delivery's code. A fork's code is never trusted, whoever wrote it. A branch is not trusted if
+ * a listed author ever pushed to it, or created one of its pull requests. `pulls` are the open ones of the ref.
  */
 export const judgeSource = (event: RefEvent, rules: SourceRules, pulls: readonly OpenPull[]): SourceTrust => {
   switch (event.kind) {
@@ -45,9 +45,9 @@ export const judgeSource = (event: RefEvent, rules: SourceRules, pulls: readonly
   }
 };
 
-/* Who made a delivery need not be who wrote what it brings: what listed authors pushed is remembered. */
+/* The sender of a delivery need not be the author of its commits, so the service records what listed authors pushed. */
 
-/** Of a whole ref or of a commit: who pushed it, in small letters. */
+/** The logins that pushed a full ref or a commit, in lower case. */
 export interface PushedBy {
   name: string;
   login: string;
@@ -59,7 +59,7 @@ interface Rules extends SourceRules {
   defaultBranch: string;
 }
 
-/** What finds the earlier pushers of a delivery. `before` is the commit that it builds on. */
+/** The keys under which to find earlier pushers of a delivery. `before` is the commit that it builds on. */
 interface Places {
   ref: string | null;
   sha: string | null;
@@ -73,7 +73,7 @@ export const findPlaces = (arrival: Arrival): Places => {
       return { ref: arrival.ref, sha: arrival.sha, before: arrival.before };
     case "pull":
       return { ...nowhere, ref: refOfPull(arrival), sha: arrival.sha };
-    // A tag collects nothing: it is its commit alone.
+    // A tag collects nothing: it is only its commit.
     case "tag":
       return { ...nowhere, sha: arrival.sha };
     case "deleted":
@@ -83,15 +83,15 @@ export const findPlaces = (arrival: Arrival): Places => {
   }
 };
 
-/** Whether a branch that was there has another head now: who did it answers for the commit that they chose. */
+/** Reports whether an existing branch has a new head. The sender is responsible for the chosen commit. */
 const isMove = (arrival: Arrival): boolean =>
   arrival.kind === "push" ? arrival.before !== null : arrival.kind === "pull" && arrival.action === "new-head";
 
 const isOfDefault = (ref: string | null, { defaultBranch }: Rules): boolean => ref === refOf(defaultBranch);
 
 /**
- * Who is known to have pushed earlier what a delivery brings. For the default branch that is nobody: all branches come
- * from it, so only its newest head counts.
+ * Returns the known earlier pushers of a delivery's commits. The default branch has none: all branches start there, so
+ * only its newest head counts.
  */
 export const pushersBefore = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): string[] => {
   const { ref, sha } = findPlaces(arrival);
@@ -99,12 +99,12 @@ export const pushersBefore = (arrival: Arrival, pushedBy: readonly PushedBy[], r
   return pushedBy.filter(({ name }) => name !== sha || !isMove(arrival)).map(({ login }) => login);
 };
 
-/** Whether somebody else than its author pushed the head of a fork, whoever labels it. */
+/** Reports whether someone other than its author pushed the head of a fork, whoever labels it. */
 export const isOfAnother = (arrival: Arrival, pushedBy: readonly PushedBy[]): boolean =>
   arrival.kind === "pull" &&
   pushedBy.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
 
-/** What a delivery adds to what is remembered, and what is to be forgotten of it. */
+/** What a delivery adds to the record of pushers, and what it removes. */
 interface PusherChanges {
   added: PushedBy[];
   forgotten: string[];
@@ -115,7 +115,7 @@ const NOTHING: PusherChanges = { added: [], forgotten: [] };
 const without = (pushedBy: readonly PushedBy[], additions: PushedBy[]): PushedBy[] =>
   additions.filter((one) => !pushedBy.some(({ name, login }) => name === one.name && login === one.login));
 
-/** Of a member's fork, where members need no approval: heads that somebody else pushed. */
+/** Records heads that someone else pushed to a member's fork, if members need no approval. */
 const learnOfFork = (
   { action, sender, sha, pull }: PullChange,
   pushedBy: readonly PushedBy[],
@@ -130,7 +130,7 @@ export const learnPushers = (arrival: Arrival, pushedBy: readonly PushedBy[], ru
   if (arrival.kind === "deleted") return { ...NOTHING, forgotten: pushedBy.map(({ name }) => name) };
   if (arrival.kind !== "push" && arrival.kind !== "pull") return NOTHING;
   if (arrival.kind === "pull" && arrival.pull.isFork) return learnOfFork(arrival, pushedBy, rules);
-  // The branch of one that is closed may be gone already.
+  // The branch of a closed request may already be deleted.
   if (arrival.kind === "pull" && arrival.action === "closed") return NOTHING;
   const { sender, sha } = arrival;
   const ref = arrival.kind === "pull" ? refOfPull(arrival) : arrival.ref;

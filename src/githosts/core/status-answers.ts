@@ -4,7 +4,7 @@ import { withEndTime } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, type Pace, type SentStatus, type Statuses } from "./statuses.ts";
 
-/** What the hosts have in common. `now` is in milliseconds since 1970. */
+/** Reads an answer in the way that all hosts share. `now` is in milliseconds since 1970. */
 export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcome => {
   if ("unreachable" in answer) {
     return { kind: "away", isUnsure: true, reason: `The git host cannot be reached: ${answer.unreachable}.` };
@@ -16,7 +16,7 @@ export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcom
     return {
       kind: "limited",
       until: readPause(answer, now),
-      reason: "The git host takes no more requests for a while.",
+      reason: "The git host accepts no more requests for a while.",
     };
   }
   if (status === 403) return { kind: "forbidden", reason: "The token may not set statuses here." };
@@ -27,29 +27,29 @@ export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcom
     return {
       kind: "away",
       isUnsure: status > 500,
-      reason: `The git host answered with an error of its own (${status}).`,
+      reason: `The git host has an internal error (${status}).`,
     };
   }
   return { kind: "refused", reason: refusals[status] ?? `The git host refused the status (${status}).` };
 };
 
 const refusals: Record<number, string> = {
-  404: "The git host does not find the repository or the commit, or hides it from the token (404).",
-  410: "The git host has the repository no more (410).",
-  422: "The git host does not take the status: the commit is not there, or has too many statuses (422).",
+  404: "The git host does not have the repository or the commit, or hides it from the token (404).",
+  410: "The git host no longer has the repository (410).",
+  422: "The git host does not accept the status: the commit does not exist, or has too many statuses (422).",
 };
 
-/** A page for people may come with status 200, from whatever stands before the host: that told nobody anything. */
+/** A proxy in front of the host may answer with a page for people and status 200. The host then got nothing. */
 const accepted = (answer: HostResponse): StatusOutcome => {
   const body = readFields(answer);
   if (body === null) {
-    return { kind: "away", isUnsure: false, reason: "What answers in place of the git host is not its API." };
+    return { kind: "away", isUnsure: false, reason: "The server that answers for the git host is not its API." };
   }
   const pipeline = body.pipeline_id;
   return { kind: "told", pipelineId: Number.isSafeInteger(pipeline) ? (pipeline as number) : null };
 };
 
-/** The fields of an answer that is a JSON object; null for any other. */
+/** Returns the fields of an answer that is a JSON object; null for any other. */
 export const readFields = ({ body }: HostResponse): Record<string, unknown> | null => {
   try {
     const value: unknown = JSON.parse(body);
@@ -72,32 +72,32 @@ const readPause = ({ headers }: HostResponse, now: number): number | null => {
   return reset !== null && /^\d{9,11}$/.test(reset) ? Number(reset) * SECOND_MS : null;
 };
 
-/** What came of a status that was sent. `reason` is in words for people. */
+/** The result of a sent status. `reason` is in words for people. */
 export type StatusOutcome =
-  /** GitLab names the pipeline that the state is in, GitHub the check run that shows it. */
+  /** GitLab names the pipeline that contains the state, GitHub the check run that shows it. */
   | { kind: "told"; pipelineId: number | null; checkRunId?: number }
   /** The host does not accept the token. */
   | { kind: "unauthorized"; reason: string }
-  /** The host accepts the token, and not for this. */
+  /** The host accepts the token, but not for this. */
   | { kind: "forbidden"; reason: string }
-  /** The host is asked too often; until when, in milliseconds since 1970, where it says so. */
+  /** The host limits our requests; until when, in milliseconds since 1970, if it says so. */
   | { kind: "limited"; until: number | null; reason: string }
   /** The host is busy with this commit, or has it under another name. */
   | { kind: "busy"; reason: string }
-  /** The host has a problem; where there was no answer at all it may still do what it was asked. */
+  /** The host has a problem. Without any answer, it may still process the request. */
   | { kind: "away"; isUnsure: boolean; reason: string }
-  /** The host does not take the link. */
+  /** The host does not accept the link. */
   | { kind: "unlinked"; reason: string }
-  /** It will not work the next time either. */
+  /** It would also fail the next time. */
   | { kind: "refused"; reason: string };
 
-/** The commit, or nothing where it is no longer there, and the pace after an answer. */
+/** The effects of an answer: the commit, or nothing if it no longer exists, and the pace. */
 interface AnswerEffects {
   commit: Commit | null;
   pace: Pace;
 }
 
-/** Takes in the answer to what was sent. */
+/** Processes the answer to a sent status. */
 export const takeAnswer = (
   statuses: Statuses,
   sentStatus: SentStatus,
@@ -116,7 +116,7 @@ export const takeAnswer = (
   return { commit: withEndTime(withLine(commit, next), now, rules), pace };
 };
 
-/** A pipeline of GitLab belongs to all contexts of the commit on its ref. */
+/** A GitLab pipeline belongs to all contexts of the commit on its ref. */
 const withLine = (commit: Commit, line: Line): Commit => {
   const { pipelineId } = line;
   const shared = (other: Line): Line => {
@@ -145,7 +145,7 @@ const lineOnceTold = (
   };
 };
 
-/** The line after a try in vain. What was reported meanwhile has not been tried. */
+/** Returns the line after a failed try. A state that was reported in the meantime has not been tried. */
 const lineAfterFailure = (
   line: Line,
   sentStatus: SentStatus,
@@ -168,7 +168,7 @@ const chooseWait = ({ kind }: StatusOutcome, tries: number, rules: StatusRules):
   return kind === "forbidden" ? rules.forbiddenWait(tries) : rules.lineWait(tries);
 };
 
-/** The pace after an answer. One that is about the status alone shows that the host is well. */
+/** Returns the pace after an answer. An answer about the status alone shows that the host is well. */
 const nextPace = (pace: Pace, outcome: StatusOutcome, now: number, rules: StatusRules): Pace => {
   const failures = pace.failures + 1;
   const until = (quietUntil: number, trouble: string): Pace => ({ ...pace, failures, quietUntil, trouble });

@@ -9,19 +9,19 @@ import {
   type WantedState,
 } from "./statuses.ts";
 
-/** Milliseconds for which a build that goes on is not told: one that ends at once is told once. */
+/** Milliseconds before the service reports an unfinished build. A build that ends sooner is reported once. */
 export const REST_MS = 1_500;
-/** Milliseconds for which a host may still do what it was asked and did not answer. */
+/** Milliseconds for which a host may still process a request without an answer. */
 const LATE_MS = MINUTE_MS;
 const MOST_WAIT_MS = 10 * MINUTE_MS;
 const GIVE_UP_MS = DAY_MS;
-/** Milliseconds that a host may tell us to wait at most. */
+/** The longest pause in milliseconds that a host may impose. */
 const LONGEST_PAUSE_MS = HOUR_MS;
 
 const doubling = (first: number, times: number, most: number): number =>
   Math.min(first * 2 ** Math.min(times - 1, 20), most);
 
-/** Later builds of a repository have higher numbers; the id decides where a restored pool gave a number twice. */
+/** Later builds of a repository have higher numbers. If a restored pool reused a number, the id decides. */
 const orderOf = ({ number, buildId, version, ...wanted }: WantedState): (number | string)[] => [
   number,
   buildId,
@@ -35,44 +35,50 @@ const isAfter = (left: (number | string)[], right: (number | string)[]): boolean
 };
 
 /**
- * The rules of the statuses, each with a name. The simulation replaces one at a time by a wrong one, which proves that
- * its checks find the absence of each.
+ * The rules of the statuses, each with a name. The simulation replaces one at a time with a wrong rule, which proves
+ * that its checks notice the absence of each.
  */
 export const STATUS_RULES = {
-  /** Whether a report says more than what is wanted already: nothing of a build follows its end. */
+  /** Whether a report is newer than the wanted state. Nothing follows the end of a build. */
   isNews: (before: WantedState, report: WantedState): boolean => isAfter(orderOf(report), orderOf(before)),
-  /** Whether the host has taken what is wanted: not the same state of an earlier time, which others may have followed. */
+  /**
+   * Whether the host has accepted the wanted state. The same state from an earlier time does not count, because others
+   * may have followed it.
+   */
   isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
-  /** Whether the answer is about what is wanted now: something newer may have been reported meanwhile. */
+  /** Whether the answer is about the currently wanted state. A newer one may have been reported in the meantime. */
   isAnswered: (line: Line, sentStatus: SentStatus): boolean => line.since === sentStatus.since,
-  /** What the host has taken with an answer. */
+  /** The state that the host accepted with an answer. */
   taken: (_line: Line, { buildId, state, since }: SentStatus): Line["told"] => ({ buildId, state, since }),
-  /** The check run that shows the build, and is changed; null where one is to be made. */
+  /** The check run to update for this build; null to create one. */
   knownRun: ({ context, wanted, checkRun = null }: Line): number | null =>
     context === REPOSITORY_CONTEXT || checkRun?.buildId === wanted.buildId ? (checkRun?.id ?? null) : null,
-  /** Whether the host has a status in the place of a check run. */
+  /** Whether the host has a status instead of a check run. */
   wasStatus: ({ told, checkRun = null }: Line): boolean => told !== null && checkRun === null,
-  /** Whether the host may have a check run that its answer did not name, or one that came late. */
+  /** Whether the host may have a check run that its answer did not name, or that arrived late. */
   mayHaveRun: ({ unsureUntil }: Line): boolean => unsureUntil > 0,
   maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
-  /** When the host may be asked again. @param gapMs Milliseconds that it wants between two statuses. */
+  /** When to send the next request. @param gapMs The host's minimum gap between two statuses, in milliseconds. */
   mayAskAt: ({ quietUntil, sentAt }: Pace, gapMs: number): number => Math.max(quietUntil, sentAt + gapMs),
-  /** Until when the host may do something late after a request without an answer. */
+  /** Until when the host may process a request without an answer. */
   unsureUntil: (now: number): number => now + LATE_MS,
-  /** Until when a line waits after so many tries, and the whole connection after so many failures in a row. */
+  /** Until when a line waits after this many tries, and the whole connection after this many consecutive failures. */
   lineWait: (tries: number): number => doubling(2 * SECOND_MS, tries, MOST_WAIT_MS),
   forbiddenWait: (times: number): number => doubling(MINUTE_MS, times, MOST_WAIT_MS),
   hostWait: (failures: number): number => doubling(2 * SECOND_MS, failures, MINUTE_MS),
-  /** The first time the token is only read anew: it may have been changed. */
+  /** The first time, only reread the token: it may have been replaced. */
   tokenWait: (failures: number): number => (failures === 1 ? 0 : doubling(MINUTE_MS, failures - 1, MOST_WAIT_MS)),
-  /** When a host that is asked too often takes requests again, where it says so. */
+  /** When a host that limits requests accepts them again, if it says so. */
   pauseUntil: (now: number, until: number | null, failures: number): number =>
     until === null
       ? now + doubling(MINUTE_MS, failures, MOST_WAIT_MS)
       : clamp(until, now + SECOND_MS, now + LONGEST_PAUSE_MS),
   isHopeless: (line: Line, now: number): boolean => line.triedFrom !== null && now - line.triedFrom >= GIVE_UP_MS,
-  /** A success waits while the host does not know of a build of the commit that goes on: all would look well. */
+  /**
+   * A success waits while the host does not know of another unfinished build of the commit. Otherwise all would look
+   * well.
+   */
   isHeld: (line: Line, unheard: Line[]): boolean =>
     line.wanted.state === "success" && unheard.some((other) => other !== line),
   /** The state of the repository: a failure at once, a success at the end. Skipped builds do not count. */
@@ -87,6 +93,6 @@ export type StatusRules = typeof STATUS_RULES;
 
 const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
-/** Whether its build goes on and the host was not told of it. */
+/** Reports whether the host does not know of the line's unfinished build. */
 export const isUnheard = ({ wanted, told, givenUp }: Line): boolean =>
   wanted.state === "pending" && told?.buildId !== wanted.buildId && givenUp === null;

@@ -3,36 +3,36 @@ import type { DueStatus } from "./next-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
-/** In the place of a build's id: the state of the repository. */
+/** Replaces a build's id for the state of the repository. */
 export const COMMIT_AS_WHOLE = "commit";
 
-/** One status as a git host is asked to keep it. */
+/** One status to store at a git host. */
 export interface Status
   extends Pick<
     HostReport,
     "repoId" | "fullName" | "sha" | "ref" | "context" | "state" | "phase" | "ended" | "asks" | "description" | "buildId"
   > {
-  /** Of the build's page. */
+  /** The address of the build's page. */
   url: string | null;
-  /** GitLab's pipeline that the first status of the commit was put in. */
+  /** The GitLab pipeline that received the first status of the commit. */
   pipelineId: number | null;
-  /** Whether it is the repository's own, over all contexts of the commit. */
+  /** Whether it is the repository's own status, over all contexts of the commit. */
   isOverall: boolean;
-  /** By what the host names it to us again: the build, or the commit as a whole. */
+  /** The id by which the host identifies it to us: the build, or the commit as a whole. */
   externalId: string;
-  /** What the build says of itself, in Markdown; null where it says nothing, or where the host has no place for it. */
+  /** The build's summary in Markdown; null without one, or if the host has no place for it. */
   summary: string | null;
-  /** Since when it is so: milliseconds since 1970. */
+  /** When the state began, in milliseconds since 1970. */
   since: number;
-  /** The check run to change; null where one is to be made. */
+  /** The check run to update; null to create one. */
   checkRunId: number | null;
-  /** The host has a status of the same name, from before there was an App: it is told in statuses to its end. */
+  /** The host has a status with this name, older than the App. The service continues to report it as a status. */
   wasStatus: boolean;
-  /** Whether the host may have check runs of this build that are not known here: it is to be asked first. */
+  /** Whether the host may have unknown check runs of this build: query it first. */
   mayHaveRun: boolean;
 }
 
-/** The status of a line. `origin` is where the service was reached last: for builds that nobody asked for. */
+/** Returns the status of a line. `origin` is where the service was last reached, for builds without a request. */
 export const toStatus = ({ commit, line }: DueStatus, origin: string | null, rules: StatusRules): Status => {
   const { state, phase, ended, asks, description, buildId } = line.wanted;
   const isOverall = line.context === REPOSITORY_CONTEXT;

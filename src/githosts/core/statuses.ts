@@ -3,79 +3,82 @@ import type { HostReport } from "./host-report.ts";
 /** The context of a repository's own state, over all contexts of a commit. */
 export const REPOSITORY_CONTEXT = "millrace";
 
-/** What the host should be told of one context of a commit: the newest that is known. */
+/** The newest known state that the host should have for one context of a commit. */
 export type WantedState = Pick<
   HostReport,
   "buildId" | "number" | "version" | "state" | "phase" | "ended" | "asks" | "description" | "origin"
 >;
 
-/** A check run of GitHub: one of each build, and one of each commit as a whole. */
+/** A GitHub check run: one for each build, and one for each commit as a whole. */
 interface CheckRun {
   id: number;
-  /** The build that it shows; the repository's own shows whichever decides. */
+  /** The build that it shows. The repository's own check run shows the build that decides. */
   buildId: string;
 }
 
-/** One context of a commit: what the host should be told, what it was told, and what stands in the way. */
+/** One context of a commit: the wanted state, the reported state, and any obstacle. */
 export interface Line {
   context: string;
   wanted: WantedState;
   /** When the wanted state became known. Times are milliseconds since 1970. */
   since: number;
-  /** What the host has taken last, and since when that was wanted. */
+  /** The last state that the host accepted, and since when that was wanted. */
   told: (Pick<WantedState, "buildId" | "state"> & { since: number }) | null;
-  /** Of the wanted state: how often it was tried in vain, since when, and when it may be tried again. */
+  /** Failed tries of the wanted state: how many, since when, and when to try again. */
   tries: number;
   triedFrom: number | null;
   nextAt: number;
   givenUp: { reason: string; at: number } | null;
-  /** Until then the host may still do something that it was asked before and did not answer. */
+  /** Until then the host may still process an earlier request without an answer. */
   unsureUntil: number;
-  /** When the host is told once more what it has taken: something may have come late in between. */
+  /** When to report an accepted state again, because a late one may have arrived in between. */
   againAt: number | null;
-  /** GitLab's pipeline that the state is in. */
+  /** The GitLab pipeline that contains the state. */
   pipelineId: number | null;
-  /** Whether the host takes the link to the build's page. */
+  /** Whether the host accepts the link to the build's page. */
   mayLink: boolean;
-  /** The last one that was made. Absent in rows of earlier releases, and where the host has none. */
+  /** The last one created. Absent in rows of earlier releases, and if the host has none. */
   checkRun?: CheckRun | null;
 }
 
-/** A commit of a repository, with a line for each context that was reported and one for the repository. */
+/** A commit of a repository, with a line for each reported context and one for the repository. */
 export interface Commit {
   /** The host's id. */
   repoId: number;
-  /** The name of the repository, as far as it is known. */
+  /** The repository's last known name. */
   fullName: string;
   sha: string;
-  /** Where the host keeps the states of each branch and tag apart; absent elsewhere, and in rows of earlier releases. */
+  /**
+   * Set if the host keeps the states of each branch and tag separate; absent elsewhere, and in rows of earlier
+   * releases.
+   */
   ref?: string;
   own: Line[];
   overall: Line;
-  /** Contexts that should have a build and have none. Absent where there are none, and in rows of earlier releases. */
+  /** Contexts that should have a build and do not. Absent if there are none, and in rows of earlier releases. */
   leftOut?: string[];
-  /** When everything had ended and the host knew it, or was given up; null before. */
+  /** When everything had ended, and was reported or abandoned; null before that. */
   endedAt: number | null;
 }
 
-/** How one connection's requests follow each other. */
+/** The pace of one connection's requests. */
 export interface Pace {
-  /** Nothing is asked before. */
+  /** The service sends no request before this time. */
   quietUntil: number;
-  /** Why not, in words for people; null where nothing is wrong. */
+  /** Why not, in words for people; null if nothing is wrong. */
   trouble: string | null;
-  /** How often in a row the host, or its token, failed. */
+  /** The number of consecutive failures of the host or its token. */
   failures: number;
   /** When the last request was sent. */
   sentAt: number;
 }
 
-/** A status on its way: what was wanted as it was sent. */
+/** A status in flight: the wanted state when it was sent. */
 export interface SentStatus extends Pick<WantedState, "buildId" | "state">, Pick<Line, "context" | "since"> {
   commit: string;
 }
 
-/** What a connection has to tell. Commits that have ended are not here. */
+/** The pending reports of a connection. Ended commits are not here. */
 export interface Statuses {
   commits: Map<string, Commit>;
   pace: Pace;
@@ -85,14 +88,14 @@ export interface Statuses {
 
 export const AT_EASE: Pace = { quietUntil: 0, trouble: null, failures: 0, sentAt: 0 };
 
-/** What names a commit, on its ref where it has one. */
+/** The identity of a commit, on its ref if it has one. */
 export type CommitName = Pick<Commit, "repoId" | "sha" | "ref">;
 
-/** The key of a commit in its repository. No name of a ref has a space. */
+/** The key of a commit in its repository. No ref's name contains a space. */
 export const shaAndRef = ({ sha, ref }: Pick<Commit, "sha" | "ref">): string =>
   ref === undefined ? sha : `${sha} ${ref}`;
 
-/** The key of a commit among `Statuses.commits`. */
+/** The key of a commit in `Statuses.commits`. */
 export const commitKey = (commit: CommitName): string => `${commit.repoId} ${shaAndRef(commit)}`;
 
 export const linesOf = ({ own, overall }: Commit): Line[] => [...own, overall];

@@ -14,16 +14,16 @@ interface Repository {
   address: string;
 }
 
-/** Why there is no build, with what a person does not see from here. */
+/** Explains why there is no build, with facts that a person cannot see at the host. */
 export const explainReason = (reason: string, arrival: Arrival, { defaultBranch, address }: Repository): string => {
   if (reason === NO_PIPELINE) return `${NO_PIPELINE}: add one at ${address}`;
   if (reason !== UNWANTED_BRANCH || arrival.kind !== "push") return reason;
   const there = arrival.repository.defaultBranch;
   if (there === null || there === defaultBranch || arrival.ref !== refOf(there)) return reason;
-  return `${UNWANTED_BRANCH}: ${there} is the default branch at the host, and ${defaultBranch} is it here`;
+  return `${UNWANTED_BRANCH}: ${there} is the default branch at the host, but here it is ${defaultBranch}`;
 };
 
-/** Yes, with the paths that are still to be decided on; or no, and how near it was: the nearest reason is told. */
+/** Yes, with the paths that are still undecided; or no, with its closeness: people see the closest reason. */
 export type TriggerMatch =
   | { isWanted: true; undecidedPaths: string[] | null }
   | { isWanted: false; near: number; reason: string };
@@ -31,7 +31,7 @@ export type TriggerMatch =
 const YES: TriggerMatch = { isWanted: true, undecidedPaths: null };
 const no = (near: number, reason: string): TriggerMatch => ({ isWanted: false, near, reason });
 
-/** The first patterns, to be read in one line. */
+/** Returns the first patterns, for one line of text. */
 const firstPatterns = (patterns: string[]): string =>
   `${patterns
     .slice(0, 3)
@@ -47,7 +47,7 @@ const byPaths = (paths: string[] | null, files: readonly string[] | null): Trigg
 const isOneOf = (patterns: string[] | null, name: string): boolean =>
   patterns === null || isTouched(patterns, [name]) === true;
 
-/** Whether a push of a branch is wanted. `files` is null when their list is not whole. */
+/** Reports whether a push of a branch is wanted. `files` is null if the list is incomplete. */
 export const wantsPush = (
   { push }: On,
   { branch, isDefault, files }: { branch: string; isDefault: boolean; files: readonly string[] | null },
@@ -62,13 +62,15 @@ export const wantsTag = ({ tag }: On, name: string): TriggerMatch => {
   return isOneOf(tag.names, name) ? YES : no(1, "no pipeline wants this tag");
 };
 
-/** Whether a pull request is wanted. No host lists the files of one: what its last push changed can only say yes. */
+/**
+ * Reports whether a pull request is wanted. No host lists its files, so the files of its last push can only say yes.
+ */
 export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly string[] | null): TriggerMatch => {
   if (!wanted) return no(0, "no pipeline wants pull requests");
   if (!isOneOf(wanted.base, pull.base)) return no(2, "no pipeline wants pull requests into this branch");
   if (pull.isDraft && !wanted.drafts) return no(3, "the pull request is a draft");
   if (wanted.labels && !wanted.labels.some((label) => pull.labels.includes(label)))
-    return no(3, `the pull request has no label of ${firstPatterns(wanted.labels)}`);
+    return no(3, `the pull request has none of these labels: ${firstPatterns(wanted.labels)}`);
   const answer = byPaths(wanted.paths, files);
   return answer.isWanted ? answer : { isWanted: true, undecidedPaths: wanted.paths };
 };
@@ -76,7 +78,7 @@ export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly 
 export const wantsGroup = ({ mergeGroup }: On): TriggerMatch =>
   mergeGroup ? YES : no(0, "no pipeline wants merge groups");
 
-/** Whether a pipeline file wants a push of the default branch. `files` is null where it is not known what changed. */
+/** Reports whether a pipeline file wants a push of the default branch. `files` is null if the changes are unknown. */
 export const fileWantsPush = (text: string, branch: string, files: readonly string[] | null): boolean => {
   const { value } = parseTriggers(text);
   return value !== undefined && wantsPush(value.on, { branch: branchOf(branch), isDefault: true, files }).isWanted;

@@ -5,7 +5,7 @@ import { ask, encodePath, type HostManner, HostNumber, order } from "../core/hos
 const TO_READ = "the permission read:repository";
 const ACCOUNT = "the permission read:user";
 const HOOKS = "the permission write:repository, as an administrator of the repository";
-/** A page of Gitea has at most 50 as it is shipped (`MAX_RESPONSE_ITEMS`). */
+/** Gitea's default maximum page has 50 entries (`MAX_RESPONSE_ITEMS`). */
 const MOST_HOOKS = 50;
 const EVENTS = ["push", "create", "delete", "pull_request"];
 
@@ -35,7 +35,7 @@ const toHookBody = ({ url, secret }: HookSettings) => ({
   config: { url, secret, content_type: "json" },
 });
 
-/** Gitea and Forgejo, by an access token. */
+/** A client for Gitea and Forgejo with an access token. */
 export const giteaClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const manner: HostManner = { name: "Gitea", apiUrl, headers: { Authorization: `token ${token}` } };
   const read = async (path: string) =>

@@ -60,7 +60,7 @@ const PULL_ACTIONS = new Map<string, PullAction>([
 ]);
 
 /**
- * What a delivery of Gitea or Forgejo says that happened. A new branch or tag comes as a push besides.
+ * Returns the event in a delivery of Gitea or Forgejo. A new branch or tag also arrives as a push.
  * @param event Its header `X-Gitea-Event`.
  */
 export const giteaArrival = (event: string, fields: Fields): Arrival => {
@@ -72,6 +72,6 @@ export const giteaArrival = (event: string, fields: Fields): Arrival => {
     case "pull_request":
       return pullRequestArrival(fields, PULL_ACTIONS);
     default:
-      return ignored("This event makes no build.");
+      return ignored("This event triggers no build.");
   }
 };

@@ -12,7 +12,7 @@ const SIGNATURE = /^[0-9a-f]{64}$/;
 
 const toHeaders = (token: string): Record<string, string> => ({ Authorization: `token ${token}` });
 
-/** `POST /repos/{owner}/{repo}/statuses/{sha}`: the states are those of GitHub. */
+/** `POST /repos/{owner}/{repo}/statuses/{sha}`: the states are GitHub's. */
 const statusRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, state, url, description, context } = status;
   return {
@@ -28,7 +28,7 @@ export const GITEA: GitHost = {
   eventHeader: "X-Gitea-Event",
   deliveryHeaders: ["X-Gitea-Delivery"],
   readArrival: giteaArrival,
-  /** Forgejo's own header counts before Gitea's. */
+  /** Forgejo's own header takes precedence over Gitea's. */
   proves(headers, bytes, secret) {
     const signature = headers.get("X-Forgejo-Signature") ?? headers.get("X-Gitea-Signature") ?? "";
     return isMac(SIGNATURE.exec(signature)?.[0], bytes, secret);

@@ -1,22 +1,22 @@
 import * as z from "zod/mini";
 import { fromBase64, toBase64 } from "../../crypto/encoding.ts";
 
-/** It is not the private RSA key of a GitHub App. The message quotes nothing of it. */
+/** The text is not the private RSA key of a GitHub App. The message quotes nothing of it. */
 export class AppKeyUnusable extends Error {
   override name = "AppKeyUnusable";
 }
 
 const ALGORITHM = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 const SMALLEST_BITS = 2048;
-/** Seconds: GitHub's clock may be behind ours, and it takes a lifetime of ten minutes at most. */
+/** Seconds. GitHub's clock may be behind ours, and it accepts a lifetime of at most ten minutes. */
 const BACKDATED_S = 60;
 const LIFETIME_S = 9 * 60;
 
 const PEM = /^\s*-----BEGIN (RSA PRIVATE KEY|PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*$/;
-/** `version 0, rsaEncryption`: what PKCS#8 puts before a key in PKCS#1 (RFC 5208, RFC 8017 appendix A). */
+/** `version 0, rsaEncryption`: PKCS#8 puts this before a PKCS#1 key (RFC 5208, RFC 8017 appendix A). */
 const RSA_HEADER = [2, 1, 0, 48, 13, 6, 9, 42, 134, 72, 134, 247, 13, 1, 1, 1, 5, 0];
 
-/** A DER value whose content is 256 to 65535 bytes long: its length takes two bytes. */
+/** Encodes a DER value whose content has 256 to 65535 bytes: its length takes two bytes. */
 const der = (tag: number, content: Uint8Array): number[] => [
   tag,
   0x82,
@@ -25,15 +25,15 @@ const der = (tag: number, content: Uint8Array): number[] => [
   ...content,
 ];
 
-/** GitHub hands out PKCS#1, and WebCrypto takes PKCS#8 only. */
+/** GitHub issues PKCS#1, and WebCrypto accepts only PKCS#8. */
 const wrapped = (pkcs1: Uint8Array): Uint8Array<ArrayBuffer> =>
   new Uint8Array(der(48, new Uint8Array([...RSA_HEADER, ...der(4, pkcs1)])));
 
-/** The bytes of the key in PKCS#8. @throws AppKeyUnusable */
+/** Returns the bytes of the key in PKCS#8. @throws AppKeyUnusable */
 const toPkcs8 = (pem: string): Uint8Array<ArrayBuffer> => {
   const [, kind, base64 = ""] = PEM.exec(pem) ?? [];
   const bytes = kind ? fromBase64(base64.replace(/\s+/g, "")) : undefined;
-  if (!bytes || bytes.length < 256 || bytes.length > 8_192) throw new AppKeyUnusable("It is no PEM of a private key");
+  if (!bytes || bytes.length < 256 || bytes.length > 8_192) throw new AppKeyUnusable("It is not a private key in PEM");
   return kind === "PRIVATE KEY" ? bytes : wrapped(bytes);
 };
 
@@ -43,9 +43,9 @@ const importKey = async (pem: string): Promise<CryptoKey> => {
     const key = await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM, false, ["sign"]);
     if ("modulusLength" in key.algorithm && key.algorithm.modulusLength >= SMALLEST_BITS) return key;
   } catch {
-    throw new AppKeyUnusable("It is no RSA key");
+    throw new AppKeyUnusable("It is not an RSA key");
   }
-  throw new AppKeyUnusable("It has less than 2048 bits");
+  throw new AppKeyUnusable("It has fewer than 2048 bits");
 };
 
 const inUrl = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
@@ -64,7 +64,10 @@ export class AppKey {
     return new AppKey(await importKey(pem));
   }
 
-  /** A JWT (RS256) of nine minutes. @param issuer The App's client id, or its number. @param now In milliseconds. */
+  /**
+   * Signs a JWT (RS256) that is valid for nine minutes. @param issuer The App's client id, or its number. @param now In
+   * milliseconds.
+   */
   async jwt(issuer: string, now: number): Promise<string> {
     const at = Math.floor(now / 1000);
     const claims = { iat: at - BACKDATED_S, exp: at + LIFETIME_S, iss: issuer };
@@ -74,16 +77,16 @@ export class AppKey {
   }
 }
 
-/** What is sealed for a GitHub App. */
+/** The sealed secrets of a GitHub App. */
 const AppSecret = z.object({
   /** The App's private key, as PEM. */
   key: z.string(),
-  /** The token of before, for the hooks that it made, until they are removed. */
+  /** The previous token, needed to remove the hooks that it created. */
   formerToken: z.optional(z.string()),
 });
 type AppSecret = z.infer<typeof AppSecret>;
 
 export const writtenAppSecret = (secret: AppSecret): string => JSON.stringify(secret);
 
-/** Reads what `writtenAppSecret` wrote. @throws where it is something else */
+/** Reads the output of `writtenAppSecret`. @throws if it is something else */
 export const readAppSecret = (text: string): AppSecret => AppSecret.parse(JSON.parse(text));

@@ -3,7 +3,7 @@ import { Signer } from "../../crypto/signer.ts";
 import { oncePer } from "../../once-per.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 
-/** What an App asks for, and what lacks without it. Later ones have to be accepted by each owner once more. */
+/** The permissions that an App requests, and the features that need them. Each owner must accept later additions. */
 export const APP_PERMISSIONS = {
   metadata: "read",
   contents: "read",
@@ -13,10 +13,10 @@ export const APP_PERMISSIONS = {
   merge_queues: "read",
 } as const;
 
-/** Deliveries that an App is sent. GitHub sends those of its own installation without being asked. */
+/** The events that GitHub sends to an App. It sends those of the App's own installation in any case. */
 const APP_EVENTS = ["push", "pull_request", "check_run", "check_suite", "merge_group", "repository"] as const;
 
-/** What an App is made with. Addresses are this service's. */
+/** The input for a new App. The addresses are this service's. */
 interface AppPlaces {
   name: string;
   origin: string;
@@ -36,20 +36,20 @@ export const appManifest = ({ name, origin, connectionId, hookUrl }: AppPlaces) 
   default_events: APP_EVENTS,
 });
 
-/** Where a person makes an App at GitHub: for an organization, or without one for their own account. */
+/** Returns where a person creates an App at GitHub: for an organization, or else for their own account. */
 export const appFormUrl = (webUrl: string, organization: string | null, state: string): string => {
   const owner = organization === null ? "" : `/organizations/${encodeURIComponent(organization)}`;
   return `${webUrl}${owner}/settings/apps/new?state=${encodeURIComponent(state)}`;
 };
 
-/** GitHub takes at most 34 characters, and each name once. */
+/** GitHub allows at most 34 characters, and each name once. */
 export const appName = (orgId: string): string => `millrace-${orgId}`.slice(0, 34);
 
 const SHAPE = /^([0-9a-f-]{36})\.([0-9a-z]{1,9})\.([A-Za-z0-9]{12})$/;
-/** Milliseconds: GitHub answers the code of a manifest for as long. */
+/** Milliseconds. GitHub accepts a manifest's code for the same time. */
 const VALID_MS = HOUR_MS;
 
-/** Who makes an App for a connection: the one who comes back with it must be the same. */
+/** The person who creates an App for a connection. The same person must return with it. */
 interface AppMaking {
   orgId: string;
   sessionId: string;
@@ -64,7 +64,7 @@ const parts = ({ orgId, sessionId, connectionId }: AppMaking, time: string): str
   time,
 ];
 
-/** Derives the `state` `CONNECTION.TIME.TAG` of a visit to GitHub from the keys of `TOKEN_KEYS`: it is not stored. */
+/** Derives the `state` `CONNECTION.TIME.TAG` of a visit to GitHub from the keys of `TOKEN_KEYS`. It is not stored. */
 export class AppStates {
   readonly #signer: Signer;
 
@@ -78,7 +78,7 @@ export class AppStates {
     return `${making.connectionId}.${time}.${await this.#signer.tag(this.#signer.first, ...parts(making, time))}`;
   }
 
-  /** The connection that the visit was for; `undefined` for a state of another session, or of more than an hour ago. */
+  /** Returns the visit's connection; `undefined` for a state of another session, or older than an hour. */
   async recognize(state: string, visitor: Omit<AppMaking, "connectionId">, now: number): Promise<string | undefined> {
     const [, connectionId = "", time = "", tag = ""] = SHAPE.exec(state) ?? [];
     const age = now - Number.parseInt(time, 36) * 1000;
@@ -90,7 +90,7 @@ export class AppStates {
 const once = oncePer<AppStates>();
 
 /**
- * The states of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
+ * Loads the states of the Worker secret `TOKEN_KEYS`, parsed once per isolate.
  * @throws KeysUnusable
  */
 export const loadAppStates = (text: string | undefined): AppStates =>

@@ -6,25 +6,25 @@ import { hostFetch } from "../core/host-fetch.ts";
 import { APP_PERMISSIONS } from "./app-manifest.ts";
 import { githubHeaders, RepoAnswer, toHostRepository, VERSION_HEADERS } from "./client.ts";
 
-const RIGHT = "the permissions that it asks for";
+const RIGHT = "the permissions that it requests";
 const MOST_INSTALLATIONS = 100;
 
 export const notInstalled = (): HostProblem =>
   new HostProblem("right", "The App is not installed yet: install it at GitHub.");
 
-/** A token of an installation of a GitHub App. */
+/** A token of a GitHub App's installation. */
 interface InstallationToken {
   token: string;
   /** Milliseconds since 1970. */
   expiresAt: number;
 }
 
-/** What a token may do: everything that the App may, or less. */
+/** The scope of a token: all permissions of the App, or fewer. */
 export interface TokenScope {
-  /** Numbers of repositories; all that the installation sees without it. */
+  /** Numbers of repositories. The default is all that the installation sees. */
   repositoryIds?: number[];
   permissions?: Record<string, "read" | "write">;
-  /** GitHub's tokens of before April 2026, where git does not take the newer ones. */
+  /** GitHub's token format from before April 2026, for repositories where git does not accept the new one. */
   isClassic?: boolean;
 }
 
@@ -46,7 +46,7 @@ const Installation = z.object({
   suspended_at: z.nullish(z.string()),
 });
 
-/** An App as its host knows it; `pageUrl` is where people install it. */
+/** An App as its host reports it. `pageUrl` is where people install it. */
 interface KnownApp {
   id: string;
   clientId: string | null;
@@ -58,7 +58,7 @@ export interface InstalledPlace {
   id: string;
   account: string | null;
   isSuspended: boolean;
-  /** As `checks:write`. */
+  /** Such as `checks:write`. */
   permissions: string[];
 }
 
@@ -90,7 +90,7 @@ export const installationToken = async (
   return { token: value.token, expiresAt: Date.parse(value.expires_at) };
 };
 
-/** What an App may ask of itself. Each call may throw a `HostProblem`. */
+/** The requests that an App may send about itself. Each call may throw a `HostProblem`. */
 export const appAt = (apiUrl: string, jwt: string) => {
   const manner = appManner(apiUrl, jwt);
   const askApp = <T>(path: string, form: z.ZodMiniType<T>, isList?: true) =>
@@ -107,13 +107,13 @@ export const appAt = (apiUrl: string, jwt: string) => {
     async installation(id: string): Promise<InstalledPlace> {
       return toInstalled((await askApp(`/app/installations/${encodeURIComponent(id)}`, Installation)).value);
     },
-    /** Where it is installed for a repository. */
+    /** Finds its installation for a repository. */
     async findInstallation(fullName: string): Promise<string> {
       return String(
         (await askApp(`/repos/${encodePath(fullName)}/installation`, z.object({ id: HostNumber }))).value.id,
       );
     },
-    /** The address to which deliveries are sent. */
+    /** Returns the address that receives deliveries. */
     async hookUrl(): Promise<string | null> {
       return (await askApp("/app/hook/config", z.object({ url: z.nullish(z.string()) }))).value.url ?? null;
     },
@@ -132,7 +132,7 @@ export type AppAt = ReturnType<typeof appAt>;
 
 const ConversionForm = z.object({ id: HostNumber, client_id: z.nullish(z.string()), pem: z.string() });
 
-/** An App that GitHub has just made. `key` is its private key, as PEM: nobody is shown it. */
+/** An App that GitHub has just created. `key` is its private key, as PEM, which nobody sees. */
 export interface MadeApp {
   id: string;
   clientId: string | null;
@@ -140,7 +140,7 @@ export interface MadeApp {
 }
 
 /**
- * Takes the App that a person has made from a manifest. GitHub answers a code once, for an hour.
+ * Fetches the App that a person created from a manifest. GitHub accepts a code once, within an hour.
  * https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest @throws HostProblem
  */
 export const convertManifest = async (apiUrl: string, code: string): Promise<MadeApp> => {
@@ -150,10 +150,10 @@ export const convertManifest = async (apiUrl: string, code: string): Promise<Mad
   return { id: String(value.id), clientId: value.client_id ?? null, key: value.pem };
 };
 
-/** What the App of an installation sees. `token` is the installation's. */
+/** Reads the data that an App's installation sees. `token` is the installation's. */
 export const githubAppReader = (app: AppAt, installationId: string, apiUrl: string, token: string): HostReader => {
   const manner = appManner(apiUrl, token);
-  /** The token reads whatever is public, so it is asked whether the App is installed for it. */
+  /** The token can read everything public, so check that the App is installed for the repository. */
   const read = async (path: string) => {
     const repository = toHostRepository((await ask(manner, { method: "GET", path, right: RIGHT }, RepoAnswer)).value);
     await app.findInstallation(repository.fullName);
@@ -176,15 +176,16 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
   };
 };
 
-/** A right to write includes the one to read. */
+/** A permission to write includes the one to read. */
 const findMissing = (granted: string[]): string[] =>
   Object.entries(APP_PERMISSIONS)
     .filter(([name, level]) => ![`${name}:${level}`, `${name}:write`].some((one) => granted.includes(one)))
     .map(([name, level]) => `The App lacks the permission ${name}: ${level}. Accept it at GitHub, in its settings.`);
 
 /**
- * Whether git's own protocol finds a repository with this token. GitHub's answers 404 to tokens of the form of April
- * 2026 for some private repositories, while its API takes them: https://github.com/orgs/community/discussions/211387
+ * Reports whether git's own protocol hides a repository from this token. GitHub answers 404 to tokens in the format of
+ * April 2026 for some private repositories, while its API accepts them:
+ * https://github.com/orgs/community/discussions/211387
  */
 export const isHiddenFromGit = async (cloneUrl: string, token: string): Promise<boolean> => {
   const { origin, pathname } = new URL(cloneUrl);
@@ -199,8 +200,9 @@ export const isHiddenFromGit = async (cloneUrl: string, token: string): Promise<
 const Permission = z.object({ permission: z.string(), role_name: z.nullish(z.string()) });
 
 /**
- * The role of a person by their permission on the repository: write is a member, maintain a maintainer, admin an admin;
- * null for less. https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+ * Returns the role of a person by their permission on the repository: write is a member, maintain a maintainer, admin
+ * an admin; null for less.
+ * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
  * @throws HostProblem
  */
 export const roleAtGithub = async (

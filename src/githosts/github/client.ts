@@ -8,19 +8,19 @@ export const VERSION_HEADERS: Record<string, string> = {
   "X-GitHub-Api-Version": "2022-11-28",
 };
 
-/** @param bearer A token, or what an App signed. */
+/** @param bearer A token, or a JWT signed by an App. */
 export const githubHeaders = (bearer: string): Record<string, string> => ({
   ...VERSION_HEADERS,
   Authorization: `Bearer ${bearer}`,
 });
 
 const EVENTS = ["push", "pull_request", "merge_group", "repository"];
-/** Of hooks that one repository may have, GitHub lists 20 of an event. */
+/** A repository may have 20 hooks for each event. */
 const MOST_HOOKS = 100;
 
 const TO_READ = "the scope repo (classic), or Metadata: read (fine-grained)";
 const HOOKS = "the scope admin:repo_hook (classic), or Webhooks: read and write (fine-grained)";
-/** Classic scopes; fine-grained tokens do not tell theirs. */
+/** Classic scopes. GitHub does not report those of fine-grained tokens. */
 const NEEDED: { scopes: string[]; sentence: string }[] = [
   { scopes: ["repo", "admin:repo_hook"], sentence: `The token cannot manage hooks: give it ${HOOKS}.` },
   {
@@ -58,7 +58,7 @@ const readScopes = (headers: Headers): string[] | null =>
     .map((scope) => scope.trim())
     .filter((scope) => scope !== "") ?? null;
 
-/** GitHub's cloud and its Enterprise Server, by a personal access token. */
+/** A client for GitHub's cloud and its Enterprise Server with a personal access token. */
 export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const manner: HostManner = { name: "GitHub", apiUrl, headers: githubHeaders(token) };
   const read = async (path: string) =>
@@ -74,7 +74,7 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
       const { value } = await ask(manner, { method: "GET", path, right: TO_READ, isList: true }, z.array(RepoAnswer));
       return value.map(toHostRepository);
     },
-    // Where GitHub's own redirects of renamed repositories lead.
+    // GitHub redirects renamed repositories to this address.
     repositoryById: (id) => read(`/repositories/${id}`),
     repositoryByName: (fullName) => read(`/repos/${encodePath(fullName)}`),
     async hooks(repository) {

@@ -17,7 +17,9 @@ import {
 } from "../core/fields.ts";
 import { COMMIT_AS_WHOLE } from "../core/status.ts";
 
-/* What people ask for at GitHub's check runs: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run */
+/*
+ * People's requests on GitHub's check runs: https://docs.github.com/en/webhooks/webhook-events-and-payloads#check_run
+ */
 
 const AppCheck = z.object({ head_sha: Sha, app: z.object({ id: HostId }) });
 const CheckFields = { action: z.string(), repository: RepositoryField, sender: Login };
@@ -29,7 +31,7 @@ const CheckRun = z.object({
 });
 const CheckSuite = z.object({ ...CheckFields, check_suite: AppCheck });
 
-const NOBODY = ignored("Nobody asks for anything by this event.");
+const NOBODY = ignored("Nobody requests anything with this event.");
 const NO_COMMIT = ignored("The check names no commit.");
 
 const checkRunArrival = (fields: Fields): Arrival => {
@@ -55,7 +57,7 @@ const checkSuiteArrival = (fields: Fields): Arrival => {
   return { kind: "rerun", repository, sender, sha: suite.head_sha, appId: suite.app.id, externalId: null };
 };
 
-/** From here on GitHub may have cut the list. */
+/** GitHub may have cut a list of this length. */
 const LISTED_COMMITS = 2048;
 const LISTED_PATHS = 5000;
 
@@ -100,7 +102,7 @@ const PULL_ACTIONS = new Map<string, PullAction>([
   ["unlabeled", "labeled"],
 ]);
 
-/** What was before, of that which has changed. */
+/** The previous values of changed fields. */
 const Changes = z.object({
   default_branch: optional(z.object({ from: BranchName })),
   repository: optional(z.object({ name: z.object({ from: LineField }) })),
@@ -128,7 +130,7 @@ const renamed = (fields: Fields): Arrival => {
   const { action, repository, sender, changes } = facts;
   const defaultBranch = (action === "edited" && changes?.default_branch?.from) || null;
   const isRenamed = action === "renamed" || action === "transferred";
-  if (!isRenamed && defaultBranch === null) return ignored("This change of a repository makes no build.");
+  if (!isRenamed && defaultBranch === null) return ignored("This change of a repository triggers no build.");
   return {
     kind: "renamed",
     repository,
@@ -155,7 +157,7 @@ const mergeGroup = (fields: Fields): Arrival => {
   const { repository, sender } = facts;
   const { head_ref: ref, head_sha: sha, base_sha: base } = facts.merge_group;
   const action = GROUP_ACTIONS.get(facts.action);
-  if (action === undefined) return ignored("This change of a merge group makes no build.");
+  if (action === undefined) return ignored("This change of a merge group triggers no build.");
   if (!ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The merge group has no branch of a merge queue.");
   const problem = refProblem(ref);
   if (problem !== null) return ignored(problem);
@@ -163,7 +165,7 @@ const mergeGroup = (fields: Fields): Arrival => {
   return { kind: "merge-group", action, repository, sender, ref, sha, base };
 };
 
-/** What a delivery of GitHub says that happened. @param event Its header `X-GitHub-Event`. */
+/** Returns the event in a delivery of GitHub. @param event Its header `X-GitHub-Event`. */
 export const githubArrival = (event: string, fields: Fields): Arrival => {
   switch (event) {
     case "push":
@@ -181,6 +183,6 @@ export const githubArrival = (event: string, fields: Fields): Arrival => {
     case "ping":
       return { kind: "ping" };
     default:
-      return ignored("This event makes no build.");
+      return ignored("This event triggers no build.");
   }
 };

@@ -16,7 +16,7 @@ export const GITHUB: GitHost = {
   proves: (headers, bytes, secret) =>
     isMac(SIGNATURE.exec(headers.get("X-Hub-Signature-256") ?? "")?.[1], bytes, secret),
   hookSecret: base62,
-  /** The cloud has its API on another host. */
+  /** GitHub's cloud has its API on another host. */
   apiUrl(webUrl) {
     const { protocol, host } = new URL(webUrl);
     const isCloud = host === "github.com" || host.endsWith(".ghe.com");

@@ -3,13 +3,13 @@ import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import { ask, HostNumber, order } from "../core/host-api.ts";
 import { appManner } from "./app.ts";
 
-/** Milliseconds for which GitHub delivers once more what it delivered before. */
+/** Milliseconds for which GitHub can redeliver. */
 const REDELIVERED_MS = 3 * DAY_MS;
-/** Milliseconds for which one that was ordered again is on its way. */
+/** Milliseconds for which a requested redelivery counts as under way. */
 const UNDER_WAY_MS = 10 * MINUTE_MS;
-/** What nobody can mend by sending it again: it was understood, and refused. */
+/** Answers that a redelivery cannot change: the delivery was understood and rejected. */
 const REFUSED: ReadonlySet<number> = new Set([400, 401, 410, 413, 415]);
-/** The events, with their actions, that are of use hours later too; all actions where none is named. */
+/** The events, with their actions, that are useful even hours later; all actions if none is named. */
 const WANTED: Record<string, readonly string[] | null> = {
   push: null,
   pull_request: null,
@@ -20,43 +20,43 @@ const WANTED: Record<string, readonly string[] | null> = {
   check_run: ["rerequested", "requested_action"],
   check_suite: ["rerequested"],
 };
-/** Of these a later delivery of the same ref says all that an earlier one said. */
+/** For these events, a later delivery of the same ref contains all facts of an earlier one. */
 const OF_A_REF: ReadonlySet<string> = new Set(["push", "pull_request"]);
 
-/** One attempt of GitHub to deliver, as it lists it. Times are milliseconds since 1970. */
+/** One of GitHub's attempts to deliver, from its list. Times are milliseconds since 1970. */
 export interface Attempt {
   id: number;
-  /** The same over all attempts of one delivery. */
+  /** The same for all attempts of one delivery. */
   guid: string;
   at: number;
   isOk: boolean;
-  /** What was answered; 0 where nothing was. */
+  /** The answer's status; 0 if there was no answer. */
   code: number;
   event: string;
   action: string | null;
   repositoryId: number | null;
 }
 
-/** What is remembered of a delivery that did not arrive. */
+/** The record of a delivery that did not arrive. */
 export interface DeliveryMemory {
   guid: string;
-  /** When it was delivered first. */
+  /** When it was first delivered. */
   firstAt: number;
-  /** How often it was ordered again, and when last. */
+  /** How many redeliveries were requested, and when the last. */
   tries: number;
   triedAt?: number;
-  /** The ref that it tells of; absent while nobody looked, null where it tells of none. */
+  /** Its ref; absent until somebody checks, null if it concerns no ref. */
   ref?: string | null;
-  /** Nothing more is done about it. */
+  /** The service does nothing more about it. */
   isOver: boolean;
 }
 
-/** A delivery that did not arrive, with the attempt that can be ordered again. */
+/** A delivery that did not arrive, with the attempt to redeliver. */
 export interface MissedDelivery extends DeliveryMemory {
   attemptId: number;
   event: string;
   repositoryId: number | null;
-  /** It was ordered a moment ago. */
+  /** A redelivery was requested a moment ago. */
   isUnderWay: boolean;
 }
 
@@ -68,15 +68,15 @@ export interface ArrivedDelivery {
   ref: string | null;
 }
 
-/** The rules, each with a name: the tests replace one at a time by a wrong one. */
+/** The rules, each with a name. The tests replace one at a time with a wrong rule. */
 export const MISSED_RULES = {
   mostTries: 3,
-  /** Deliveries ordered at once. */
+  /** Redeliveries requested at once. */
   atOnce: 20,
   isOld: (firstAt: number, now: number): boolean => now - firstAt > REDELIVERED_MS,
-  /** Whether any attempt came through, as GitHub or our own list says. */
+  /** Whether any attempt arrived, according to GitHub or our own list. */
   hasArrived: (attempts: Attempt[], isListed: boolean): boolean => isListed || attempts.some(({ isOk }) => isOk),
-  /** Whether a later delivery says what this one said. */
+  /** Whether a later delivery contains the facts of this one. */
   isSuperseded: ({ firstAt }: MissedDelivery, other: { firstAt: number }): boolean => other.firstAt > firstAt,
 };
 
@@ -87,12 +87,12 @@ const isWanted = ({ event, action }: Attempt): boolean => {
   return actions === null || (action !== null && !!actions?.includes(action));
 };
 
-/** Whether it takes the payload to know of which ref a delivery tells. */
+/** Reports whether only the payload says which ref a delivery concerns. */
 const tellsOfRef = ({ event }: Pick<Attempt, "event">): boolean => OF_A_REF.has(event);
 
 const firstTime = (attempts: Attempt[]): number => Math.min(...attempts.map(({ at }) => at));
 
-/** The deliveries that did not arrive and may be ordered again, the newest first. */
+/** Returns the deliveries that did not arrive and may be redelivered, newest first. */
 export const findMissed = (
   listed: Attempt[],
   memory: ReadonlyMap<string, DeliveryMemory>,
@@ -132,7 +132,7 @@ export const findMissed = (
 const subjectOf = ({ repositoryId, ref }: Pick<MissedDelivery, "repositoryId" | "ref">): string =>
   `${repositoryId} ${ref}`;
 
-/** What is ordered again now, the newest first; of what nothing is heard any more; and how many have to wait. */
+/** The deliveries to redeliver now, newest first; those to abandon; and the number that must wait. */
 interface Orders {
   again: MissedDelivery[];
   over: MissedDelivery[];
@@ -140,9 +140,9 @@ interface Orders {
 }
 
 /**
- * Of each ref the newest delivery alone: an older one would bring an older head back. What arrived counts by the time
- * at which it was delivered first.
- * @param missed The newest first; from one on whose ref is not known, all wait.
+ * Chooses only the newest delivery of each ref, because an older one would restore an older head. A delivery that
+ * arrived counts by the time of its first attempt.
+ * @param missed Newest first. From one with an unknown ref on, all wait.
  */
 export const chooseOrders = (
   missed: MissedDelivery[],
@@ -195,13 +195,16 @@ const toAttempt = (listed: z.infer<typeof ListedAttempt>): Attempt => ({
   repositoryId: listed.repository_id ?? null,
 });
 
-/** Where the next page begins: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api */
+/**
+ * Returns where the next page begins:
+ * https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
+ */
 const readCursor = (headers: Headers): string | null => {
   const [, query] = /<[^>]*\?([^>]*)>;\s*rel="next"/.exec(headers.get("Link")?.slice(0, 2000) ?? "") ?? [];
   return query === undefined ? null : new URLSearchParams(query).get("cursor");
 };
 
-/** A page of the attempts that failed, the newest first. @param jwt Of the App. @throws HostProblem */
+/** Returns a page of the failed attempts, newest first. @param jwt The App's. @throws HostProblem */
 export const failedAttempts = async (
   apiUrl: string,
   jwt: string,
@@ -217,13 +220,13 @@ export const failedAttempts = async (
 const Payload = z.object({ ref: z.nullish(z.string()), number: z.nullish(HostNumber) });
 const WholeDelivery = z.object({ request: z.object({ payload: z.nullish(Payload) }) });
 
-/** The ref that a delivery tells of, as our list has it; null where it tells of none. @throws HostProblem */
+/** Returns the ref of a delivery, in the form of our list; null if it concerns no ref. @throws HostProblem */
 export const refOfDelivery = async (apiUrl: string, jwt: string, id: number): Promise<string | null> => {
   const request = { method: "GET", path: `${PATH}/${id}`, right: RIGHT, isList: true } as const;
   const { ref, number } = (await ask(appManner(apiUrl, jwt), request, WholeDelivery)).value.request.payload ?? {};
   return number ? `refs/pull/${number}/head` : (ref ?? null);
 };
 
-/** Lets GitHub deliver once more. @throws HostProblem */
+/** Makes GitHub redeliver. @throws HostProblem */
 export const deliverAgain = (apiUrl: string, jwt: string, id: number): Promise<void> =>
   order(appManner(apiUrl, jwt), { method: "POST", path: `${PATH}/${id}/attempts`, right: RIGHT });

@@ -17,7 +17,7 @@ const statusRequest = (status: Status, token: string): HostRequest => {
   };
 };
 
-/** Commit statuses, which a token may set. */
+/** Commit statuses, for connections with a token. */
 export const GITHUB_STATUSES: StatusHost = {
   request: statusRequest,
   outcome: readStatusOutcome,
@@ -32,7 +32,10 @@ const MOST_ACTIONS = 3;
 
 const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
-/** Null while the build goes on. Ends without a word about the commit are failures: a neutral one would let it pass. */
+/**
+ * Null while the build continues. An end without a verdict on the commit is a failure, because a neutral one would let
+ * it pass.
+ */
 const toConclusion = ({ state, phase, ended, asks, isOverall }: Status): string | null => {
   if (asks || phase === "asking") return "action_required";
   if (state === "pending") return null;
@@ -42,7 +45,7 @@ const toConclusion = ({ state, phase, ended, asks, isOverall }: Status): string 
   return ended === "timed-out" ? "timed_out" : "failure";
 };
 
-/** GitHub shows them only on a run that is completed, and only to people who may write. */
+/** GitHub shows buttons only on a completed run, and only to people with write access. */
 const toActions = ({ asks = [] }: Status) =>
   asks.slice(0, MOST_ACTIONS).map(({ index, name }) => ({
     label: asks.length === 1 ? "Approve" : cut(`Approve ${name}`, LABEL_CHARACTERS),
@@ -57,7 +60,7 @@ const toProgress = (status: Status): object => {
   return { status: "in_progress", started_at: new Date(status.since).toISOString() };
 };
 
-/** https://docs.github.com/en/rest/checks/runs: made once for each build, and changed by its id from then on. */
+/** https://docs.github.com/en/rest/checks/runs: created once for each build, and then updated by its id. */
 const checkRunRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, context, externalId, checkRunId, url, description, summary } = status;
   const runs = `/repos/${encodePath(fullName)}/check-runs`;
@@ -81,7 +84,7 @@ const readId = (run: unknown): number | null => {
   return Number.isSafeInteger(id) ? (id as number) : null;
 };
 
-/** The runs of the build that the host has, the newest of which it shows. */
+/** Finds the build's runs at the host, which shows the newest. */
 const find: StatusHost["find"] = {
   request: ({ fullName, sha, context }, token) => ({
     method: "GET",
@@ -95,7 +98,7 @@ const find: StatusHost["find"] = {
   },
 };
 
-/** Check runs of a GitHub App, in the place of commit statuses. */
+/** Check runs of a GitHub App, instead of commit statuses. */
 export const GITHUB_CHECK_RUNS: StatusHost = {
   request: checkRunRequest,
   find,
@@ -104,7 +107,7 @@ export const GITHUB_CHECK_RUNS: StatusHost = {
     if (outcome.kind !== "told" || "unreachable" in answer) return outcome;
     const id = readId(readFields(answer));
     return id === null
-      ? { kind: "away", isUnsure: true, reason: "What answers in place of the git host is not its API." }
+      ? { kind: "away", isUnsure: true, reason: "The server that answers for the git host is not its API." }
       : { ...outcome, checkRunId: id };
   },
   repository: GITHUB_STATUSES.repository,

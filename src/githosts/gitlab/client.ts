@@ -36,13 +36,13 @@ const toHookBody = ({ url, secret }: HookSettings) => ({
   enable_ssl_verification: true,
 });
 
-/** GitLab's cloud and self-managed ones, by a personal, group or project access token. */
+/** A client for GitLab's cloud and self-managed instances with a personal, group or project access token. */
 export const gitlabClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const manner: HostManner = { name: "GitLab", apiUrl, headers: { "PRIVATE-TOKEN": token } };
   const read = async (name: string) =>
     toRepository((await ask(manner, { method: "GET", path: `/projects/${name}`, right: API }, Project)).value);
   const hooksPath = ({ id }: RepositoryName) => `/projects/${id}/hooks`;
-  /** Null where the release has no such question. @throws HostProblem */
+  /** Null if the release lacks this request. @throws HostProblem */
   const scopes = async (): Promise<string[] | null> => {
     try {
       const request = { method: "GET", path: "/personal_access_tokens/self", right: API } as const;

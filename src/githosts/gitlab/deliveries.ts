@@ -27,7 +27,7 @@ const Push = z.object({
   commits: optional(z.array(ListedCommit)),
 });
 
-/** Of more than 20 commits, GitLab lists the newest; their order is no promise. */
+/** Of more than 20 commits, GitLab lists only the newest, in no guaranteed order. */
 const push = (fields: Fields): Arrival => {
   const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;
@@ -46,7 +46,7 @@ const push = (fields: Fields): Arrival => {
   });
 };
 
-/** What an update changed: of a field that stayed there is nothing. */
+/** The changes of an update. Unchanged fields are absent. */
 const Changes = z.object({
   labels: z.optional(z.unknown()),
   title: z.optional(z.unknown()),
@@ -89,7 +89,7 @@ const ACTIONS = new Map<string, PullAction>([
   ["merge", "closed"],
 ]);
 
-/** Every other change is an `update` too: `oldrev` alone tells that there are new commits. */
+/** Every other change is an `update` too. Only `oldrev` means that there are new commits. */
 const toAction = ({ object_attributes, changes }: MergeRequest): PullAction | undefined => {
   if (object_attributes.action !== "update") return ACTIONS.get(object_attributes.action);
   if (object_attributes.oldrev) return "new-head";
@@ -103,7 +103,7 @@ const mergeRequest = (fields: Fields): Arrival => {
   if ("kind" in facts) return facts;
   const { project, user, labels, object_attributes: told } = facts;
   const action = toAction(facts);
-  if (action === undefined) return ignored("This change of a merge request makes no build.");
+  if (action === undefined) return ignored("This change of a merge request triggers no build.");
   if (isClosed(told.state, "opened") && action !== "closed") return ignored("The merge request is closed.");
   const { id: sha, ...head } = told.last_commit;
   if (sha === null) return ignored("The merge request has no commit.");
@@ -133,8 +133,8 @@ const mergeRequest = (fields: Fields): Arrival => {
 };
 
 /**
- * What a delivery of GitLab says that happened. Its project hooks do not tell of a rename: another full name of a
- * known id is one.
+ * Returns the event in a delivery of GitLab. Its project hooks do not report a rename, which shows as a new full name
+ * of a known id.
  * @param event Its header `X-Gitlab-Event`.
  */
 export const gitlabArrival = (event: string, fields: Fields): Arrival => {
@@ -145,6 +145,6 @@ export const gitlabArrival = (event: string, fields: Fields): Arrival => {
     case "Merge Request Hook":
       return mergeRequest(fields);
     default:
-      return ignored("This event makes no build.");
+      return ignored("This event triggers no build.");
   }
 };

@@ -12,7 +12,10 @@ const toGitlabState = ({ state, ended }: Status): string => {
   return state === "failure" || state === "error" ? "failed" : state;
 };
 
-/** https://docs.gitlab.com/api/commits/#set-commit-pipeline-status; the project by its id, which a rename keeps. */
+/**
+ * https://docs.gitlab.com/api/commits/#set-commit-pipeline-status; names the project by its id, which survives a
+ * rename.
+ */
 const request = (status: Status, token: string): HostRequest => {
   const { repoId, sha, ref, context, url, description, pipelineId } = status;
   return {
@@ -21,7 +24,7 @@ const request = (status: Status, token: string): HostRequest => {
     headers: { "PRIVATE-TOKEN": token },
     body: {
       state: toGitlabState(status),
-      // Without it the state lands on the first branch that has the commit.
+      // Without it, GitLab sets the state on the first branch that has the commit.
       ...(ref !== undefined && { ref }),
       name: context,
       ...(url !== null && { target_url: url }),
@@ -31,41 +34,41 @@ const request = (status: Status, token: string): HostRequest => {
   };
 };
 
-/** Whether GitLab's state says what the status does: what runs is pending in our words. */
+/** Reports whether GitLab's state equals the status. GitLab's running counts as our pending. */
 const isSame = (status: Status, atHost: string): boolean =>
   atHost === toGitlabState(status) || (status.state === "pending" && atHost === "running");
 
 /**
- * GitLab's statuses are a state machine: a repeat is refused with 400, and has been done before. So is what follows an
- * end that somebody else set, on a job canceled by hand: the next try makes another job.
+ * GitLab's statuses are a state machine. It rejects a repeat with 400, although the state is set. It also rejects a
+ * state after an end that somebody else set, on a job canceled by hand: the next try creates another job.
  */
 const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome => {
   if (!("unreachable" in answer) && answer.status === 400) {
     const [, atHost] = /Cannot transition status via :\w+ from :(\w+)/i.exec(answer.body) ?? [];
     if (atHost !== undefined) {
       if (isSame(status, atHost)) return { kind: "told", pipelineId: null };
-      return { kind: "busy", reason: "GitLab has another state of the build, and does not take this one." };
+      return { kind: "busy", reason: "GitLab has another state of the build, and rejects this one." };
     }
-    if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not take the link." };
+    if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not accept the link." };
   }
   return readStatusOutcome(answer, now);
 };
 
-/** GitLab's cloud and self-managed ones. */
+/** GitLab's cloud and self-managed instances. */
 export const GITLAB: GitHost = {
   eventHeader: "X-Gitlab-Event",
   deliveryHeaders: ["Idempotency-Key", "X-Gitlab-Event-UUID"],
   readArrival: gitlabArrival,
   /** GitLab sends the secret itself. */
   proves: async (headers, _bytes, secret) => sameText(headers.get("X-Gitlab-Token") ?? "", secret),
-  /** In the form of Standard Webhooks, which its newer releases ask for. */
+  /** In the format of Standard Webhooks, which newer releases require. */
   hookSecret: (mac) => `whsec_${toBase64(mac)}`,
   apiUrl: (webUrl) => `${webUrl}/api/v4`,
   pageUrl: (repositoryUrl, page) => `${repositoryUrl}/-/${page}`,
   client: gitlabClient,
   statuses: { request, outcome, repository: null },
   statusGapMs: 0,
-  /** Each branch and tag has a pipeline of its own, which its statuses are in. */
+  /** Each branch and tag has its own pipeline, which contains its statuses. */
   keepsRefsApart: true,
   app: null,
 };

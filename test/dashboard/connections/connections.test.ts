@@ -206,7 +206,7 @@ describe("a state that the host did not take", () => {
     await host.change({ faults: [{ on: `POST /repos/acme/shop/statuses/${SHA("a")}`, answer: 422 }] });
     const [told, refused] = [await ended(SHA("b")), await ended(SHA("a"))];
     const page = async (buildId: string) => (await viewer.open(`/builds/${buildId}`)).text.replaceAll(/<[^>]+>/g, "");
-    const sentence = "The state millrace/release is not at the git host: The git host does not take the status";
+    const sentence = "The state millrace/release is not at the git host: The git host does not accept the status";
     await expect.poll(() => page(refused), { timeout: 10_000 }).toContain(sentence);
     expect(await page(told)).not.toContain("is not at the git host");
 

@@ -101,7 +101,7 @@ export const pipelinesOf = (maxLength: number): fc.Arbitrary<ActivePipeline[]> =
     )
     .map((all) => all.map((one, index) => ({ ...one, id: `p${index}` })));
 
-/** Up to 800: the same few over and over. */
+/** Up to 800: the same few, repeated. */
 export const manyPipelines: fc.Arbitrary<ActivePipeline[]> = fc
   .tuple(pipelinesOf(4), fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 1, max: 4 }) }, fc.constant(200)))
   .map(([few, times]) =>
@@ -109,7 +109,7 @@ export const manyPipelines: fc.Arbitrary<ActivePipeline[]> = fc
   );
 
 export const forks = fc.constantFrom<Forks>("approval", "members");
-/** Those who pushed before, as they are remembered. */
+/** Known earlier pushers. */
 const pushers = fc.subarray(["renovate[bot]", "mallory"]);
 const senders = fc.constantFrom("ada", "Renovate[bot]", null);
 const shas = fc.constantFrom(sha("a"), sha("b"), sha("c"));

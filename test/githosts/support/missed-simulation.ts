@@ -13,7 +13,7 @@ const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 1);
 const ROUND_MS = 15 * MINUTE;
 const LONGEST_MS = 3 * 60 * MINUTE;
-/** As GitHub lists them at once. */
+/** The number that GitHub lists at once. */
 const LISTED = 100;
 
 export type MissedLaw = "every head arrives" | "no older head after a newer" | "three tries" | "not what arrived";
@@ -24,7 +24,9 @@ interface Push {
   at: number;
 }
 
-/** A GitHub with pushes to some refs, a service that is down for a while, and rounds that look for what was missed. */
+/**
+ * A GitHub with pushes to some refs, a service that is down for a while, and rounds that look for missed deliveries.
+ */
 class MissedHistory {
   readonly broken = new Map<MissedLaw, string>();
   ordered = 0;
@@ -73,7 +75,7 @@ class MissedHistory {
   }
 
   #deliver(push: Push): void {
-    // Some are answered too late for GitHub, and arrive nevertheless.
+    // Some get an answer too late for GitHub, and arrive nevertheless.
     const isLate = this.#random.chance(0.1);
     this.#attempt(push, push.at, !this.#isDown(push.at) && !isLate, !this.#isDown(push.at));
   }
@@ -113,7 +115,7 @@ class MissedHistory {
     const tries = (this.#tries.get(guid) ?? 0) + 1;
     this.#tries.set(guid, tries);
     if (tries > MISSED_RULES.mostTries) this.#breaks("three tries", `${guid}: ${tries}`);
-    // The service has troubles now and then, and some pushes never get through.
+    // The service has occasional problems, and some pushes never arrive.
     const isHopeless = Number(guid.slice(1)) % 17 === 5;
     const isOk = !isHopeless && (tries >= MISSED_RULES.mostTries || this.#random.chance(0.8));
     this.#attempt(push, at, isOk, isOk);
@@ -129,7 +131,7 @@ class MissedHistory {
   }
 }
 
-/** Runs one history. @returns the laws that it broke, and how many deliveries were ordered again */
+/** Runs one history. @returns the broken laws, and the number of requested redeliveries */
 export const missedHistory = (seed: number, history: number, rules: MissedRules) => {
   const played = new MissedHistory(seed, history, rules);
   return { broken: played.run(), ordered: played.ordered };

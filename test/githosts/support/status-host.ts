@@ -6,9 +6,9 @@ import type { Random } from "../../simulate/random.ts";
 
 const SECOND = 1_000;
 const PATIENCE = 10 * SECOND;
-/** How late a host does what it did not answer, at most. */
+/** The longest delay with which a host processes an unanswered request. */
 const LATEST = 40 * SECOND;
-/** For how long the service reckons with that. */
+/** How long the service expects that. */
 const DOUBT = 60 * SECOND;
 
 const FAULTS = [
@@ -27,12 +27,12 @@ const FAULTS = [
 ] as const;
 const TOTAL = FAULTS.reduce((sum, [, weight]) => sum + weight, 0);
 
-/** What came of a request: when it is answered and how, and when the host does it, if at all. */
+/** The result of a request: when and how it is answered, and when the host processes it, if at all. */
 export interface Behaviour {
   answerAfter: number;
   outcome: (now: number) => StatusOutcome;
   appliedAfter: number[];
-  /** Until when the host will not be asked again. */
+  /** Until when the host accepts no more requests. */
   notBefore: number;
 }
 
@@ -54,7 +54,7 @@ const unanswered = (appliedAfter: number[]): Behaviour => ({
   outcome: (now) => readStatusOutcome({ unreachable: "it did not answer within 10 s" }, now),
 });
 
-/** What the host does with one request. `poison` is refused whatever happens. */
+/** Chooses the host's behaviour for one request. `poison` is always rejected. */
 export const behave = (
   random: Random,
   now: number,
@@ -71,7 +71,7 @@ export const behave = (
     case "lost":
       return unanswered([]);
     case "twice":
-      // A repeated run would be a second one, of which nobody could know.
+      // A repeat would create a second run, which nobody could know.
       return answered(201, isApp ? [60] : [60, 60 + random.below(100)]);
     case "500":
       return answered(500, []);
@@ -102,7 +102,7 @@ interface Try extends SentStatus {
   status: Status;
 }
 
-/** What the service knows of the builds of one commit as it sends: what the checks of a request need. */
+/** The builds of one commit that the service knows when it sends, for the checks of a request. */
 export interface KnownBuild {
   context: string;
   buildId: string;
@@ -112,7 +112,7 @@ export interface KnownBuild {
   isGivenUp: boolean;
 }
 
-/** The laws that a history must keep; each name is what a mutant breaks. */
+/** The laws that every history must keep. Each mutant breaks one of them. */
 export type Law =
   | "one in flight"
   | "a second apart"
@@ -128,7 +128,7 @@ export type Law =
   | "never all green while one lives"
   | "ends right";
 
-/** Judges the requests that a host gets, and knows its last word on each context. */
+/** Judges the requests that a host gets, and knows its last state of each context. */
 export class StatusJudge {
   readonly broken = new Map<Law, string>();
   readonly #last = new Map<string, SentStatus>();
@@ -138,18 +138,18 @@ export class StatusJudge {
   >();
   readonly #ended = new Set<string>();
   readonly #newest = new Map<string, number>();
-  /** GitHub's runs, and those of which an answer told. */
+  /** GitHub's runs, and those that an answer named. */
   readonly #runs = new Map<number, { line: string; externalId: string; sent: SentStatus }>();
   readonly #knownRuns = new Map<string, number>();
   readonly #isApp: boolean;
   #inFlight = 0;
   #sentAt = Number.NEGATIVE_INFINITY;
   #notBefore = 0;
-  /** Until when each line, or any, may get something late. */
+  /** Until when each line, or any, may get a late state. */
   readonly #doubts = new Map<string, number>();
   #doubtUntil = 0;
 
-  /** How many requests there were. */
+  /** The number of requests. */
   posts = 0;
 
   /** @param isApp Whether the host shows check runs, not statuses. */
@@ -161,12 +161,12 @@ export class StatusJudge {
     if (!this.broken.has(law)) this.broken.set(law, detail);
   }
 
-  /** The host's last word; undefined where it has none. */
+  /** Returns the host's last state; undefined if it has none. */
   word(commit: string, context: string): SentStatus | undefined {
     return this.#last.get(`${commit} ${context}`);
   }
 
-  /** @returns the run that shows it; null where the host has none */
+  /** @returns the run that shows it; null if the host has none */
   applied(sent: SentStatus, { checkRunId, externalId }: Status): number | null {
     const line = `${sent.commit} ${sent.context}`;
     if (!this.#isApp) this.#last.set(line, sent);
@@ -185,7 +185,10 @@ export class StatusJudge {
     return own.length > 0 ? Math.max(...own.map(([id]) => id)) : null;
   }
 
-  /** The service lost its memory: requests on their way have no reader, and answers may not have been stored. */
+  /**
+   * The service lost its memory: nobody reads the answers to requests in flight, and earlier answers may not have been
+   * stored.
+   */
   crashed(now: number): void {
     this.#inFlight = 0;
     this.#doubtUntil = now + DOUBT;
@@ -271,10 +274,10 @@ export class StatusJudge {
       failures: isAway ? before.failures + 1 : 0,
       told: outcome.kind === "told",
       refused: outcome.kind === "refused",
-      // What is told while something may come late is told once more.
+      // A state reported while a late one may arrive is reported again.
       unsure: outcome.kind === "told" && now < Math.max(this.#doubtUntil, this.#doubts.get(line) ?? 0),
     });
-    // What is told meanwhile makes an earlier state of the line one that may be told again.
+    // A state reported in the meantime allows an earlier state of the line to be reported again.
     for (const [other, facts] of this.#tries) {
       if (outcome.kind === "told" && other.startsWith(`${line} `) && other !== key) facts.told = false;
     }

@@ -21,12 +21,12 @@ const GAP_MS = HOSTS.github.statusGapMs;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 0, 1);
-/** When the host is well again, and when everything must be right: an hour of pause, 10 min of back-off, the rest. */
+/** When the host recovers, and when everything must be right: an hour of pause, 10 min of back-off, the rest. */
 const FAULTS_MS = 2 * HOUR;
 const HEALED_MS = FAULTS_MS + HOUR + 15 * MINUTE;
-/** Milliseconds for which a run waits itself: what was answered before is stored. */
+/** Milliseconds for which a run itself waits. Earlier answers are stored. */
 const INLINE_MS = 1_200;
-/** How often GitHub does not say which runs it has. */
+/** How often GitHub does not return the runs that it has. */
 const UNFOUND = 0.2;
 const ENDS: HostState[] = ["success", "success", "success", "failure", "error"];
 
@@ -36,17 +36,17 @@ interface Event {
   run(): void;
 }
 
-/** GitHub fails as it is asked for the runs that it has: nothing else was sent. */
+/** GitHub fails when queried for its runs. Nothing else was sent. */
 const UNFINDABLE: Behaviour = {
   ...{ answerAfter: 120, appliedAfter: [], notBefore: 0 },
-  outcome: () => ({ kind: "away", isUnsure: false, reason: "The git host answered with an error of its own (500)." }),
+  outcome: () => ({ kind: "away", isUnsure: false, reason: "The git host has an internal error (500)." }),
 };
 
-/** The outcome with the run that the answer names. */
+/** Adds the run that the answer names to the outcome. */
 const named = (outcome: StatusOutcome, run: number | null): StatusOutcome =>
   outcome.kind === "told" && run !== null ? { ...outcome, checkRunId: run } : outcome;
 
-/** One history of one connection: builds that are reported, a host with troubles, crashes. All of it by the seed. */
+/** One history of one connection, derived from the seed: reported builds, a host with problems, crashes. */
 class StatusHistory {
   readonly judge: StatusJudge;
   readonly #random: Random;
@@ -95,7 +95,7 @@ class StatusHistory {
     return this.#events.shift();
   }
 
-  /** Builds with their reports: late, repeated, in any order; the newest always comes. */
+  /** Builds with their reports: late, repeated, in any order. The newest always arrives. */
   #plan(): void {
     const random = this.#random;
     const commits = 1 + random.below(3);
@@ -132,7 +132,7 @@ class StatusHistory {
     }
   }
 
-  /** What GitHub hears of an App's build between: that it runs, and that it asks people and goes on. */
+  /** Reports of an App's build between its start and its end: it runs, or it asks people and continues. */
   #phases(build: Omit<HostReport, "version" | "state" | "description">, from: number, to: number) {
     const random = this.#random;
     if (!this.#isApp) return [];
@@ -165,7 +165,7 @@ class StatusHistory {
     this.#pump();
   }
 
-  /** What the checks know: written anew here, so that a wrong rule of the service cannot hide. */
+  /** The checks' own knowledge, written independently so that a wrong rule of the service cannot hide. */
   #learn(commit: string, { context, buildId, number, version, state, asks }: HostReport): void {
     const key = `${commit} ${context}`;
     const before = this.#known.get(key);
@@ -233,7 +233,7 @@ class StatusHistory {
     });
   }
 
-  /** The status with the run that GitHub found for it; null where GitHub did not say what it has. */
+  /** Returns the status with the run that GitHub found for it; null if GitHub did not return its runs. */
   #looked(status: Status, sent: SentStatus, isFaulty: boolean): Status | null {
     if (!this.#isApp || !status.mayHaveRun) return status;
     if (isFaulty && this.#random.chance(UNFOUND)) return null;
@@ -272,7 +272,7 @@ class StatusHistory {
     this.#pump();
   }
 
-  /** The host's last word on each context is what became of its newest build. */
+  /** The host's last state of each context is the result of its newest build. */
   #checkEnd(): void {
     const failed = new Map<string, boolean>();
     for (const { commit, context, buildId, state } of this.#known.values()) {
@@ -296,6 +296,6 @@ class StatusHistory {
   }
 }
 
-/** Runs one history. @returns what its requests were, and the laws that they broke */
+/** Runs one history. @returns the number of its requests, and the laws that they broke */
 export const statusHistory = (seed: number, history: number, rules: StatusRules): StatusJudge =>
   new StatusHistory(seed, history, rules).run();

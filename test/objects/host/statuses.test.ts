@@ -164,7 +164,7 @@ describe("a commit of which something was left out", () => {
     const failed = kind === "gitlab" ? "failed" : "error";
     expect(words(await posted()).filter((word) => word.startsWith("millrace "))).toEqual([`millrace ${failed}`]);
     expect((await posted()).find((body) => (body.context ?? body.name) === "millrace")).toMatchObject({
-      description: "2 pipelines left out, which may want it",
+      description: "2 pipelines left out that may want it",
     });
     await host.leaveOut({ ...left, contexts: ["millrace/a"] });
     await host.report([ended({ buildId: "build-2", number: 2, context: "millrace/a" })]);
@@ -180,7 +180,7 @@ describe("a commit of which something was left out", () => {
     await host.leaveOut({ ...left, contexts: ["millrace/a"] });
     await later();
     expect(await posted()).toMatchObject([
-      { context: "millrace", state: "error", description: "1 pipeline left out, which may want it" },
+      { context: "millrace", state: "error", description: "1 pipeline left out that may want it" },
     ]);
     expect((await posted())[0]).not.toHaveProperty("target_url");
     await host.report([ended({ ended: "skipped" })]);
@@ -221,7 +221,7 @@ describe("what waits", () => {
       ...["millrace success", "millrace/test success", "millrace success"],
     ]);
     expect((await host.statuses(41, sha(2))).map(({ givenUp }) => givenUp?.reason)).toEqual([
-      ...Array(3).fill("It waited for a day: the state of the commit as a whole is told in its place."),
+      ...Array(3).fill("It waited for a day: the service reports the state of the whole commit instead."),
       undefined,
     ]);
     expect(await host.health()).toMatchObject({ waiting: 0 });
@@ -256,7 +256,7 @@ describe("what waits", () => {
     const reasonsOf = async (n: number) =>
       new Set((await host.statuses(41, sha(n))).map(({ givenUp }) => givenUp?.reason));
     expect(await reasonsOf(399)).toEqual(new Set([undefined]));
-    expect(await reasonsOf(400)).toEqual(new Set(["Too many states wait."]));
+    expect(await reasonsOf(400)).toEqual(new Set(["Too many states are waiting."]));
     await host.report(
       Array.from({ length: 60 }, (_, n) => ended({ buildId: `b${n}`, number: n, sha: sha(1_000 + n) })),
     );

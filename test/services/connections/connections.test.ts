@@ -91,11 +91,11 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     const change = kind === "gitlab" ? "PUT" : "PATCH";
     const all = ["GET", change, "GET", change, "GET", change];
     expect(await rotation()).toEqual({ methods: all, problems: [null, null, null] });
-    const isLimited = expect.stringMatching(/^\w+ takes no more requests/);
+    const isLimited = expect.stringMatching(/^\w+ accepts no more requests/);
     await host.change({ faults: [{ on: "GET", answer: 403, headers: { "Retry-After": "60" } }] });
     const tried = await rotation();
     expect(tried.methods).toEqual(["GET", "GET"]);
-    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Not done: \w+ takes no more/)]);
+    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Not done: \w+ accepts no more/)]);
   });
 
   it("is tried: the hook that is gone, switched to another address, or fine", async () => {

@@ -38,7 +38,7 @@ describe("the deliveries of a connection", () => {
     expect(await list()).toEqual([
       {
         ...{ id: "three", at: expect.any(String), event: "star", repository: null, ref: null, sha: null },
-        ...{ builds: [], ignored: "This event makes no build.", mayRedeliver: true },
+        ...{ builds: [], ignored: "This event triggers no build.", mayRedeliver: true },
       },
       {
         ...{ id: "two", at: expect.any(String), event: "push", repository: told, ref: "refs/heads/topic" },

@@ -97,13 +97,18 @@ describe("a re-run at GitHub", () => {
 
   it.each<[what: string, event: string, body: (id: string) => object, ignored: string | RegExp]>([
     ["of another App", "check_run", (id) => rerun(id, "ann", 4243), "the check is one of another App"],
-    ["of a build that is not known", "check_run", () => rerun(crypto.randomUUID()), /not the one of the newest/],
-    ["of a check without a build", "check_run", () => rerun(""), /not the one of the newest/],
+    ["of a build that is not known", "check_run", () => rerun(crypto.randomUUID()), /not belong to the newest/],
+    ["of a check without a build", "check_run", () => rerun(""), /not belong to the newest/],
     ["by a stranger", "check_run", (id) => rerun(id, "mallory"), /may not write/],
     ["by a reader", "check_run", (id) => rerun(id, "eve"), /may not write/],
     ["by one who sorts issues", "check_run", (id) => rerun(id, "ted"), /may not write/],
     ["of the suite by a reader", "check_suite", () => rerunAll("eve"), /may not write/],
-    ["that says only that a check was made", "check_run", (id) => ({ ...rerun(id), action: "created" }), /Nobody asks/],
+    [
+      "that says only that a check was made",
+      "check_run",
+      (id) => ({ ...rerun(id), action: "created" }),
+      /Nobody requests/,
+    ],
     [
       "of a repository that is not the connection's",
       "check_run",
@@ -223,6 +228,6 @@ it.each([
   const told = { action, installation: { id: 99, account: { login: "acme" } }, sender: { login: "max" } };
   const { status, body } = await send(event, told);
   expect(status).toBe(202);
-  expect(body).toMatchObject({ builds: [], ignored: expect.stringMatching(/makes no build/) });
+  expect(body).toMatchObject({ builds: [], ignored: expect.stringMatching(/triggers no build/) });
   expect(await builds()).toEqual([]);
 });

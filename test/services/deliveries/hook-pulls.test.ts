@@ -332,7 +332,7 @@ describe("a repository with another default branch at its host", () => {
     expect(await branchNow()).toBe("develop");
     expect((await pushTrunk()).body).toEqual({
       ...{ delivery: expect.any(String), builds: [] },
-      ignored: "no pipeline wants this branch: trunk is the default branch at the host, and develop is it here",
+      ignored: "no pipeline wants this branch: trunk is the default branch at the host, but here it is develop",
     });
     const check = async () => (await call(admin, "GET", `/connection/${hook.connectionId}/check`)).body;
     const detail = "Its default branch is trunk at the host, and develop here: change it here if that was renamed.";

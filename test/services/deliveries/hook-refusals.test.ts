@@ -230,8 +230,8 @@ describe("a delivery that is genuine and of no use", () => {
     ["is of a merge queue", "push", newPush(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/x" }), /merge queue/],
     ["is of a fork", "pull_request", newPull("opened", SHA("a"), { forkOf: 4 }), /fork, off/],
     ["is of a deleted fork", "pull_request", newPull("opened", SHA("a"), { forkOf: null }), /fork, off/],
-    ["has an unknown action", "pull_request", newPull("enqueued", SHA("a")), /makes no build/],
-    ["is an unknown event", "sponsorship", {}, /makes no build/],
+    ["has an unknown action", "pull_request", newPull("enqueued", SHA("a")), /triggers no build/],
+    ["is an unknown event", "sponsorship", {}, /triggers no build/],
     ["has a number far away", "pull_request", newPull("opened", SHA("a"), { number: HUGE }), /^The field number is/],
   ];
 
