@@ -2,41 +2,41 @@
 export interface Position {
   line: number;
   column: number;
-  /** The path of another file, which the pipeline file includes. */
+  /** The path of an included file, if the position is there. */
   file?: string;
 }
 
-/** The order of positions: those in the pipeline file itself come first. */
+/** Orders positions. Those in the pipeline file itself come first. */
 export const byPlace = (a: Position, b: Position): number => {
   const [left, right] = [a.file ?? "", b.file ?? ""];
   if (left !== right) return left < right ? -1 : 1;
   return a.line - b.line || a.column - b.column;
 };
 
-/** The same text for the same place. */
+/** Returns the same text for the same place. */
 export const placeKey = ({ file, line, column }: Position): string => `${line}:${column}:${file ?? ""}`;
 
 /**
  * A mistake or a hint in a pipeline file. The message may quote keys of the file, and names that should be keys, but no
- * other values: they could be secrets.
+ * other values, because they could be secrets.
  */
 export interface Mistake extends Position {
   message: string;
   suggestion?: string;
 }
 
-/** The message with its suggestion. */
+/** Returns the message with its suggestion. */
 export const mistakeSentence = ({ message, suggestion }: Mistake): string =>
   `${message}${suggestion === undefined ? "" : `. Did you mean \`${suggestion}\`?`}`;
 
-/** A mistake in the form that editors parse: `file:line:column: message`. `file` is the pipeline file. */
+/** Formats a mistake for editors: `file:line:column: message`. `file` is the pipeline file. */
 export const formatMistake = (file: string, mistake: Mistake): string =>
   `${mistake.file ?? file}:${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`;
 
-/** Quotes what looks like a key; null for any other text, which a message must not reveal. */
+/** Quotes a text that looks like a key; null for any other text, which a message must not reveal. */
 export const quotedKey = (key: string): string | null => (/^[\w.$-]{1,40}$/.test(key) ? `\`${key}\`` : null);
 
-/** There is no job of this name in the file. */
+/** The message for a job name that the file does not have. */
 export const noJobNamed = (name: string): string => `There is no job ${quotedKey(name) ?? "of this name"}`;
 
 /** A mistake found while a step is prepared, with its position in the file. */

@@ -376,7 +376,7 @@ steps:
   const EXPECTED = [
     [1, 5, /Write a mapping, for example `on:/],
     [2, 1, /`requires`/],
-    [4, 5, /The checkout is made before the first step/],
+    [4, 5, /The checkout comes before the first step/],
     [5, 19, /There is no context `github`/],
     [6, 16, /single quotes/],
   ] as const;

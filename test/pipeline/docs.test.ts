@@ -10,7 +10,7 @@ import { SHELLS } from "../../src/pipeline/parse/plan.ts";
 const read = (file: string): string => readFileSync(file, "utf8");
 const page = read("docs/pipelines.md");
 
-/** The YAML blocks of a page, by the line they begin at. */
+/** Returns the YAML blocks of a page, by the line at which they begin. */
 const examples = (file: string): [string, string][] =>
   [...read(file).matchAll(/^```yaml\n(.*?)^```/gms)].map((match) => [
     `${file}:${read(file).slice(0, match.index).split("\n").length}`,
@@ -39,7 +39,7 @@ describe("the page about pipeline files", () => {
   const included = /^```yml\n(.*?)^```/ms.exec(page)?.[1] ?? "";
   const find = (path: string) => (path === "ci/setup.yml" ? { text: included } : { problem: "gone" });
 
-  it.each(all)("has a good example at %s, also for an editor", (_, file) => {
+  it.each(all)("has a valid example at %s, also for an editor", (_, file) => {
     expect(parseFile(file, find).mistakes).toBeUndefined();
     expect(editor.safeParse(parse(file)).success).toBe(true);
   });
@@ -51,7 +51,7 @@ describe("the page about pipeline files", () => {
     expect(schema.safeParse(parse(`${included}jobs: {}\n`)).success).toBe(false);
   });
 
-  it("names every key, context, property, function and shell there is", () => {
+  it("names every key, context, property, function and shell", () => {
     const names = [
       ...keysOf(PIPELINE_SCHEMA as Schema),
       ...keysOf(INCLUDE_SCHEMA as Schema),
@@ -78,7 +78,7 @@ describe("the page about pipeline files", () => {
     "eval ${{ build.branch }}",
     'ssh host "echo ${{ build.branch }}"',
     "python3 << END\nprint('${{ build.branch }}')\nEND",
-  ])("says truly that this is refused: %j", (run) => {
+  ])("correctly says that this is rejected: %j", (run) => {
     expect(parsePlan(JSON.stringify({ steps: [{ run }] })).mistakes).toHaveLength(1);
   });
 });

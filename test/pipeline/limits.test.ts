@@ -7,27 +7,27 @@ import { withCommas } from "../../src/protocol/limits.ts";
 import { aliased, filled, GROWING, LARGE_TEXTS, LARGE_TREES } from "./support/largest-files.ts";
 import { readInHeap } from "./support/read-in-heap.ts";
 
-/** Megabytes of heap with everything that the process has loaded; a Worker has 128. */
+/** Megabytes of heap with everything that the process has loaded. A Worker has 128. */
 const HEAP = 64;
 
 const FILES = { ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING };
 const GROWN = "The aliases up to here make the file larger than its limit";
 
 describe(`a heap of ${HEAP} megabytes`, () => {
-  it("does for the largest file of each kind", async () => {
+  it("is enough for the largest file of each kind", async () => {
     const times = await readInHeap(Object.values(FILES), "plan", HEAP);
     expect(Object.keys(FILES).slice(times.length), "the first of these is too much").toEqual([]);
   });
 
-  it("does not for the same scripts read once for each alias, nor for a tree without bounds", async () => {
+  it("is not enough for the same scripts read once for each alias, or for a tree without bounds", async () => {
     const small = "steps: [{ run: x }]";
-    expect(await readInHeap([GROWING["200 aliases"]!], "each alias anew", HEAP)).toEqual([]);
+    expect(await readInHeap([GROWING["200 aliases"]!], "each alias again", HEAP)).toEqual([]);
     expect(await readInHeap([small, filled("name: [", "{},", "]"), small], "yaml", HEAP)).toHaveLength(1);
   });
 });
 
 describe("a file beyond a limit", () => {
-  it.each(Object.entries(GROWING))("by %s is refused at the alias that is too much", (_, file) => {
+  it.each(Object.entries(GROWING))("with %s is rejected at the alias that exceeds the limit", (_, file) => {
     const { mistakes = [] } = parsePlan(file);
     expect(mistakes.map((one) => one.message)).toEqual([GROWN]);
     const lines = file.split("\n");
@@ -48,11 +48,11 @@ describe("a file beyond a limit", () => {
     ["a: [b]\n", "The file has more than 60,000 words, signs and line breaks of YAML"],
     ["#\n", "The file has more than 60,000 words, signs and line breaks of YAML"],
     ["xxxxxxxxxxx", "This must be a mapping, with `key: value` on each line"],
-  ])("is refused: %j over and over", (unit, message) => {
+  ])("is rejected: %j, repeated", (unit, message) => {
     expect(parsePlan(filled("", unit)).mistakes).toMatchObject([{ message }]);
   });
 
-  it("is refused after 262,144 characters, 1,000 expressions of a text, or 50,000 words and signs of all", () => {
+  it("is rejected after 262,144 characters, 1,000 expressions in a text, or 50,000 words and signs in all texts", () => {
     expect(parsePlan(`steps: [{ run: x }]\n#${"x".repeat(262_144)}`).mistakes?.[0]?.message).toContain("262,144");
     const many = `steps:\n  - run: |\n      echo\n      ${"${{ A }} ".repeat(1001)}`;
     expect(parsePlan(many).mistakes).toEqual([
@@ -63,14 +63,14 @@ describe("a file beyond a limit", () => {
     expect(parsePlan(aliased("  ${{ a }}\n", 500, 30)).mistakes).toBeUndefined();
   });
 
-  it("by aliases of mappings, or of what an alias is in, is refused", () => {
+  it("with aliases of mappings, or of a node that contains the alias, is rejected", () => {
     const keys = Array.from({ length: 2000 }, (_, index) => `K${index}: x`).join(", ");
     const steps = "  - { run: a, env: *e }\n".repeat(400);
     expect(parsePlan(`env: &e { ${keys} }\nsteps:\n${steps}`).mistakes).toMatchObject([{ message: GROWN }]);
     expect(parsePlan("steps: &a [*a]").mistakes).toMatchObject([{ line: 1, column: 12 }]);
   });
 
-  it("is told no more than 200 mistakes, each place once", () => {
+  it("has at most 200 reported mistakes, each place once", () => {
     expect(parsePlan(`name: "${"${{ a b }}".repeat(900)}"\nsteps: [{ run: x }]`).mistakes).toHaveLength(200);
     const { plan } = parsePlan(`steps:\n  - run: |\n      ${"${{ vars.A }} ".repeat(900)}`);
     expect(unknownVariables(plan!, { vars: [], secrets: [] })).toHaveLength(200);
@@ -78,7 +78,7 @@ describe("a file beyond a limit", () => {
     expect(twice.mistakes?.map((one) => one.line)).toEqual([1, 403, 403]);
   });
 
-  it("nested in a script is refused where the nesting is too much", () => {
+  it("with a nested script is rejected where the nesting is too deep", () => {
     const deep = (levels: number) => `steps:\n  - run: '${"$(".repeat(levels)} echo \${{ A }} ${")".repeat(levels)}'`;
     expect(parsePlan(deep(FILE_LIMITS.scriptDepth)).mistakes).toBeUndefined();
     expect(parsePlan(deep(60_000)).mistakes?.[0]?.message).toContain("nested too deeply");
@@ -87,7 +87,7 @@ describe("a file beyond a limit", () => {
   });
 });
 
-describe("a script that many aliases stand for", () => {
+describe("a script with many aliases", () => {
   it("is read once, and its names are looked up in each place", () => {
     const file = `name: &r "echo \${{ A }}"\nsteps:\n  - { run: *r }\n  - { run: *r }\n`;
     const [one, two] = parsePlan(file).plan!.job.steps;

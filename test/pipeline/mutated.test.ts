@@ -115,7 +115,7 @@ describe("mutated files", () => {
     expect(Math.min(seen.plans, seen.wrong)).toBeGreaterThan(10);
   });
 
-  it.each(KINDS)("of %s would be seen to crash, and to have a mistake below the file", (_, good, most) => {
+  it.each(KINDS)("of %s fail the test if they crash, or have a mistake after the end of the file", (_, good, most) => {
     const crashes = (file: string) => {
       if (file.includes("[*a]")) throw new Error("crash");
       return parsePlan(file);

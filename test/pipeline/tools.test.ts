@@ -46,7 +46,7 @@ describe("tools of a file", () => {
     ["tools: { __proto__: 1 }", ["1:10 There is no tool of this name -> protobuf"]],
     ["tools: { xcode: beta }", ["1:17 A version of Xcode is, for example, 26.1"]],
     ["tools: { node: { version: 24 } }", ['1:16 This must be the version, for example "24"']],
-  ])("is told what is wrong: %s", (text, expected) => {
+  ])("have a mistake: %s", (text, expected) => {
     expect(mistakes(`${text}\n${STEPS}\n`)).toEqual(expected);
   });
 
@@ -68,7 +68,7 @@ describe("tools of a file", () => {
     expect(mistakes(`tools: { ${many} }\n${STEPS}\n`)).toEqual(["1:8 A job has at most 50 tools"]);
   });
 
-  it("may use what is known when a build is planned, and no secret", () => {
+  it("may use values that are known when a build is planned, but no secrets", () => {
     expect(
       toolsOf(
         `tools: { node: "\${{ vars.NODE }}", golang2: 1 }\n${STEPS}`.replace(", golang2: 1", ""),
@@ -84,7 +84,7 @@ describe("tools of a file", () => {
     ).toThrow(LocatedMistake);
   });
 
-  it("stands below those of a job, name by name, unless one of the two is auto", () => {
+  it("yields to a job's tools, name by name, unless one of the two is auto", () => {
     const text = `tools: { node: 24, java: 21 }
 jobs:
   a: { tools: { node: "\${{ matrix.node }}" }, matrix: { node: [20, 3.10] }, ${STEPS} }
@@ -95,7 +95,7 @@ jobs:
     expect(toolsOf(text, "c")).toEqual(["node 24", "java 21"]);
   });
 
-  it("are refused for a gate without steps", () => {
+  it("are rejected for a gate without steps", () => {
     expect(mistakes("jobs: { a: { gate: { message: x }, tools: { node: 24 } } }")).toEqual([
       expect.stringContaining("it cannot have `tools`"),
     ]);
@@ -145,7 +145,7 @@ describe("xcode among the tools", () => {
     );
   });
 
-  it("of pipeline and file are one, or a contradiction", () => {
+  it("of pipeline and file must agree", () => {
     expect(mergeRequires({ xcode: "26" }, { xcode: "26.1" })).toMatchObject({ xcode: "26.1" });
     expect(mergeRequires({ xcode: "26.1" }, {})).toMatchObject({ xcode: "26.1" });
     expect(mergeRequires({ xcode: "26.1" }, { xcode: "16" })).toBeUndefined();

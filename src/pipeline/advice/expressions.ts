@@ -1,4 +1,4 @@
-/* Names and operators of other systems' expressions, and what to write here instead. */
+/* Names and operators of other systems' expressions, with their equivalents here. */
 
 /** Contexts that do not exist here. */
 export const CONTEXT_ADVICE = new Map([
@@ -52,7 +52,10 @@ export const STEP_PROPERTY_EQUIVALENTS = new Map([
 
 /** Functions, in lower case. */
 export const FUNCTION_ADVICE = new Map([
-  ["hashfiles", "There is no function `hashFiles`: compute the hash in a step, and read it by `steps.ID.outputs.NAME`"],
+  [
+    "hashfiles",
+    "There is no function `hashFiles`: compute the hash in a step, and read it with `steps.ID.outputs.NAME`",
+  ],
   ["succeeded", "There is no function `succeeded`: write `success()`"],
   ["failed", "There is no function `failed`: write `failure()`"],
   ["eq", "There is no function `eq`: write `a == b`"],

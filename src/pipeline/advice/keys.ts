@@ -1,6 +1,6 @@
 /*
  * Keys of GitHub Actions, GitLab, Woodpecker, Drone, Buildkite, CircleCI, Azure Pipelines, Travis, Codemagic and
- * Bitrise, and what to write here instead. One row has all keys with the same advice.
+ * Bitrise, with their equivalents here. One row has all keys with the same advice.
  */
 type Rows = [keys: string, advice: string][];
 
@@ -8,10 +8,10 @@ const table = (...rows: Rows): Map<string, string> =>
   new Map(rows.flatMap(([keys, advice]) => keys.split(" ").map((key) => [key, advice] as const)));
 
 export const WRITE_JOBS =
-  "Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others";
-const FROM_JOBS = "Write `jobs`: a job gets what the jobs before it left";
+  "Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for";
+const FROM_JOBS = "Write `jobs`: a job can download artifacts of earlier jobs";
 const IN_A_JOB = "Write `jobs`: this is for a job, beside its `steps`";
-const LATER = "This comes later";
+const LATER = "This is not supported yet";
 const RETRY = "Write `retry: 1` or `retry: 2`";
 const REQUIRES = "Write what the agent must have in `requires`, for example `requires: { platform: linux }`";
 const ON = "Write `on`, for example `on: { push: { branches: [main] }, pull: true }`";
@@ -23,7 +23,7 @@ const WRITE_DOWNLOADS = "Write `downloads: [{ from: JOB, artifact: NAME, to: FOL
 const WRITE_REPORTS = "Write `reports: { junit: build/reports/*.xml }` beside `steps`";
 const INCLUDE = "Write `- include: ./ci/FILE.yml` in a list of steps, with its `steps` in that file";
 
-/** Keys with the same advice at the top of a file and in a step. */
+/** Keys that get the same advice at the top of a file and in a step. */
 const ANYWHERE: Rows = [
   [
     "cache save_cache restore_cache",
@@ -61,7 +61,7 @@ const ANYWHERE: Rows = [
   ["inherit coverage priority", NOTHING],
 ];
 
-/** Keys at the top of a file, or of a job in one. */
+/** Keys at the top of a file, or of a job in a file. */
 export const FILE_KEY_ADVICE = table(
   ...ANYWHERE,
   ["jobs job stages stage workflows pipeline", WRITE_JOBS],
@@ -95,11 +95,11 @@ export const FILE_KEY_ADVICE = table(
   ["retries", RETRY],
 );
 
-/** Advice for a key in a job itself: at the top of a file with `jobs`, `trigger` says when it is built. */
+/** Returns the advice for a key in a job itself. Only the top of a file with `jobs` has triggers. */
 export const jobKeyAdvice = (key: string): string | undefined =>
   key === "trigger" ? `A job cannot start another pipeline: ${CALL_THE_API}` : JOB_KEY_ADVICE.get(key);
 
-/** Keys at the top of a file, but for those that are names of jobs elsewhere: Travis and Drone. */
+/** Keys at the top of a file, except those that are job names elsewhere: Travis and Drone. */
 export const WORD_ADVICE = table(
   ["language node_js python jdk rvm go php compiler", "Write `tools`, for example `tools: { node: 24 }`"],
   ["osx_image", "Write `requires: { platform: macos }` and `tools: { xcode: 26.1 }`"],
@@ -111,7 +111,7 @@ export const WORD_ADVICE = table(
   ["before_deploy deploy after_deploy", "Write the commands as a last step, with `if: build.branch == 'main'`"],
 );
 
-/** Keys of a job that are written beside steps. */
+/** Keys of a job that other systems write next to steps. */
 export const BESIDE_STEPS_ADVICE = table(
   ["gate concurrency outputs matrix max-parallel fail-fast needs", IN_A_JOB],
   ["downloads", FROM_JOBS],
@@ -122,12 +122,12 @@ export const JOB_KEY_ADVICE = table(
   ...ANYWHERE,
   ["strategy", "Write `matrix`, `max-parallel` and `fail-fast` in the job itself"],
   ["parallel parallelism axes", "Write `matrix`"],
-  ["depends_on dependencies dependsOn upstream", "Write `needs`, a list of the jobs that must have ended before"],
-  ["stage stages", "There are no stages: write `needs`, a list of the jobs that must have ended before"],
+  ["depends_on dependencies dependsOn upstream", "Write `needs`, a list of the jobs to wait for"],
+  ["stage stages", "There are no stages: write `needs`, a list of the jobs to wait for"],
   ["jobs job workflows", "Jobs are written below `jobs` at the top of the file, each by its name"],
-  ["before_run", "Write `- include: ./ci/FILE.yml` as the first step, or `needs` where it is a job of its own"],
+  ["before_run", "Write `- include: ./ci/FILE.yml` as the first step, or `needs` if it is a job of its own"],
   ["after_run", "Write a job that `needs` this one, or `- include: ./ci/FILE.yml` as the last step"],
-  ["depends_on_workflows", "Write `needs`, a list of the jobs that must have ended before"],
+  ["depends_on_workflows", "Write `needs`, a list of the jobs to wait for"],
   [
     "summary description meta status_report_name start_in hooks identity publish dast_configuration circleci_ip_ranges",
     NOTHING,
@@ -143,7 +143,7 @@ export const JOB_KEY_ADVICE = table(
   ],
   [
     "approval block manual manual_confirmation type",
-    "Write `gate: { message: ... }`: the job waits until a person lets it run",
+    "Write `gate: { message: ... }`: the job waits until a person approves it",
   ],
   ["concurrency_group resource_group serial serial_groups", "Write `concurrency: { group: NAME }`"],
   ["max_parallel maxParallel", "Write `max-parallel`"],
@@ -165,7 +165,7 @@ export const JOB_KEY_ADVICE = table(
 /** Keys of a step. */
 const STEP_KEY_ADVICE = table(
   ...ANYWHERE,
-  ["uses", "Actions are not run here: write the commands in `run`. The checkout is made before the first step"],
+  ["uses", "Actions are not run here: write the commands in `run`. The checkout comes before the first step"],
   ["with", "`with` belongs to actions: pass values to the script with `env`"],
   ["plugins settings", "Plugins are not run here: write the commands in `run`"],
   ["script command bash sh cmd", "Write the script in `run`"],
@@ -196,7 +196,7 @@ const STEP_KEY_ADVICE = table(
   ],
   ["skip enabled", "Write `if: false`"],
   ["allow_failure allow-failure soft_fail failure ignore_errors", "Write `continue-on-error: true`"],
-  ["needs depends_on dependencies dependsOn", "Steps run in the order they are written in: this is not needed"],
+  ["needs depends_on dependencies dependsOn", "Steps run in the order written: this is not needed"],
   ["wait waiter", "Steps run one after the other: this is not needed"],
   [
     "block input fields prompt manual approval",
@@ -204,7 +204,7 @@ const STEP_KEY_ADVICE = table(
   ],
   ["trigger build async", `A step cannot start another pipeline: ${CALL_THE_API}`],
   ["group steps", "Steps are not grouped: write them one after the other"],
-  ["checkout", "The checkout is made before the first step: `checkout` at the top of the file says how"],
+  ["checkout", "The checkout comes before the first step: configure it with `checkout` at the top of the file"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
   ["dir cwd workdir working_dir", "Write `working-directory`"],
   ["detach background", "Write `&` after the command in the script"],
@@ -212,17 +212,17 @@ const STEP_KEY_ADVICE = table(
   ["stage tags", "A step has none of these: leave it out, and write what the agent must have in `requires`"],
 );
 
-/** A step of a library, as in Bitrise: `script@1`, `git::https://...`. */
+/** A library's step, as in Bitrise: `script@1`, `git::https://...`. */
 const LIBRARY_STEP = /^(?:[\w.-]+@[\d.]*|(?:git|path)?::.{1,200})$/;
 
 export const stepKeyAdvice = (key: string): string | undefined =>
   STEP_KEY_ADVICE.get(key) ??
   (LIBRARY_STEP.test(key) ? "Steps of a library are not run here: write the commands in `run`" : undefined);
 
-/** Single words that other systems accept in place of a step. */
+/** Single words that other systems accept instead of a step. */
 export const STEP_WORD_ADVICE = new Map([
   ["wait", "Steps run one after the other: leave `wait` out"],
   ["waiter", "Steps run one after the other: leave `waiter` out"],
-  ["checkout", "The checkout is made before the first step: leave this one out"],
+  ["checkout", "The checkout comes before the first step: leave this one out"],
   ["block", "A step does not wait for people: write `jobs`, the later steps in one with a `gate`"],
 ]);

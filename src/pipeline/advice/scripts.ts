@@ -1,8 +1,10 @@
-/* Commands by which a script speaks to another CI system. Here they would silently do nothing, so they are mistakes. */
+/*
+ * Commands with which a script talks to another CI system. Here they would silently do nothing, so they are mistakes.
+ */
 
 const SPEAKS = "write `NAME=value` to";
 
-/** Files of GitHub Actions, by the variables that name them. */
+/** Files of GitHub Actions, by their variables. */
 const FILES = new Map([
   ["GITHUB_OUTPUT", `This does not set an output here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
   ["GITHUB_ENV", `This does not set a variable for later steps here: ${SPEAKS} "$MILLRACE_ENV"`],
@@ -45,17 +47,17 @@ const IDIOMS = new RegExp(
 );
 const FILE = new RegExp(NAME);
 
-/** A command for another system. It is no mistake when the file itself sets `variable`. */
+/** A command for another system. It is allowed if the file itself sets `variable`. */
 interface Idiom {
   offset: number;
   advice: string;
   variable: string | null;
 }
 
-/** Most idioms reported in one script. */
+/** The most idioms to report in one script. */
 const MAX_IDIOMS = 200;
 
-/** The idioms of other systems in a script, except those in comments. */
+/** Finds the idioms of other systems in a script, except those in comments. */
 export const idiomsIn = (script: string): Idiom[] =>
   [...script.matchAll(IDIOMS)].slice(0, MAX_IDIOMS).flatMap((match) => {
     const line = script.slice(script.lastIndexOf("\n", match.index) + 1, match.index);

@@ -5,7 +5,7 @@ import type { Work } from "../../domain/work.ts";
 import { ExpressionMistake } from "../mistake.ts";
 import type { Data } from "./data.ts";
 
-/** Why `changed()` cannot have this text as its argument at `index`; null when it can. */
+/** Returns why `changed()` cannot have this text as its argument at `index`; null if it can. */
 export const changedProblem = (pattern: string, index: number): string | null =>
   (index === 0 ? firstPatternProblem(pattern) : null) ?? patternProblem(pattern, "path");
 
@@ -16,12 +16,12 @@ const readPattern = (argument: Data, index: number): string => {
   return pattern;
 };
 
-/** For all calls in a condition, and for all that the conditions of a build's jobs ask. */
+/** A budget for all calls in a condition, and for all questions of a build's conditions. */
 export const changedWork = (): Work => ({ left: PATTERN_WORK });
 
 /**
- * `changed('docs/**', ...)`: whether a file that the patterns match was changed. True without a list of `files`, and
- * where comparing them is too much work: a build that nothing is compared with leaves nothing out.
+ * `changed('docs/**', ...)` reports whether a changed file matches the patterns. It is true without a list of `files`,
+ * and if comparing them is too much work: a build without a comparison omits nothing.
  */
 export const changedFunction = (files: readonly string[] | null): FunctionDefinition => {
   const work = changedWork();
@@ -33,9 +33,9 @@ export const changedFunction = (files: readonly string[] | null): FunctionDefini
   };
 };
 
-/** What one call in the condition of a job asks, as one text: its patterns, a line each. */
+/** Returns the question of one call in a job's condition as one text, with a pattern on each line. */
 export const changedQuestion = (patterns: readonly string[]): string => patterns.join("\n");
 
-/** The answer to such a question, by the files that changed. */
+/** Answers such a question from the changed files. */
 export const answerChanged = (question: string, files: readonly string[], work: Work): boolean =>
   isTouched(question.split("\n"), files, work) ?? true;

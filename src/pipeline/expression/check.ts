@@ -30,33 +30,33 @@ import {
 } from "./names.ts";
 import type { Expression } from "./parse.ts";
 
-/** The names known before a build: ids of earlier steps, and variables when the pipeline is known. */
+/** The names known before a build: ids of earlier steps, and variables if the pipeline is known. */
 export interface KnownNames {
   /** Ids of earlier steps; null in places that are evaluated before the first step. */
   steps: string[] | null;
   /** Whether there may be earlier steps that nobody read. */
   hasUnread?: boolean;
-  /** In an included file: the names of its inputs. */
+  /** The names of the inputs, in an included file. */
   inputs?: string[];
-  /** Of a job in `jobs`: it has the contexts `matrix` and `needs` too. */
+  /** Set for a job in `jobs`, which also has the contexts `matrix` and `needs`. */
   job?: JobNames;
   /** Set for expressions of the job itself. */
   level?: JobLevel;
   variables?: {
     vars: Set<string>;
     secrets: Set<string>;
-    /** All variables in the environment here; null when an earlier step may have added more. */
+    /** All variables in the environment at this place; null if an earlier step may have added more. */
     env: Set<string> | null;
   };
 }
 
-/** Which variables a condition reads is found out before it is evaluated. */
-const NAME_VARIABLES = "Write the name of the variable out, as `vars.NAME`";
+/** The variables that a condition reads must be known before it is evaluated. */
+const NAME_VARIABLES = "Spell out the name of the variable, as in `vars.NAME`";
 
-/** Whether the service adds this variable to every build. */
+/** Reports whether the service adds this variable to every build. */
 const isOfService = (name: string): boolean => name === "CI" || name.startsWith("MILLRACE_");
 
-/** The context and the literal keys of `context.key.key`; null for all else. */
+/** Returns the context and the literal keys of `context.key.key`; null for anything else. */
 const contextPath = (node: Expr): { context: string; keys: string[] } | null => {
   if (node instanceof ContextAccess) return { context: node.name.lexeme, keys: [] };
   if (!(node instanceof IndexAccess) || !(node.index instanceof Literal)) return null;
@@ -96,7 +96,7 @@ class Checker {
     if (!choices.includes(key)) this.#report(token, message, instead ?? closestName(key, choices));
   }
 
-  /** `context.key` with a literal key. */
+  /** Checks `context.key` with a literal key. */
   #property(context: string, key: string, token: Token, lenient: boolean): void {
     const { steps, hasUnread, variables, level, inputs } = this.#names;
     if (isJobContext(context)) return;
@@ -105,7 +105,7 @@ class Checker {
       return;
     }
     if (context === "steps") {
-      if (steps === null) this.#report(token, "No step has run yet where this is evaluated");
+      if (steps === null) this.#report(token, "This is evaluated before the first step runs");
       else if (!hasUnread) this.#mustBeIn(steps, key, token, "There is no earlier step with this id");
     } else if (context === "vars" || context === "secrets") {
       const [own, other] = context === "vars" ? (["vars", "secrets"] as const) : (["secrets", "vars"] as const);
@@ -183,7 +183,7 @@ class Checker {
       );
   }
 
-  /** A key somewhere after `matrix` or `needs`. */
+  /** Checks a key after `matrix` or `needs`. */
   #jobName(access: IndexAccess, token: Token): void {
     const { job, level } = this.#names;
     const path = job && contextPath(access);
@@ -215,10 +215,10 @@ class Checker {
       if (arg instanceof Literal) {
         const pattern = arg.literal.coerceString();
         const problem =
-          level && pattern.includes("\n") ? "A pattern has no line break here" : changedProblem(pattern, index);
+          level && pattern.includes("\n") ? "A pattern cannot have a line break here" : changedProblem(pattern, index);
         if (problem !== null) this.#report(arg.token, problem);
       } else if (level === "condition")
-        this.#report(functionName, "Write the patterns out: they are compared before the condition is evaluated");
+        this.#report(functionName, "Spell out the patterns: they are compared before the condition is evaluated");
     }
   }
 
@@ -228,7 +228,7 @@ class Checker {
   }
 }
 
-/** All wrong names in an expression that can be found before a build, and patterns that are none. */
+/** Finds all wrong names in an expression that can be found before a build, and invalid patterns. */
 export const wrongNames = (expression: Expression, names: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
   const checker = new Checker(expression, names);
   if (expression.root) checker.walk(expression.root, unknown === "null");

@@ -3,14 +3,14 @@ import type { ExpressionData, Pair } from "@actions/expressions/data/expressiond
 
 export type Data = ExpressionData;
 
-/** A text or number from a secret; values computed from it are secret too. */
+/** A text or number from a secret. Values computed from it are secret too. */
 class SecretText extends data.StringData {}
 class SecretNumber extends data.NumberData {}
 
-/** Whether printing this value would reveal a secret. */
+/** Reports whether printing this value would reveal a secret. */
 export const isSecretData = (value: Data): boolean => value instanceof SecretText || value instanceof SecretNumber;
 
-/** The mistake to report for a missing key; with `always` also in places where an unknown name is null. */
+/** The mistake to report for a missing key. With `always`, also in places where an unknown name is null. */
 export interface MissingKey {
   message: string;
   suggestion?: string | undefined;

@@ -16,14 +16,14 @@ import { type Data, Dictionary, isSecretData } from "./data.ts";
 import { type JobContextStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
 import type { Expression } from "./parse.ts";
 
-/** The names of an expression, contexts and bare variables, the job's status, and the functions with their answers. */
+/** The names of an expression, contexts and bare variables, the job's status, and the functions. */
 export interface EvaluationScope {
   names: Dictionary;
   status: JobContextStatus;
   functions: Map<string, FunctionDefinition>;
 }
 
-/** How an unknown name is evaluated: in `if` it is null; elsewhere a mistake, except left of `||`. */
+/** How to evaluate an unknown name. In `if` it is null; elsewhere it is a mistake, except left of `||`. */
 export type UnknownNames = "null" | "mistake";
 
 /** A value that replaces its expression, so that it is evaluated once. */
@@ -92,7 +92,7 @@ class NamedEvaluator extends Evaluator {
     try {
       const result = super.visitFunctionCall(call);
       this.#characters += result.primitive ? result.coerceString().length : 0;
-      if (this.#characters > WORK_LIMIT) throw new ExpressionMistake("The expression makes too much text");
+      if (this.#characters > WORK_LIMIT) throw new ExpressionMistake("The expression produces too much text");
       return result;
     } catch (error) {
       if (!(error instanceof ExpressionMistake) || error.offset > 0) throw error;
@@ -101,7 +101,7 @@ class NamedEvaluator extends Evaluator {
   }
 }
 
-/** The value of an expression; an empty one is null. @throws {ExpressionMistake} */
+/** Evaluates an expression; an empty one is null. @throws {ExpressionMistake} */
 export const evaluate = (expression: Expression, scope: EvaluationScope, unknown: UnknownNames): Data => {
   if (!expression.root) return new data.Null();
   const value = new NamedEvaluator(expression, expression.root, scope, unknown).evaluate();
@@ -110,7 +110,10 @@ export const evaluate = (expression: Expression, scope: EvaluationScope, unknown
   return value;
 };
 
-/** A value as text, and whether the text reveals a secret. @throws {ExpressionMistake} for an array or object */
+/**
+ * Evaluates an expression as text, and reports whether the text reveals a secret. @throws {ExpressionMistake} for an
+ * array or object
+ */
 export const evaluateText = (expression: Expression, scope: EvaluationScope): { text: string; isSecret: boolean } => {
   const value = evaluate(expression, scope, "mistake");
   if (!value.primitive) throw new ExpressionMistake("This is an object or array: write toJSON(...) to make it text");

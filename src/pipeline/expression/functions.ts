@@ -5,16 +5,16 @@ import { ExpressionMistake } from "../mistake.ts";
 import { changedFunction } from "./changed.ts";
 import { type Data, isSecretData, textData, toData } from "./data.ts";
 
-/** Most characters in the result of one function. */
+/** The most characters in the result of one function. */
 export const RESULT_LIMIT = 256 * KIB;
 
-/** Most levels of arrays and objects in a value. */
+/** The most levels of arrays and objects in a value. */
 const DEPTH_LIMIT = 64;
 
-/** Most characters in the results of all functions of one expression. */
+/** The most characters in the results of all functions of one expression. */
 export const WORK_LIMIT = 16 * RESULT_LIMIT;
 
-/** A result that may not grow past the limit: 299 characters of format() can make 100 MB. */
+/** A result that cannot exceed the limit: 299 characters of format() can produce 100 MB. */
 class BoundedText {
   readonly #parts: string[] = [];
   #length = 0;
@@ -154,7 +154,7 @@ const BY_STATUS: Record<JobContextStatus, Map<string, FunctionDefinition>> = {
   cancelled: definitions("cancelled"),
 };
 
-/** The functions by their names in lower case. `changedFiles` is null where nothing tells what changed. */
+/** The functions by their names in lower case. `changedFiles` is null if the changes are unknown. */
 export const functionsFor = (
   status: JobContextStatus,
   changedFiles: readonly string[] | null,

@@ -1,4 +1,4 @@
-/** An expression in a text: it starts at `${{` and ends after `}}`; `inner` is the trimmed text between them. */
+/** An expression in a text. It starts at `${{` and ends after `}}`; `inner` is the trimmed text between them. */
 export interface Span {
   start: number;
   end: number;
@@ -7,7 +7,10 @@ export interface Span {
   innerStart: number;
 }
 
-/** The expressions in a text, in order; `open` is the offset of a `${{` that is never closed. `}}` in quotes is text. */
+/**
+ * Finds the expressions in a text, in order. `open` is the offset of a `${{` that is never closed. `}}` in quotes is
+ * text.
+ */
 export const findSpans = (text: string): { spans: Span[]; open?: number } => {
   const spans: Span[] = [];
   for (let start = text.indexOf("${{"); start >= 0; ) {

@@ -4,7 +4,7 @@ import { closestName } from "../../domain/closest-name.ts";
 export const CONTEXT_NAMES = ["vars", "secrets", "env", "build", "repository", "agent", "steps", "job"] as const;
 export type ContextName = (typeof CONTEXT_NAMES)[number];
 
-/** Contexts that only the expressions of a job in `jobs` have: elsewhere these are names of variables. */
+/** Contexts that only the expressions of a job in `jobs` have. Elsewhere these are names of variables. */
 const JOB_CONTEXT_NAMES = ["needs", "matrix"] as const;
 export type JobContextName = (typeof JOB_CONTEXT_NAMES)[number];
 export const isJobContext = (name: string): name is JobContextName =>
@@ -12,10 +12,10 @@ export const isJobContext = (name: string): name is JobContextName =>
 
 export const STATUS_FUNCTIONS = ["success", "failure", "always", "cancelled"] as const;
 
-/** Whether a function, its name in lower case, looks at how things have ended. */
+/** Reports whether a function, by its name in lower case, depends on how jobs or steps ended. */
 export const isStatusFunction = (name: string): boolean => (STATUS_FUNCTIONS as readonly string[]).includes(name);
 
-/** Every function that an expression can call; letter case is ignored, as in GitHub Actions. */
+/** Every function that an expression can call. Letter case is ignored, as in GitHub Actions. */
 export const FUNCTION_NAMES = [
   "contains",
   "startsWith",
@@ -32,10 +32,10 @@ export const FUNCTION_NAMES = [
 const LITERALS = ["true", "false", "null", "NaN", "Infinity"];
 const RESERVED = new Set<string>([...CONTEXT_NAMES, ...FUNCTION_NAMES, ...LITERALS]);
 
-/** Whether a bare name means a variable. A variable with a reserved name is written `env.NAME`. */
+/** Reports whether a bare name means a variable. A variable with a reserved name is written `env.NAME`. */
 export const isVariableName = (name: string): boolean => !RESERVED.has(name);
 
-/** The properties of each context with a fixed shape; `step` is for `steps.ID`. */
+/** The properties of each context with a fixed shape. `step` is for `steps.ID`. */
 export const CONTEXT_PROPERTIES = {
   build: [
     "id",
@@ -61,38 +61,38 @@ export const CONTEXT_PROPERTIES = {
   need: ["result", "outcome", "outputs", "jobs"],
 } as const;
 
-/** What the expressions of one job in `jobs` can name. */
+/** The names that the expressions of one job in `jobs` can use. */
 export interface JobNames {
-  /** Keys of its matrix; null where it has none. */
+  /** The keys of its matrix; null if it has none. */
   matrix: string[] | null;
-  /** The jobs that it needs, by their keys, with the names of their outputs. */
+  /** The jobs that it needs, by key, with the names of their outputs. */
   needs: Map<string, { hasMatrix: boolean; outputs: string[] }>;
 }
 
 /**
- * Where an expression of the job itself stands: `condition` is its `if`, evaluated when its needs have ended; `plan` is
- * all else, evaluated before any job runs. No agent has the job in either.
+ * Where an expression of the job itself is used: `condition` is its `if`, evaluated when its needs have ended; `plan`
+ * is everything else, evaluated before any job runs. At either time no agent has the job.
  */
 export type JobLevel = "condition" | "plan";
 
 const REFUSED = new Map([
   ["secrets", "Only steps read secrets: this is evaluated before an agent has the job"],
   ["env", "There is no environment before an agent has the job: write `vars.NAME` for a variable that is not secret"],
-  ["agent", "No agent has the job yet where this is evaluated"],
-  ["steps", "No step has run yet where this is evaluated"],
-  ["job", "The job has not begun where this is evaluated"],
+  ["agent", "This is evaluated before an agent has the job"],
+  ["steps", "This is evaluated before the first step runs"],
+  ["job", "This is evaluated before the job begins"],
 ]);
 
 export const ONLY_IN_CONDITION =
-  "This is evaluated when the build is planned, before any job has run: only `if` can ask this";
+  "This is evaluated when the build is planned, before any job has run: only `if` can use it";
 const NEEDS_TOO_EARLY =
   "This is evaluated when the build is planned, before any job has run: only `if` and the steps can read `needs`";
 
-/** Why an expression of a job itself cannot name a context; undefined where it can. */
+/** Returns why an expression of a job itself cannot name a context; undefined if it can. */
 export const refusedContext = (level: JobLevel, context: string): string | undefined =>
   level === "plan" && context === "needs" ? NEEDS_TOO_EARLY : REFUSED.get(context);
 
-/** A name that is not there, with the one that was probably meant. */
+/** An unknown name, with the one that was probably meant. */
 interface WrongName {
   message: string;
   suggestion?: string | undefined;
@@ -101,7 +101,10 @@ interface WrongName {
 const among = (names: readonly string[], name: string, message: string): WrongName | null =>
   names.includes(name) ? null : { message, suggestion: closestName(name, names) };
 
-/** What is wrong with the last of the keys after `matrix` or `needs`, as `matrix.os` or `needs.test.outputs.list`. */
+/**
+ * Returns the mistake in the last of the keys after `matrix` or `needs`, such as `matrix.os` or
+ * `needs.test.outputs.list`.
+ */
 export const wrongJobName = (
   names: JobNames,
   context: "matrix" | "needs",
@@ -119,9 +122,9 @@ export const wrongJobName = (
   if (!need || keys.length > 3) return null;
   if (output !== undefined)
     return property === "outputs" && !need.hasMatrix
-      ? among(need.outputs, output, "The job that is needed has no such output")
+      ? among(need.outputs, output, "The needed job has no such output")
       : null;
   if (property === "outputs" && need.hasMatrix)
     return { message: `This job has a matrix: read \`needs.${first}.jobs\`, a list with the outputs of each` };
-  return among(CONTEXT_PROPERTIES.need, property, "A job that is needed has no such property");
+  return among(CONTEXT_PROPERTIES.need, property, "A needed job has no such property");
 };

@@ -12,11 +12,11 @@ export interface Expression {
   root: Expr | null;
   /** The offset in `text` of each token of the tree. */
   offsets: Map<Token, number>;
-  /** Whether it calls a status function: then `if` does not add `success()`. */
+  /** Whether it calls a status function. If so, `if` does not add `success()`. */
   usesStatus: boolean;
 }
 
-/** Most tokens in one expression: so many cannot nest deep enough to exhaust the stack. */
+/** The most tokens in one expression. This few cannot nest deeply enough to exhaust the stack. */
 const TOKEN_LIMIT = 2000;
 
 const lex = (text: string): Token[] => {
@@ -33,7 +33,7 @@ const lex = (text: string): Token[] => {
   }
 };
 
-/** Counts offsets itself: the library's line and column are wrong after a line break inside a text. */
+/** Counts offsets itself, because the library's line and column are wrong after a line break inside a text. */
 const tokenOffsets = (text: string, tokens: Token[]): Map<Token, number> => {
   let end = 0;
   return new Map(
@@ -46,7 +46,7 @@ const tokenOffsets = (text: string, tokens: Token[]): Map<Token, number> => {
   );
 };
 
-/** Unescapes each '' of a text: the library unescapes only the first. */
+/** Unescapes each '' of a text, because the library unescapes only the first. */
 const unescapeToken = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 

@@ -6,10 +6,10 @@ import type { EvaluationScope } from "./evaluate.ts";
 import { functionsFor, type JobContextStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
 
-/** `needs` and `matrix` only for a job in `jobs`, `inputs` only in an included file. */
+/** `needs` and `matrix` exist only for a job in `jobs`, `inputs` only in an included file. */
 export type Contexts = Record<ContextName, Dictionary> & Partial<Record<JobContextName | "inputs", Dictionary>>;
 
-/** The contexts by name; any other name is a variable of `env`. */
+/** The contexts by name. Any other name is a variable of `env`. */
 class ScopeNames extends Dictionary {
   readonly #env: Dictionary;
   constructor(contexts: Contexts) {
@@ -25,7 +25,7 @@ class ScopeNames extends Dictionary {
   }
 }
 
-/** `changedFiles` are those that the build's commits changed; null where nothing tells. */
+/** `changedFiles` are the files that the build's commits changed; null if unknown. */
 export const makeScope = (
   contexts: Contexts,
   status: JobContextStatus,
@@ -36,7 +36,7 @@ export const makeScope = (
   functions: functionsFor(status, changedFiles),
 });
 
-/** A context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
+/** Creates a context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
 export const contextOfVariables = (
   pairs: Iterable<readonly [string, Data]>,
   elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
@@ -55,7 +55,7 @@ export const contextOfVariables = (
   return dictionary;
 };
 
-/** A context with fixed keys: any other key is a mistake, except where unknown names are null. */
+/** Creates a context with fixed keys. Any other key is a mistake, except where unknown names are null. */
 export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictionary => {
   const dictionary: Dictionary = new Dictionary(pairs, (key) => ({
     message: "This context has no such property",
@@ -67,13 +67,13 @@ export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictiona
   return dictionary;
 };
 
-/** Outputs of a step: one that was not set is null everywhere. */
+/** The outputs of a step. An output that was not set is always null. */
 export const outputsContext = (pairs: Iterable<readonly [string, Data]>): Dictionary =>
   new Dictionary(pairs, () => null);
 
 /* The contexts that only the expressions of a job in `jobs` have. */
 
-/** The combination of a job: a key that other combinations have, and this one has not, is null. */
+/** The combination of a job. A key that only other combinations have is null. */
 export const matrixContext = (matrix: Matrix | null): Dictionary =>
   new Dictionary(
     Object.entries(matrix ?? {}).map(([key, value]) => [key, toData(value)]),
@@ -83,9 +83,9 @@ export const matrixContext = (matrix: Matrix | null): Dictionary =>
 const jobOutputs = (outputs: Record<string, string>): Dictionary =>
   outputsContext(Object.entries(outputs).map(([key, value]) => [key, textData(value)]));
 
-/** The outputs of a job with a matrix are nowhere merged. */
+/** Nothing merges the outputs of a job with a matrix. */
 const NOT_MERGED = new Dictionary([], () => ({
-  message: "The job that is needed has a matrix: read its `jobs`, a list with the outputs of each",
+  message: "The needed job has a matrix: read its `jobs`, a list with the outputs of each",
   always: true,
 }));
 
@@ -108,6 +108,6 @@ const needContext = ({ result, outcome, outputs, jobs }: Needs[string]): Diction
   ]);
 };
 
-/** How the jobs that a job needs have ended, by their keys. */
+/** The results of the jobs that a job needs, by key. */
 export const needsContext = (needs: Needs): Dictionary =>
   fixedContext(Object.entries(needs).map(([key, need]) => [key, needContext(need)]));

@@ -6,7 +6,7 @@ import { field, list, mapping } from "../yaml/collection-parsers.ts";
 import { either, type NodeParser, type ParsedBy, type ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, name, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 
-/* What a job needs of its agent before the first step. */
+/* A job's requirements for its agent before the first step. */
 
 const label = name(LABEL, `A label ${LABEL_RULE}`);
 
@@ -38,7 +38,7 @@ export const REQUIRES = mapping(
 const orTemplate = <Value>(parser: NodeParser<Value>): NodeParser<Value | ScalarText> =>
   either(parser, (node: Node) => !isScalar(node) || !String(node.value).includes("${{"), text());
 
-/** `requires` where the combination of a matrix may decide: expressions may stand in all of it. */
+/** `requires`, where the combination of a matrix may decide: every value can contain expressions. */
 export const REQUIRES_OF_JOB = mapping(
   {
     platform: field(orTemplate(PLATFORM), "Operating system of the agent. May use ${{ }}."),
@@ -52,7 +52,7 @@ export const REQUIRES_OF_JOB = mapping(
   },
   {
     name: "`requires`",
-    adviceForList: "`requires` is what the agent must have. The jobs that must have ended before are `needs`",
+    adviceForList: "`requires` is for the agent. The jobs to wait for are in `needs`",
   },
 );
 export type WrittenRequires = ParsedBy<typeof REQUIRES_OF_JOB>;

@@ -7,9 +7,9 @@ import { field, list, mapping } from "../yaml/collection-parsers.ts";
 import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
 import { choice, text, wholeNumber } from "../yaml/scalar-parsers.ts";
 
-/* What a job leaves, and what it takes from the jobs before it. */
+/* The artifacts that a job keeps, and those that it downloads from earlier jobs. */
 
-/** Text that a rule has no objection to. */
+/** Text that a rule accepts. */
 const withRule = (problemOf: (text: string) => string | null, atMost: number): NodeParser<ScalarText> => ({
   schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: atMost },
   parse(node, context) {
@@ -22,15 +22,15 @@ const withRule = (problemOf: (text: string) => string | null, atMost: number): N
 });
 
 const nameProblem = (name: string): string | null => {
-  if (name.includes("${{")) return "The name of an artifact is plain text: nothing is put in place of ${{ }} here";
+  if (name.includes("${{")) return "The name of an artifact is plain text: ${{ }} is not evaluated here";
   const { error } = ArtifactName.safeParse(name);
   return error ? `The name of an artifact ${error.issues[0]?.message}` : null;
 };
 const NAME = withRule(nameProblem, LIMITS.artifactNameCharacters);
 
-/** Why files cannot be put into a folder of the checkout; null when they can. */
+/** Returns why files cannot be put into a folder of the checkout; null if they can. */
 const folderProblem = (folder: string): string | null => {
-  if (folder.includes("${{")) return "A folder is plain text: nothing is put in place of ${{ }} here";
+  if (folder.includes("${{")) return "A folder is plain text: ${{ }} is not evaluated here";
   if (folder.startsWith("/") || folder.startsWith("~")) return "A folder is relative to the checkout";
   const parts = folder.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.includes("..")) return "A folder is inside the checkout: it must not have .. in it";
@@ -48,7 +48,7 @@ const PATHS: NodeParser<ScalarText[]> = {
     const one = isScalar(target) ? PATH.parse(node, context) : undefined;
     const paths = isScalar(target) ? one && [one] : PATH_LIST.parse(node, context);
     if (paths?.[0]?.text.startsWith("!"))
-      context.mistake(paths[0].node, "A path with ! takes away from those before it: it cannot be the first");
+      context.mistake(paths[0].node, "A path with ! excludes matches of earlier ones: it cannot be the first");
     return paths;
   },
 };
@@ -57,13 +57,16 @@ const ARTIFACT = mapping(
   {
     name: { ...field(NAME, "Its name, unique in its job."), required: true },
     path: {
-      ...field(PATHS, "A file, a folder or a pattern in the checkout, or a list of them; with `!` taken away again."),
+      ...field(PATHS, "A file, a folder or a pattern in the checkout, or a list of them. A pattern with `!` excludes."),
       required: true,
     },
     as: field(choice("files", "tar"), "Files one by one (by default), or one tar that keeps links and modes."),
     "keep-days": field(wholeNumber(1, LIMITS.artifactDays), "Days for which it is kept; 30 by default."),
-    "if-none": field(choice("fail", "warn", "ignore"), "What it means that there is no such file; fail by default."),
-    when: field(choice("success", "failure", "always"), "After which end of the steps it is kept; success by default."),
+    "if-none": field(choice("fail", "warn", "ignore"), "What to do if there is no such file; fail by default."),
+    when: field(
+      choice("success", "failure", "always"),
+      "After which result of the steps it is kept; success by default.",
+    ),
   },
   {
     name: "an artifact",
@@ -84,12 +87,12 @@ const ADVICE = new Map([
 const DOWNLOAD = mapping(
   {
     from: {
-      ...field(text(), "The job that left it: one that this job needs, directly or through others."),
+      ...field(text(), "The job that kept it: one that this job needs, directly or indirectly."),
       required: true,
     },
-    artifact: field(NAME, "The name of one artifact; all, each in a folder of its name, by default."),
+    artifact: field(NAME, "The name of one artifact; by default all, each in a folder with its name."),
     to: {
-      ...field(withRule(folderProblem, LIMITS.artifactPathBytes), "Folder of the checkout that it is put into."),
+      ...field(withRule(folderProblem, LIMITS.artifactPathBytes), "Folder of the checkout to put it in."),
       required: true,
     },
   },
@@ -101,7 +104,7 @@ const DOWNLOAD = mapping(
 
 const NOT_A_LIST = "Write a list, for example `[{ name: app, path: build/*.ipa }]`";
 
-/** Anything but a list is a mistake that says how to write one. */
+/** A single value gets a message that says how to write a list. */
 const ARTIFACT_LIST = list(ARTIFACT, { atLeast: 1, atMost: LIMITS.artifacts });
 export const ARTIFACTS: NodeParser<ParsedBy<typeof ARTIFACT>[]> = {
   schema: ARTIFACT_LIST.schema,
@@ -116,7 +119,7 @@ export const DOWNLOADS = list(DOWNLOAD, { atLeast: 1, atMost: LIMITS.downloads }
 export type WrittenArtifact = ParsedBy<typeof ARTIFACT>;
 export type WrittenDownload = ParsedBy<typeof DOWNLOAD>;
 
-/** What a job's tools say about its tests. */
+/** The test reports of a job's tools. */
 export const REPORTS = mapping(
   {
     junit: {
@@ -132,7 +135,7 @@ export const REPORTS = mapping(
   },
 );
 
-/** The patterns of the reports; none where nothing is said. */
+/** Returns the patterns of the reports; empty if the file has none. */
 export const reportPaths = (reports: ParsedBy<typeof REPORTS> | undefined): { junit: string[] } => ({
   junit: (reports?.junit ?? []).map(({ text }) => text),
 });

@@ -6,11 +6,11 @@ import { field, list, mapping } from "../yaml/collection-parsers.ts";
 import type { NodeParser, ParsedBy, ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, name, text } from "../yaml/scalar-parsers.ts";
 
-/* What a job finds again in its next build. */
+/* The caches that a job restores in its next build. */
 
 const NAME = name(/^[A-Za-z0-9._-]{1,100}$/, "The name of a cache must be letters, digits, ., _ and -, at most 100");
 
-/** One text, or a list of them, to which a rule has no objection. */
+/** One text, or a list of texts, that a rule accepts. */
 const oneOrMore = (problemOf: (text: string) => string | null): NodeParser<ScalarText[]> => {
   const one: NodeParser<ScalarText> = {
     schema: { type: ["string", "number", "boolean"], minLength: 1, maxLength: PATTERN_LIMITS.characters },
@@ -46,16 +46,19 @@ const ENTRY = mapping(
     },
     files: field(
       oneOrMore(artifactPathProblem),
-      "Files of the commit, such as a lock file: when one of them changes, the cache is another one.",
+      "Files of the commit, such as a lock file: when one of them changes, the cache is a new one.",
     ),
     key: field(text(), "Text that is part of the key. May use ${{ }}."),
     fallback: field(
       list(text(), { atLeast: 1, atMost: LIMITS.cacheFallbacks }),
       "Beginnings of `key`, best first: without an entry of the key, the newest one of these is restored. May use ${{ }}.",
     ),
-    shared: field(flag, "Whether all combinations of the matrix have one cache; false by default."),
-    save: field(choice("success", "always", "never"), "After which end of the steps it is saved; success by default."),
-    remote: field(flag, "Whether it is sent to the service where it is larger than 1 GiB; false by default."),
+    shared: field(flag, "Whether all combinations of the matrix share one cache; false by default."),
+    save: field(
+      choice("success", "always", "never"),
+      "After which result of the steps it is saved; success by default.",
+    ),
+    remote: field(flag, "Whether it is uploaded even if it is larger than 1 GiB; false by default."),
   },
   {
     name: "a cache",
@@ -68,7 +71,7 @@ const ADVICE = new Map([
   ["paths", "Write `path`, one or a list"],
   ["restore-keys", "Write `fallback`"],
   ["fallback_keys", "Write `fallback`"],
-  ["policy", "Write `save: never` where a job only reads it"],
+  ["policy", "Write `save: never` in a job that only reads it"],
   ["when", "Write `save`"],
 ]);
 

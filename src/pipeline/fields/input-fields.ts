@@ -10,10 +10,10 @@ import { NAME_IN_FILE } from "./step-fields.ts";
 const OPTIONS = 100;
 
 const FIELDS = {
-  type: field(choice(...INPUT_TYPES), "What its value must be; string by default."),
+  type: field(choice(...INPUT_TYPES), "The type of its value; string by default."),
   options: field(list(text(), { atLeast: 1, atMost: OPTIONS }), "The values that an input of type choice may have."),
-  default: field(text(true), "Its value where none is given."),
-  required: field(flag, "false: where no value is given and there is no default, it is null. true by default."),
+  default: field(text(true), "Its value if none is given."),
+  required: field(flag, "false: without a value or a default, it is null. true by default."),
   description: field(text(true), "What it is, for readers of the file."),
 };
 
@@ -23,7 +23,7 @@ const INPUT = mapping(FIELDS, {
 });
 const RECORD = record({ ...NAME_IN_FILE, message: "An input's name must be letters, digits, _ and -" }, INPUT);
 
-/** An input of an included file; without `fallback` a value must be given. */
+/** An input of an included file. Without `fallback` it needs a value. */
 export interface Input extends InputKind {
   name: string;
   fallback?: InputLiteral;
@@ -31,7 +31,7 @@ export interface Input extends InputKind {
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Reads a text as a value of this kind; undefined where it is not one. */
+/** Reads a text as a value of this kind; undefined if it is not one. */
 export const parseInput = (literal: string, { type, options }: InputKind): InputLiteral | undefined => {
   if (type === "string") return literal;
   if (type === "choice") return options.includes(literal) ? literal : undefined;
@@ -40,7 +40,7 @@ export const parseInput = (literal: string, { type, options }: InputKind): Input
   return Number.isFinite(number) ? number : undefined;
 };
 
-/** What a value of this kind must be, for a message. */
+/** Returns what a value of this kind must be, for a message. */
 export const inputProblem = ({ type, options }: InputKind): string =>
   type === "choice"
     ? `This must be one of: ${options.join(", ")}`
@@ -56,10 +56,10 @@ const readFallback = (scalar: ScalarText, kind: InputKind, context: ParseContext
 const declareInput = (name: string, node: Node, fields: MappingOf<typeof FIELDS>, context: ParseContext): Input => {
   const { type = "string", options, default: fallback, required } = fields;
   const fits = (type === "choice") === (options !== undefined);
-  if (!fits) context.mistake(node, "An input of type choice, and no other, has `options`");
+  if (!fits) context.mistake(node, "An input of type choice needs `options`, and no other type has them");
   const kind: InputKind = { type: fits ? type : "string", options: (options ?? []).map((option) => option.text) };
   if (required && fallback)
-    context.mistake(node, "An input with a default need not be given: leave out `required`, or the default");
+    context.mistake(node, "An input with a default is never required: leave out `required`, or the default");
   const value = fallback && readFallback(fallback, kind, context);
   if (value !== undefined) return { name, ...kind, fallback: value };
   return required === false ? { name, ...kind, fallback: null } : { name, ...kind };

@@ -28,25 +28,25 @@ const neededJob = mapping(
 );
 const NEED = either(text(), (node) => !isMap(node), neededJob);
 const NEEDS_LIST = list(NEED, { atMost: LIMITS.needs });
-/** Anything but a list is a mistake that says how to write one. */
+/** A single value gets a message that says how to write a list. */
 const NEEDS: NodeParser<ParsedBy<typeof NEED>[]> = {
   schema: NEEDS_LIST.schema,
   parse(node, context) {
     const target = context.resolve(node);
     if (isSeq(target)) return NEEDS_LIST.parse(node, context);
-    context.mistake(node, "Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`");
+    context.mistake(node, "Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`");
     return undefined;
   },
 };
 
 const GATE = mapping(
   {
-    message: field(text(), "What people are asked. May use ${{ }}."),
-    by: field(choice(...ROLES), "The least role of a person who may decide; maintainer by default."),
+    message: field(text(), "The question for people. May use ${{ }}."),
+    by: field(choice(...ROLES), "The lowest role that may decide; maintainer by default."),
     "timeout-hours": field(wholeNumber(1, LIMITS.gateHours), "Hours after which it counts as rejected; 72 by default."),
     "host-status": field(
       choice("success", "pending"),
-      "What the git host hears while only gates are waited for; success by default.",
+      "The state at the git host while the build waits only for gates; success by default.",
     ),
   },
   { name: "`gate`", adviceForWord: () => "Write a mapping, for example `gate: { message: Release? }`" },
@@ -55,7 +55,10 @@ const GATE = mapping(
 const CONCURRENCY = mapping(
   {
     group: { ...field(text(), "Name of the group in the repository. May use ${{ }}."), required: true },
-    limit: field(wholeNumber(1, LIMITS.parallelBuilds), "Jobs of the group that may run at a time; 1 by default."),
+    limit: field(
+      wholeNumber(1, LIMITS.parallelBuilds),
+      "Jobs of the group that may run at the same time; 1 by default.",
+    ),
     "when-busy": field(choice("wait", "cancel-running"), "What happens when the group is full; wait by default."),
   },
   {
@@ -71,7 +74,7 @@ const GROUP_NAME: NodeParser<ScalarText> = {
   parse(node, context) {
     const scalar = text().parse(node, context);
     if (!scalar?.text.includes("${{")) return scalar;
-    context.mistake(node, "The name of a variable group is plain text: nothing is put in place of ${{ }} here");
+    context.mistake(node, "The name of a variable group is plain text: ${{ }} is not evaluated here");
     return undefined;
   },
 };
@@ -79,43 +82,46 @@ const GROUP_NAME: NodeParser<ScalarText> = {
 /** Names of protected variable groups. */
 export const GROUP_NAMES = list(GROUP_NAME, { atMost: LIMITS.groups });
 
-/** How often a job whose steps failed is tried again. */
+/** How often a job is retried after its steps failed. */
 export const JOB_RETRY = wholeNumber(0, FILE_LIMITS.retries);
 
 /** Keys of a job in `jobs`. */
 const JOB_FIELDS = {
   name: field(text(), "Name shown to people; its key by default. May use ${{ }}."),
-  needs: field(NEEDS, "Jobs that must have ended before it."),
+  needs: field(NEEDS, "Jobs to wait for."),
   if: field(
     condition,
     "Condition to run the job; without success(), failure(), always() or cancelled() it means success() && (...).",
   ),
-  matrix: field(MATRIX, "The job is run once for each combination of the values of its axes."),
+  matrix: field(MATRIX, "The job runs once for each combination of the values of its axes."),
   "max-parallel": field(wholeNumber(1, LIMITS.jobs), "Combinations of the matrix that run at a time; all by default."),
   "fail-fast": field(flag, "Whether the first failure of a combination ends the others; false by default."),
   "continue-on-error": field(
     either(flag, (node) => isScalar(node) && typeof node.value === "boolean", text()),
     "Whether the build can succeed when this job fails. May be ${{ }}.",
   ),
-  retry: field(JOB_RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
-  gate: field(GATE, "A person has to let the job run."),
-  concurrency: field(CONCURRENCY, "Jobs of the same group, of all pipelines of the repository, do not run together."),
+  retry: field(JOB_RETRY, "How often it is retried after its steps failed or timed out; 0 by default."),
+  gate: field(GATE, "A person must approve the job."),
+  concurrency: field(
+    CONCURRENCY,
+    "Jobs of the same group, in all pipelines of the repository, do not run at the same time.",
+  ),
   groups: field(GROUP_NAMES, "Protected variable groups whose variables it gets."),
-  outputs: field(record(NAME_IN_FILE, text(true)), "Texts that jobs which need it can read, by name. Made of ${{ }}."),
+  outputs: field(record(NAME_IN_FILE, text(true)), "Texts for the jobs that need it, by name. May use ${{ }}."),
   env,
   defaults: field(STEP_DEFAULTS, "Defaults for its steps."),
   requires: field(REQUIRES_OF_JOB, "Requirements for its agent, in addition to the pipeline's."),
   "timeout-minutes": field(
     wholeNumber(1, TIMEOUT_MINUTES),
-    "Minutes after which it is stopped; the pipeline's own limit holds too.",
+    "Minutes after which it is stopped; the pipeline's own limit also applies.",
   ),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a job without its files."),
   tools: field(TOOLS, "Tools with their versions that are set up before its first step, or `auto`. May use ${{ }}."),
   steps: field(STEPS, "Its steps, in order."),
   artifacts: field(ARTIFACTS, "Files that are kept when its steps have ended."),
-  downloads: field(DOWNLOADS, "Artifacts of jobs before it that it gets before its first step."),
-  reports: field(REPORTS, "What its tools say about its tests."),
-  cache: field(CACHES, "Files that the next build finds again."),
+  downloads: field(DOWNLOADS, "Artifacts of earlier jobs to download before its first step."),
+  reports: field(REPORTS, "The test reports of its tools."),
+  cache: field(CACHES, "Files to cache for later builds."),
 };
 
 const JOB = mapping(JOB_FIELDS, {
@@ -134,8 +140,8 @@ export const JOBS: NodeParser<{ key: string; node: Node; value: JobOfFile }[]> =
   parse(node, context) {
     const target = context.resolve(node);
     if (!isMap(target)) {
-      context.mistake(node, "Write a mapping: the name of each job, and what it does below it");
-      // Mistakes in the jobs are reported all the same.
+      context.mistake(node, "Write a mapping: the name of each job, and its keys below the name");
+      // Report mistakes in the jobs as well.
       for (const item of isSeq(target) ? target.items.slice(0, LIMITS.jobDefinitions) : [])
         if (isMap(item)) JOB.parse(item, context);
       return undefined;

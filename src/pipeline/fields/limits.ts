@@ -1,10 +1,10 @@
 import { LIMITS } from "../../protocol/limits.ts";
 import type { Position } from "../mistake.ts";
 
-/** Limits of one pipeline file; docs/pipelines.md lists them. */
+/** The limits of one pipeline file. docs/pipelines.md lists them. */
 export const FILE_LIMITS = {
   characters: LIMITS.definitionCharacters,
-  /** Tokens of YAML: words, signs, line breaks and comments; a script is one. Aliases are not followed. */
+  /** YAML tokens: words, signs, line breaks and comments. A script is one token. Aliases are not followed. */
   tokens: 60_000,
   /** Levels of nesting. */
   depth: 32,
@@ -19,27 +19,27 @@ export const FILE_LIMITS = {
   /** Levels of `$( )` and other nested commands around an expression in a script. */
   scriptDepth: 50,
   steps: LIMITS.steps,
-  /** Tries of a step after the first one, seconds before each, and exit codes that it names. */
+  /** Retries of a step, seconds before each, and the exit codes that it names. */
   retryTimes: 10,
   retryWaitSeconds: 3600,
   retryExitCodes: 20,
-  /** Further tries of a job after its steps failed. */
+  /** Retries of a job after its steps failed. */
   retries: 2,
-  /** Files that one file includes, and those that they include in turn; and how deep. */
+  /** Files that one file includes, directly or indirectly, and the depth of inclusion. */
   includes: LIMITS.includes,
   includeDepth: 3,
   /** Inputs of one included file. */
   inputs: 100,
   /** Tools of one job. */
   tools: 50,
-  /** Mistakes reported. */
+  /** Reported mistakes. */
   mistakes: 200,
 } as const;
 
 /** The file exceeds a limit at this offset. */
 export class FileLimitExceeded extends Error {
   readonly offset: number;
-  /** Known where the file may be one that another includes. */
+  /** Set if the file may be an included one. */
   readonly position: Position | undefined;
   constructor(message: string, offset: number, position?: Position) {
     super(message);

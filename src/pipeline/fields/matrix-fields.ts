@@ -8,15 +8,15 @@ import type { NodeParser } from "../yaml/node-parser.ts";
 import { text } from "../yaml/scalar-parsers.ts";
 import { NAME_IN_FILE } from "./step-fields.ts";
 
-const COMPUTED = "A matrix that is computed comes later: write its values out";
+const COMPUTED = "A computed matrix is not supported yet: list its values";
 
-/** Text as written, so that `3.10` stays `3.10`; `true` and `false` are booleans. */
+/** Text as written, so that `3.10` stays `3.10`. `true` and `false` are booleans. */
 const VALUE: NodeParser<MatrixValue> = {
   schema: { type: ["string", "number", "boolean"], maxLength: LIMITS.jobNameCharacters },
   parse(node, context) {
     const target = context.resolve(node);
     if (isMap(target) || isSeq(target))
-      context.mistake(node, "A value of a matrix is a text, true or false: it has no parts");
+      context.mistake(node, "A value of a matrix is a text, true or false, not a list or a mapping");
     else if (isScalar(target) && typeof target.value === "boolean") return target.value;
     else if (isScalar(target) && target.value === null)
       context.mistake(node, "A value of a matrix is a text, true or false: write '' for an empty text");
@@ -48,13 +48,13 @@ const ITEMS = list(ITEM, { atMost: LIMITS.jobs });
 const NODE: NodeParser<Node> = { schema: {}, parse: (node) => node };
 const AXIS = {
   ...NAME_IN_FILE,
-  message: "An axis must be called by letters, digits, _ and -, not beginning with a digit",
+  message: "An axis's name must be letters, digits, _ and -, not beginning with a digit",
 };
 
-/** The combinations of a matrix; null where it has mistakes, which are in the context then. */
+/** The combinations of a matrix; null if it has mistakes, which are then in the context. */
 interface MatrixOfFile {
   axes: string[];
-  /** All keys: those of the axes, and what `include` adds. */
+  /** All keys: those of the axes, and those that `include` adds. */
   keys: string[];
   combinations: Matrix[];
 }
@@ -105,14 +105,14 @@ const matrixIn = (node: Node, context: ParseContext): MatrixOfFile | undefined =
   return { axes, keys, combinations };
 };
 
-/** A matrix with its combinations. One with mistakes has none of them. */
+/** A matrix with its combinations. A matrix with mistakes has none. */
 export const MATRIX: NodeParser<MatrixOfFile> = {
   schema: {
     type: "object",
     propertyNames: { pattern: NAME_IN_FILE.pattern.source },
     properties: {
       include: { description: "Adds keys to combinations that fit, or whole combinations.", ...ITEMS.schema },
-      exclude: { description: "Takes combinations of the axes away.", ...ITEMS.schema },
+      exclude: { description: "Removes combinations of the axes.", ...ITEMS.schema },
     },
     additionalProperties: VALUES.schema,
   },

@@ -8,7 +8,7 @@ import { choice, flag, KEY, name, text, wholeNumber } from "../yaml/scalar-parse
 import { FILE_LIMITS } from "./limits.ts";
 
 const times = wholeNumber(1, FILE_LIMITS.retryTimes);
-/** What a program that failed ends with. */
+/** The exit code of a program that failed. */
 const exitCode = wholeNumber(1, 255);
 
 /** Keys of other systems. */
@@ -23,7 +23,7 @@ const OPTIONS = mapping(
     times: { ...field(times, "Tries after the first one."), required: true },
     on: field(
       list(exitCode, { atLeast: 1, atMost: FILE_LIMITS.retryExitCodes }),
-      "Exit codes after which it is tried again; any failure when left out.",
+      "Exit codes after which it is retried; any failure by default.",
     ),
     "wait-seconds": field(wholeNumber(0, FILE_LIMITS.retryWaitSeconds), "Seconds before each of these tries."),
   },
@@ -33,7 +33,7 @@ const OPTIONS = mapping(
 /** `retry` of a step: a number of tries, or a mapping. */
 const RETRY = either(OPTIONS, isMap, times);
 
-/** Why a step cannot run in this folder, without quoting it; null when it can. */
+/** Returns why a step cannot run in this folder, without quoting it; null if it can. */
 export const folderProblem = (folder: string): string | null => {
   if (folder.startsWith("/")) return "A working-directory is relative to the checkout: it must not begin with /";
   if (folder.split("/").includes("..")) return "A working-directory is inside the checkout: it must not have .. in it";
@@ -41,7 +41,7 @@ export const folderProblem = (folder: string): string | null => {
   return null;
 };
 
-/** What steps, jobs and outputs may be called. */
+/** The valid names of steps, jobs and outputs. */
 export const NAME_IN_FILE = {
   pattern: /^(?!__proto__$)[A-Za-z_][A-Za-z0-9_-]{0,99}$/,
   message: "A name must be letters, digits, _ and -, not beginning with a digit",
@@ -77,8 +77,8 @@ export const STEP = mapping(
     ),
     "working-directory": workingDirectory,
     "timeout-minutes": timeout,
-    retry: field(RETRY, "How often the step is run again after it failed, or the tries, exit codes and wait."),
-    "continue-on-error": field(flag, "Whether the build goes on, and can succeed, when this step fails."),
+    retry: field(RETRY, "How often to retry the step after it failed, or the tries, exit codes and wait."),
+    "continue-on-error": field(flag, "Whether the build continues, and can succeed, when this step fails."),
   },
   {
     name: "a step",

@@ -7,9 +7,12 @@ import { choice, text } from "../yaml/scalar-parsers.ts";
 import { FILE_LIMITS } from "./limits.ts";
 import { REGISTRY_NAMES } from "./tool-names.ts";
 
-/* What tools and their versions may be called. Both reach a program's configuration: nothing in them has a meaning there. */
+/*
+ * The valid names of tools and their versions. Both reach a program's configuration, where nothing in them has a
+ * special meaning.
+ */
 
-/** Not set up: the agent says which ones its machine has. */
+/** Not a tool to set up: the agent reports the versions on its machine. */
 export const XCODE = "xcode";
 
 /** Other names for tools, as other programs write them. */
@@ -21,7 +24,7 @@ const OTHER_NAMES = new Map([
   ["rustc", "rust"],
 ]);
 
-/** Where packages are taken from, as `npm:prettier`. Kinds that run code of a repository of their own are not among them. */
+/** Sources of packages, as in `npm:prettier`. Sources that run code of their own repository are not allowed. */
 const PACKAGE_KINDS = [
   "npm",
   "pipx",
@@ -41,16 +44,16 @@ const PACKAGE = /^[A-Za-z0-9@](?!.*\.\.)[A-Za-z0-9@._+/-]*$/;
 const LONGEST_TOOL_NAME = 200;
 const VERSION = /^[A-Za-z0-9](?!.*\.\.)[A-Za-z0-9._+-]{0,99}$/;
 
-/** The name that mise has for a tool. */
+/** Returns mise's name for a tool. */
 export const toolName = (name: string): string => OTHER_NAMES.get(name) ?? name;
 
 const packageProblem = (name: string): string | null => {
   const [kind = "", rest = ""] = [name.slice(0, name.indexOf(":")), name.slice(name.indexOf(":") + 1)];
-  if (!PACKAGE_KINDS.includes(kind)) return `Before the colon stands one of: ${PACKAGE_KINDS.join(", ")}`;
-  return PACKAGE.test(rest) ? null : "After the colon stands the name of a package";
+  if (!PACKAGE_KINDS.includes(kind)) return `Before the colon, write one of: ${PACKAGE_KINDS.join(", ")}`;
+  return PACKAGE.test(rest) ? null : "After the colon, write the name of a package";
 };
 
-/** Why there is no tool of this name; null where there is. `similar` are names that the author may have meant. */
+/** Returns why no tool has this name; null if one has. `similar` are names that the author may have meant. */
 const toolNameProblem = (name: string): { message: string; similar: Iterable<string> } | null => {
   if (name === XCODE || REGISTRY_NAMES.has(name)) return null;
   if (name.length <= LONGEST_TOOL_NAME && name.includes(":")) {
@@ -63,13 +66,13 @@ const toolNameProblem = (name: string): { message: string; similar: Iterable<str
 
 export const isToolName = (name: string): boolean => toolNameProblem(name) === null;
 
-/** Why a text can be no version of a tool; null where it can. */
+/** Returns why a text cannot be a version of a tool; null if it can. */
 export const versionProblem = (version: string): string | null =>
   VERSION.test(version)
     ? null
     : "A version is letters, digits and . _ + - without spaces, for example 24, 3.12.1, lts or temurin-21";
 
-/** Why a text can be no version of Xcode; null where it can. */
+/** Returns why a text cannot be a version of Xcode; null if it can. */
 export const xcodeProblem = (version: string): string | null =>
   XcodeVersion.safeParse(version).success ? null : "A version of Xcode is, for example, 26.1";
 
@@ -80,7 +83,7 @@ const NAME = {
 
 const NAMED = record(NAME, text(false, 'the version, for example "24"'));
 
-/** Names and versions; every name is known, and every version that has no expression can be one. */
+/** Names and versions. Every name must be known, and every version without an expression must be valid. */
 const NAMED_TOOLS: typeof NAMED = {
   schema: { ...NAMED.schema, minProperties: 1, maxProperties: FILE_LIMITS.tools },
   parse(node, context) {
@@ -104,6 +107,6 @@ const toolVersionProblem = (name: string, version: string): string | null =>
 
 const isWord = (node: Node): boolean => isScalar(node);
 
-/** `tools`: what is set up before the first step. */
+/** `tools`: the tools to set up before the first step. */
 export const TOOLS: NodeParser<"auto" | ParsedBy<typeof NAMED>> = either(choice<"auto">("auto"), isWord, NAMED_TOOLS);
 export type WrittenTools = ParsedBy<typeof TOOLS>;

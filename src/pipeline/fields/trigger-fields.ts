@@ -6,10 +6,10 @@ import { field, list, type MappingOf, mapping, record } from "../yaml/collection
 import { either, type NodeParser, type ScalarText } from "../yaml/node-parser.ts";
 import { choice, flag, KEY, name, text } from "../yaml/scalar-parsers.ts";
 
-/* What other systems write below `on`, and what to write here instead. */
+/* Keys of other systems below `on`, with their equivalents here. */
 
 const BY_HAND = "The API and the dashboard start a build by hand: leave it out";
-const NO_IGNORE = "A pattern with ! takes away: write '**', then '!' and the pattern";
+const NO_IGNORE = "A pattern with ! only excludes: write '**', then '!' and the pattern";
 
 /** Keys of `on`. */
 const ON_KEY_ADVICE = new Map([
@@ -17,7 +17,7 @@ const ON_KEY_ADVICE = new Map([
   ["merge_request", "Write `pull`"],
   ["merge_requests", "Write `pull`"],
   ["merge_group", "Write `merge-group`"],
-  ["pull_request_target", "There is none: a fork's build never gets secrets. Write `pull`"],
+  ["pull_request_target", "This does not exist here: a fork's build never gets secrets. Write `pull`"],
   ["branches", "Write it below `push`"],
   ["paths", "Write it below `push` or `pull`"],
   ["tags", "Write `tag: true`, or `tag: { names: [...] }`"],
@@ -34,7 +34,7 @@ const ON_KEY_ADVICE = new Map([
 
 /** Keys of `push`, `tag` and `pull`. */
 const EVENT_KEY_ADVICE = new Map([
-  ["tags", "Tags have a key of their own: write `tag: { names: [...] }` below `on`"],
+  ["tags", "Tags have their own key: write `tag: { names: [...] }` below `on`"],
   ["branches-ignore", NO_IGNORE],
   ["tags-ignore", NO_IGNORE],
   ["paths-ignore", NO_IGNORE],
@@ -43,7 +43,7 @@ const EVENT_KEY_ADVICE = new Map([
 
 const MOST_SCHEDULES = 20;
 
-/** Text of which `problemOf` tells what is wrong with it, or null. */
+/** Text without a problem according to `problemOf`. */
 const withRule = (
   parser: NodeParser<ScalarText>,
   problemOf: (value: string) => string | null,
@@ -74,17 +74,17 @@ const patterns = (kind: NameKind): NodeParser<ScalarText[]> => {
 
 const TRUE: NodeParser<true> = { schema: { const: true }, parse: () => true };
 
-/** `true` for every one of them, or a mapping of conditions. */
+/** `true` for all of them, or a mapping of conditions. */
 const event = <Conditions extends { node: Node }>(conditions: NodeParser<Conditions>) =>
   either(TRUE, (node) => isScalar(node) && node.value === true, conditions);
 
 const advice = (name: string, example: string) => ({
   name,
   adviceForKey: (key: string) => EVENT_KEY_ADVICE.get(key),
-  adviceForWord: () => `Write true, or conditions as ${example}; leave the key out for none`,
+  adviceForWord: () => `Write true, or conditions such as ${example}; leave the key out for none`,
 });
 
-const branches = field(patterns("ref"), "Patterns of branches; every branch when left out.");
+const branches = field(patterns("ref"), "Patterns of branches; every branch by default.");
 const paths = field(patterns("path"), "Patterns of files, one of which must have changed.");
 
 const PUSH = event(mapping({ branches, paths }, advice("`push`", "{ branches: [main] }")));
@@ -94,7 +94,7 @@ const TAG = event(
 const PULL = event(
   mapping(
     {
-      base: field(patterns("ref"), "Patterns of the branches that they are to be merged into."),
+      base: field(patterns("ref"), "Patterns of their target branches."),
       paths,
       drafts: field(flag, "Whether drafts are built; true by default."),
       labels: field(list(text(), { atLeast: 1, atMost: 100 }), "Labels, one of which it must have."),
@@ -108,7 +108,7 @@ const ON = mapping(
     push: field(PUSH, "Pushes to branches; never tags."),
     tag: field(TAG, "Pushes of tags."),
     pull: field(PULL, "Pull requests and merge requests: their newest head."),
-    "merge-group": field(choice<true>(true), "What a merge queue tries."),
+    "merge-group": field(choice<true>(true), "Commits that a merge queue tests."),
   },
   {
     name: "`on`",
@@ -118,7 +118,7 @@ const ON = mapping(
 );
 
 const PLAIN_TEXT = withRule(text(true), (value) =>
-  value.includes("${{") ? "This is plain text: nothing is put in place of ${{ }} here" : null,
+  value.includes("${{") ? "This is plain text: ${{ }} is not evaluated here" : null,
 );
 
 const SCHEDULE = mapping(
@@ -137,16 +137,19 @@ const SCHEDULE = mapping(
       ),
       required: true,
     },
-    "time-zone": field(withRule(text(), timeZoneProblem), "The zone of its hours, as Europe/Berlin; UTC by default."),
+    "time-zone": field(
+      withRule(text(), timeZoneProblem),
+      "The time zone of its hours, such as Europe/Berlin; UTC by default.",
+    ),
     env: field(record(KEY, PLAIN_TEXT), "Variables of its runs, by name."),
   },
   { name: "a schedule", adviceForKey: (key) => (key === "timezone" ? "Write `time-zone`" : undefined) },
 );
 
-/** Keys at the top of a file that say when it is built. */
+/** Keys at the top of a file that trigger builds. */
 export const TRIGGER_FIELDS = {
-  on: field(ON, "What builds it: by default, pushes of the default branch and pull requests."),
-  supersede: field(choice(...SUPERSEDE), "Whose older builds a newer head ends: refs by default, all, or none."),
+  on: field(ON, "What triggers it: by default, pushes of the default branch and pull requests."),
+  supersede: field(choice(...SUPERSEDE), "Which older builds a newer head ends: refs by default, all, or none."),
   schedule: field(list(SCHEDULE, { atMost: MOST_SCHEDULES }), "Times at which it is built."),
 };
 

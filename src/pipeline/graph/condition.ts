@@ -12,7 +12,7 @@ import { contextOfVariables, fixedContext, matrixContext } from "../expression/s
 import { ExpressionMistake } from "../mistake.ts";
 import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
 
-/** The condition of a job: with no status function it is looked at only where success() holds. */
+/** The condition of a job. Without a status function it is evaluated only if success() holds. */
 export interface Condition {
   expression: Expression;
   usesStatus: boolean;
@@ -21,11 +21,11 @@ export interface Condition {
   traits: Traits;
 }
 
-/** What has to be known of a condition long before it is evaluated. */
+/** The facts about a condition that are needed long before it is evaluated. */
 interface Traits {
-  /** It names always() or cancelled(): the job may still run for some minutes after a cancel. */
+  /** It names always() or cancelled(), so the job may still run for some minutes after a cancel. */
   cleansUp: boolean;
-  /** Combinations of a matrix may differ in what becomes of them. */
+  /** The combinations of a matrix may have different results. */
   usesMatrix: boolean;
 }
 
@@ -49,10 +49,10 @@ const parse = (text: string): Condition => {
 const SUCCESS = parse("success()");
 const NO_TRAITS: Traits = { cleansUp: false, usesMatrix: false };
 
-/** By the graphs that are in memory, which never change: a parsed condition is far larger than its traits. */
+/** Keyed by the graphs in memory, which never change. A parsed condition is far larger than its traits. */
 const traits = new WeakMap<JobGraph, Map<string, Traits>>();
 
-/** The conditions of a build while it is settled: each text is parsed once. */
+/** The conditions of a build while it is settled. Each text is parsed once. */
 export class Conditions {
   readonly #parsed = new Map<string, Condition | ExpressionMistake>();
   readonly #traits: Map<string, Traits>;
@@ -69,14 +69,14 @@ export class Conditions {
     return parsed;
   }
 
-  /** `success()` where a job has none. @throws {ExpressionMistake} */
+  /** Parses a condition; `success()` for a job without one. @throws {ExpressionMistake} */
   parse(text: string | null): Condition {
     const parsed = this.#find(text);
     if (parsed instanceof ExpressionMistake) throw parsed;
     return parsed;
   }
 
-  /** A text that is no condition has no traits. */
+  /** Returns the traits of a condition; none for an invalid text. */
   findTraits(text: string | null): Traits {
     if (text === null) return SUCCESS.traits;
     const knownTraits = this.#traits.get(text);
@@ -97,10 +97,13 @@ const attempt = (text: string): Condition | ExpressionMistake => {
   }
 };
 
-/** Characters that all conditions of a build may read and make while it is settled once: others wait for the pool. */
+/**
+ * The most characters that all conditions of a build may read and create in one settlement, because other calls wait
+ * for the pool.
+ */
 const MOST_WORK = 16 * MIB;
 
-/** @throws {ExpressionMistake} once the conditions of a build are too much work */
+/** @throws {ExpressionMistake} once the conditions of a build take too much work */
 export class ConditionWork {
   #done = 0;
 
@@ -109,7 +112,7 @@ export class ConditionWork {
     if (this.#done > MOST_WORK) throw new ExpressionMistake("The conditions of all jobs together read too much text");
   }
 
-  /** Counts what a function is passed before it is called, and what it makes. */
+  /** Counts a function's arguments before the call, and its result. */
   counted(args: readonly Data[], call: () => Data): Data {
     for (const one of args) this.#countData(one);
     const result = call();
@@ -122,13 +125,13 @@ export class ConditionWork {
   }
 }
 
-/** What conditions read as `needs`, and how long it is. */
+/** The value of `needs` in conditions, and its length. */
 export interface NeedsToRead {
   context: Dictionary;
   characters: number;
 }
 
-/** What the status functions answer, and what `needs` is. */
+/** The answers of the status functions, and the value of `needs`. */
 interface Situation {
   success: boolean;
   failure: boolean;
@@ -160,7 +163,7 @@ const functionsIn = (facts: GraphFacts, situation: Situation): Map<string, Funct
 const context = (values: Record<string, unknown>): Dictionary =>
   fixedContext(Object.entries(values).map(([key, value]) => [key, toData(value)]));
 
-/** Whether the condition holds. @throws {ExpressionMistake} */
+/** Reports whether the condition holds. @throws {ExpressionMistake} */
 export const holds = (condition: Condition, job: GraphJob, facts: GraphFacts, situation: Situation): boolean => {
   if (!condition.usesStatus && !situation.success) return false;
   const { expression } = condition;

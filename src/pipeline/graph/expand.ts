@@ -12,14 +12,14 @@ import { graphJob, jobKeys } from "./graph-job.ts";
 import { PlanScope } from "./plan-scope.ts";
 import { questionsInCondition } from "./questions.ts";
 
-/** The definitions so that each stands behind all that it needs, else in the order of the file. */
+/** Sorts the definitions so that each follows everything that it needs, otherwise in the order of the file. */
 const inOrderOfNeeds = (jobs: readonly JobDefinition[]): JobDefinition[] => {
   const waiting = [...jobs];
   const placedKeys = new Set<string>();
   const ordered: JobDefinition[] = [];
   while (waiting.length > 0) {
     const ready = waiting.findIndex(({ needs }) => needs.every(({ job }) => placedKeys.has(job)));
-    // A plan has no circle of needs: its file would have been refused.
+    // A plan has no circle of needs, because its file would have been rejected.
     const [next] = waiting.splice(Math.max(ready, 0), 1);
     placedKeys.add(next!.key);
     ordered.push(next!);
@@ -29,31 +29,31 @@ const inOrderOfNeeds = (jobs: readonly JobDefinition[]): JobDefinition[] => {
 
 export interface ExpandOptions {
   facts: GraphFacts;
-  /** SHA-256 of the file's text, and of what it includes, in hexadecimal digits. */
+  /** SHA-256 of the file's text and of its included files, in hexadecimal digits. */
   hash: string;
-  /** What an agent's program must be able to do to run the jobs, beyond running jobs. */
+  /** The features that an agent needs to run the jobs, beyond `jobs` itself. */
   features?: Feature[];
-  /** Null for a definition of the pipeline's record. */
+  /** Null for a definition in the pipeline's record. */
   path: string | null;
   commitSha: string | null;
-  /** Of the pipeline and the trigger: an agent has to meet these too. */
+  /** The requirements of the pipeline and the trigger, which an agent must also meet. */
   requires: Requires;
-  /** The pipeline's: the smaller of it and the job's counts. */
+  /** The pipeline's timeout. The smaller of this and the job's applies. */
   timeoutSeconds: number;
   newId(): string;
 }
 
 type Expansion = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
-/** Bytes of a graph as it is stored beside its file's text. */
+/** The most bytes of a stored graph, which is beside its file's text. */
 const MOST_BYTES = MIB;
 const START = { line: 1, column: 1 };
 const ONLY_FROM_COMMIT =
-  "Only a file in the repository can ask what changed before its jobs run: write it in `if` of a step";
+  "Only a file in the repository can use changed() before its jobs run: write it in the `if` of a step";
 
 const jsonBytes = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).byteLength;
 
-/** Mistakes, each place once: all combinations of a matrix make the same. */
+/** Mistakes, once for each place: all combinations of a matrix produce the same ones. */
 class Mistakes {
   readonly #byPlace = new Map<string, Mistake>();
 
@@ -71,7 +71,7 @@ class Mistakes {
   }
 }
 
-/** The only job of a file of steps. */
+/** Creates the only job of a file of steps. */
 const onlyJob = (plan: Plan, { requires, timeoutSeconds, newId }: ExpandOptions, mistakes: Mistakes): GraphJob[] => {
   const { timeoutMinutes } = plan.job;
   const merged = mergeRequires(requires, plan.job.requires);
@@ -133,8 +133,8 @@ const jobsIn = (plan: Plan, options: ExpandOptions, mistakes: Mistakes): GraphJo
 };
 
 /**
- * Makes the jobs of a build from its file: combinations of matrices are jobs of their own, and all expressions but
- * conditions are evaluated. A file of steps is one job.
+ * Creates the jobs of a build from its file. Each combination of a matrix becomes a job, and all expressions except
+ * conditions are evaluated. A file of steps becomes one job.
  */
 export const expand = (plan: Plan, options: ExpandOptions): Expansion => {
   const mistakes = new Mistakes();

@@ -12,10 +12,10 @@ import type { JobDefinition, LocatedExpression, Template } from "../parse/plan.t
 import type { GraphJob, Matrix } from "./graph.ts";
 import type { PlanScope } from "./plan-scope.ts";
 
-/** In one line: what a value makes of a name must not break a log. */
+/** Puts a value on one line, because a name made from a value must not break a log. */
 const inOneLine = (value: string): string => value.replaceAll(/[\x00-\x1F\x7F-\x9F\u2028\u2029]+/g, " ");
 
-/** The beginning of a text, without half a character at its end. */
+/** Returns the beginning of a text, without an incomplete character at its end. */
 const beginning = (text: string, characters: number): string =>
   text.slice(0, characters).replace(/[\uD800-\uDBFF]$/, "");
 
@@ -23,8 +23,8 @@ const keyWith = (definition: string, values: (string | boolean)[]): string =>
   beginning(inOneLine(`${definition} (${values.join(", ")})`), LIMITS.jobNameCharacters);
 
 /**
- * The keys of a definition's jobs, `test (26.10, phone)`: by the values of the axes, where these tell the combinations
- * apart, else by all values, else with a number behind. In the order of the combinations.
+ * Returns the keys of a definition's jobs, `test (26.10, phone)`, in the order of the combinations. A key has the
+ * values of the axes, if these distinguish the combinations; otherwise all values, and if necessary a number.
  */
 export const jobKeys = (definition: string, axes: readonly string[], combinations: readonly Matrix[]): string[] => {
   const short = combinations.map((one) => {
@@ -44,13 +44,13 @@ export const jobKeys = (definition: string, axes: readonly string[], combination
   });
 };
 
-/** What holds for all jobs of a build. */
+/** The facts that all jobs of a build share. */
 interface Surroundings {
   requires: Requires;
   timeoutSeconds: number;
 }
 
-/** Evaluates what one job says of itself, for one combination of its matrix. @throws {LocatedMistake} */
+/** Evaluates one job's own fields, for one combination of its matrix. @throws {LocatedMistake} */
 class JobMaker {
   readonly #definition: JobDefinition;
   readonly #plan: PlanScope;
@@ -62,7 +62,7 @@ class JobMaker {
     this.#scope = plan.forMatrix(matrix);
   }
 
-  /** @throws {LocatedMistake} where the first expression of the template stands, else at the job. */
+  /** @throws {LocatedMistake} at the first expression of the template, or else at the job */
   #refuse(message: string, template: Template = [], position: Position = this.#definition.position): never {
     const expression = template.find((part) => typeof part !== "string");
     throw new LocatedMistake({ ...(expression?.positionAt(0) ?? position), message });
@@ -142,7 +142,7 @@ class JobMaker {
   }
 }
 
-/** One job of a build. @throws {LocatedMistake} */
+/** Creates one job of a build. @throws {LocatedMistake} */
 export const graphJob = (
   definition: JobDefinition,
   { id, key, matrix }: { id: string; key: string; matrix: Matrix | null },

@@ -16,19 +16,19 @@ export interface AttachedGroup {
   protection: GroupProtection | null;
 }
 
-/** What asks for a group: a job, or a build that has no jobs and names none. */
+/** A job that requests groups, or a build without jobs, which names none. */
 export interface GroupRequest {
-  /** Names of the groups that the job asks for. */
+  /** The names of the groups that the job requests. */
   groups: readonly string[];
   branch: string;
-  /** What a person decided before the job was queued. */
+  /** A person's decision before the job was queued. */
   decision: Pick<GateDecision, "approved" | "role"> | null;
   trust: Trust;
 }
 
 /**
- * Whether variables may leave for builds of the ref. Where patterns are given for one kind of ref alone, the other kinds
- * are not allowed: whoever may push a tag would otherwise get what only a branch should.
+ * Reports whether builds of the ref may get the variables. If only one kind of ref has patterns, the other kinds are
+ * not allowed. Otherwise anyone who can push a tag would get a branch's variables.
  */
 export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): boolean => {
   if (branches === null && tags === null) return true;
@@ -37,7 +37,7 @@ export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): 
   return !branch.startsWith("refs/") && isTouched(branches ?? [], [branch]) === true;
 };
 
-/** Why a job that asks for the group cannot have it; null where it can. */
+/** Returns why a job that requests the group cannot have it; null if it can. */
 const explainRefusal = (
   { name, protection }: AttachedGroup,
   { branch, decision, trust }: GroupRequest,
@@ -45,7 +45,7 @@ const explainRefusal = (
   if (protection === null) return null;
   if (trust === "untrusted") return `The variable group ${name} is protected: an untrusted build never gets it.`;
   if (!allowsRef(protection, branch))
-    return `The variable group ${name} is protected: it is not for this branch or tag.`;
+    return `The variable group ${name} is protected: this branch or tag cannot have it.`;
   const { approval } = protection;
   const isApproved = approval === null || (decision?.approved === true && includesRole(decision.role, approval));
   return isApproved
@@ -53,7 +53,9 @@ const explainRefusal = (
     : `The variable group ${name} is protected: a person with role ${approval} has to approve it.`;
 };
 
-/** The groups whose variables leave, in their order; `refused` says why a group that is asked for may not. */
+/**
+ * Returns the groups whose variables the job gets, in order. `refused` says why a requested group is not among them.
+ */
 export const openGroups = (
   attached: readonly AttachedGroup[],
   request: GroupRequest,
@@ -67,19 +69,22 @@ export const openGroups = (
   return { groupIds: open.map(({ id }) => id), refused: [...missingReasons, ...refusals][0] ?? null };
 };
 
-/** The highest role that a protected group asks for before a job of the ref may have it; null where none is asked. */
+/**
+ * Returns the highest role that must approve before a job of the ref may get its protected groups; null if none must.
+ */
 export const requiredApproval = (groups: readonly AttachedGroup[], branch: string): Role | null =>
   groups.reduce<Role | null>((highest, { protection }) => {
     const role = protection && allowsRef(protection, branch) ? protection.approval : null;
     return role && (highest === null || includesRole(role, highest)) ? role : highest;
   }, null);
 
-/** The gate of a job that asks for a protected group and has none of its own. */
+/** The gate of a job that requests a protected group and has no gate of its own. */
 const GATE_OF_GROUP = { message: null, timeoutHours: 72, hostStatus: "success" } as const satisfies Partial<Gate>;
 
 /**
- * The job with the gate that its protected groups ask for: one decision, by the highest role. A group that is not for
- * this ref, or that an untrusted build asks for, adds none, so that nobody is asked to approve what cannot be had.
+ * Returns the job with the gate that its protected groups require: one decision, by the highest role. A group adds no
+ * gate if it does not allow this ref, or if the build is untrusted. Otherwise a person would approve something that the
+ * job cannot have.
  */
 export const withGate = (
   job: GraphJob,
@@ -97,7 +102,7 @@ export const withGate = (
 
 const TOP = { line: 1, column: 1 };
 
-/** A mistake for each name of a group that the pipeline does not have. */
+/** Reports each name of a group that the pipeline does not have. */
 export const unknownGroups = (plan: Plan, attached: readonly AttachedGroup[]): Mistake[] => {
   const groupNames = attached.map(({ name }) => name);
   const requests = plan.jobs ?? [{ groups: plan.groups, position: TOP }];

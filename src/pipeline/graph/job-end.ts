@@ -2,19 +2,19 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { TestSummary } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 
-/** Why an agent has to stop a job before its time is over. */
+/** Why an agent must stop a job early. */
 export type StopReason = Extract<BuildReason, "canceled" | "fail-fast" | "superseded">;
 
-/** Why a job ended without a result of its own. */
+/** Why a job ended without its own result. */
 export interface JobCause {
   /**
-   * `condition`: its own `if` was false. `need-skipped`, `need-failed`, `need-canceled`: what the named job became.
+   * `condition`: its own `if` was false. `need-skipped`, `need-failed`, `need-canceled`: the end of the named job.
    * `fail-fast`: the named job failed. `canceled`: a person, or a newer head, canceled the build or the job.
    */
   kind: "condition" | "need-skipped" | "need-failed" | "need-canceled" | "fail-fast" | "canceled" | "gate";
-  /** Key of the job that is meant. */
+  /** The key of the job that caused this. */
   job: string | null;
-  /** The condition, or what a person said. */
+  /** The condition, or the text of a person. */
   text: string | null;
 }
 
@@ -30,13 +30,13 @@ export interface JobEnd {
   finishedAt: number;
   agentId: string | null;
   attempt: number;
-  /** Failed tries that another one followed. Absent where there were none. */
+  /** Failed tries before the last one. Absent if there were none. */
   retries?: number;
-  /** What its test reports said. Absent where there were none. */
+  /** The summary of its test reports. Absent if there were none. */
   tests?: TestSummary;
-  /** Of the lease under which the result came; 0 where there was none. Outputs count under this fence alone. */
+  /** The fence of the lease that sent the result; 0 without a lease. Outputs count under this fence alone. */
   fence: number;
-  /** The job of an earlier build, which the build repeats, that this result was taken from. */
+  /** The job of an earlier build that this result comes from, if the build is a retry. */
   adopted?: { buildId: string; jobId: string; fence: number };
 }
 
@@ -46,7 +46,7 @@ export interface GateDecision {
   at: number;
   /** The caller, for the audit. */
   actor: string;
-  /** Who it was, for people. */
+  /** The person, for people. */
   name: string;
   role: Role;
   comment: string | null;

@@ -8,7 +8,7 @@ export interface WrittenMatrix {
   exclude: Matrix[];
 }
 
-/** Something wrong with the matrix itself, or with one item of its lists. */
+/** A problem with the matrix itself, or with one item of its lists. */
 interface MatrixProblem {
   at: "matrix" | "include" | "exclude";
   index: number;
@@ -19,10 +19,10 @@ type ExpandedMatrix =
   | { combinations: Matrix[]; problems?: undefined }
   | { combinations?: undefined; problems: MatrixProblem[] };
 
-/** Combinations of the axes that are compared with `exclude`. */
+/** The most combinations of the axes that are compared with `exclude`. */
 const MOST_BEFORE_EXCLUDE = 4 * LIMITS.jobs;
 
-/** Names of axes and of the extra keys of `include`: each combination may get them all. */
+/** The most names of axes and of the extra keys of `include`, because each combination may get them all. */
 const MOST_KEYS = 100;
 
 const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
@@ -30,7 +30,7 @@ const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
 const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean =>
   filter.every(([key, value]) => combination[key] === value);
 
-/** The cross product in the order written: the last axis changes first. */
+/** Returns the cross product in the order written: the last axis changes first. */
 const crossProduct = (axes: WrittenMatrix["axes"]): Matrix[] => {
   if (axes.length === 0) return [];
   return axes.reduce<Matrix[]>(
@@ -39,7 +39,7 @@ const crossProduct = (axes: WrittenMatrix["axes"]): Matrix[] => {
   );
 };
 
-/** What is wrong with the lists as they are written. */
+/** Finds problems with the lists as written. */
 const findProblems = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[] => {
   const names = new Set(axes.map(({ name }) => name));
   const problems: MatrixProblem[] = [];
@@ -50,7 +50,11 @@ const findProblems = ({ axes, include, exclude }: WrittenMatrix): MatrixProblem[
     const keys = Object.keys(item);
     if (keys.length === 0) problems.push({ at: "exclude", index, message: "An item of `exclude` has no keys" });
     else if (!keys.every((key) => names.has(key)))
-      problems.push({ at: "exclude", index, message: "Only axes can be excluded, and one of these keys is none" });
+      problems.push({
+        at: "exclude",
+        index,
+        message: "Only axes can be excluded, and one of these keys is not an axis",
+      });
   }
   if (new Set([...names, ...include.flatMap((item) => Object.keys(item))]).size > MOST_KEYS)
     problems.push({ at: "matrix", index: 0, message: `A matrix has at most ${MOST_KEYS} different keys` });
@@ -78,7 +82,7 @@ const applyExclude = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[
   return rest;
 };
 
-/** Lays the extra keys of each item on the combinations that it fits, and appends the items that fit none. */
+/** Adds the extra keys of each item to the combinations that it fits, and appends the items that fit none. */
 const applyInclude = (combinations: Matrix[], { axes, include }: WrittenMatrix): Matrix[] => {
   const names = new Set(axes.map(({ name }) => name));
   const extended = combinations.map((one) => ({ ...one }));
@@ -94,8 +98,8 @@ const applyInclude = (combinations: Matrix[], { axes, include }: WrittenMatrix):
 };
 
 /**
- * The combinations of a matrix by GitHub's rule and in its order, values compared exactly. An item of `exclude` that
- * fits nothing is a problem here, and so is a matrix of which nothing is left.
+ * Returns the combinations of a matrix by GitHub's rule and in its order, with values compared exactly. Here an item of
+ * `exclude` that fits nothing is a problem, and so is a matrix with nothing left.
  */
 export const expandMatrix = (matrix: WrittenMatrix): ExpandedMatrix => {
   const problems = findProblems(matrix);

@@ -10,7 +10,7 @@ import type { LocatedExpression, Template } from "../parse/plan.ts";
 import { locateMistakes } from "../prepare/step-environment.ts";
 import type { GraphFacts, Matrix } from "./graph.ts";
 
-/** Characters that all expressions of a plan may read and make, and words of them that may be evaluated. */
+/** The most characters that all expressions of a plan may read and create, and the most tokens that they may have. */
 const MOST_WORK = 4 * MIB;
 
 const factsContext = (values: Record<string, unknown>, names: readonly string[]): Dictionary =>
@@ -30,7 +30,7 @@ const makeContexts = ({ build, repository, vars }: GraphFacts): Omit<Contexts, "
   };
 };
 
-/** Evaluates what the jobs of one plan say of themselves, within a bound for all of them together. */
+/** Evaluates the fields of one plan's jobs, within one bound for all of them. */
 export class PlanScope {
   readonly #contexts: Omit<Contexts, "matrix">;
   readonly #functions: Map<string, FunctionDefinition>;
@@ -46,14 +46,15 @@ export class PlanScope {
     );
   }
 
-  /** Whether no more can be evaluated. */
+  /** Whether the bound is reached. */
   get isSpent(): boolean {
     return this.#work > MOST_WORK;
   }
 
   #count(work: number): void {
     this.#work += work;
-    if (this.#work > MOST_WORK) throw new ExpressionMistake("The expressions of all jobs together make too much text");
+    if (this.#work > MOST_WORK)
+      throw new ExpressionMistake("The expressions of all jobs together produce too much text");
   }
 
   #counted(result: Data, args: Data[]): Data {
@@ -61,7 +62,7 @@ export class PlanScope {
     return result;
   }
 
-  /** The names that the jobs with this combination can read. */
+  /** Returns the names that jobs with this combination can read. */
   forMatrix(matrix: Matrix | null): EvaluationScope {
     const contexts = { ...this.#contexts, matrix: matrixContext(matrix) };
     return { ...makeScope(contexts, "success"), functions: this.#functions };

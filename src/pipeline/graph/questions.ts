@@ -14,7 +14,7 @@ import { changedQuestion } from "../expression/changed.ts";
 import type { JobDefinition, LocatedExpression, Plan } from "../parse/plan.ts";
 import { plannedExpressions } from "../parse/plan-contents.ts";
 
-/** The nodes right below one of an expression's tree. */
+/** Returns the direct children of a node in an expression's tree. */
 const childrenOf = (node: Expr): Expr[] => {
   if (node instanceof IndexAccess) return node.index instanceof Star ? [node.expr] : [node.expr, node.index];
   if (node instanceof FunctionCall || node instanceof Logical) return node.args;
@@ -23,9 +23,9 @@ const childrenOf = (node: Expr): Expr[] => {
   return node instanceof Binary ? [node.left, node.right] : [];
 };
 
-/** What has to be known of the commit and the service before the jobs of a file can be planned. */
+/** The facts about the commit and the service that planning the jobs of a file requires. */
 export interface Questions {
-  /** What conditions of jobs ask with `changed()`: `answerChanged` answers each. */
+  /** The `changed()` questions in conditions of jobs. `answerChanged` answers each. */
   changed: string[];
   /** Plain variables that expressions of the jobs themselves name. */
   vars: string[];
@@ -48,20 +48,20 @@ const questionIn = (node: Expr): string[] =>
 
 const nodesIn = ({ expression }: LocatedExpression): Expr[] => allNodes(expression.root);
 
-/** What the condition of a job asks with `changed()`. */
+/** Returns the `changed()` questions in the condition of a job. */
 export const questionsInCondition = (job: JobDefinition): string[] =>
   job.if ? nodesIn(job.if).flatMap(questionIn) : [];
 
 const listExpressions = (plan: Plan): LocatedExpression[] =>
   (plan.jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
 
-/** What the jobs of a file ask; nothing where it has only steps. */
+/** Returns the questions of a file's jobs; nothing if it has only steps. */
 export const collectQuestions = (plan: Plan): Questions => ({
   changed: [...new Set((plan.jobs ?? []).flatMap(questionsInCondition))],
   vars: [...new Set(listExpressions(plan).flatMap(nodesIn).flatMap(variableIn))],
 });
 
-/** Whether it may read `build.number`: also as `build[...]`, `build.*` and `toJSON(build)`. */
+/** Reports whether it may read `build.number`, also as `build[...]`, `build.*` and `toJSON(build)`. */
 const readsNumber = (node: Expr): boolean => {
   if (node instanceof ContextAccess) return node.name.lexeme === "build";
   const property = node instanceof IndexAccess && node.expr instanceof ContextAccess ? node.index : null;
@@ -69,6 +69,6 @@ const readsNumber = (node: Expr): boolean => {
   return childrenOf(node).some(readsNumber);
 };
 
-/** Whether the jobs of a file may read the build's number before they run. */
+/** Reports whether the jobs of a file may read the build's number before they run. */
 export const readsBuildNumber = (plan: Plan): boolean =>
   listExpressions(plan).some(({ expression: { root } }) => root !== null && readsNumber(root));

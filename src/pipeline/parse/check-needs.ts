@@ -10,7 +10,7 @@ interface WrittenNeed {
   node: Node;
 }
 
-/** The jobs that one needs, as they are written. */
+/** Returns a job's needs, as written. */
 export const readNeeds = (job: JobOfFile): WrittenNeed[] =>
   (job.needs ?? []).flatMap((need): WrittenNeed[] => {
     if ("text" in need) return [{ ...need, isOptional: false }];
@@ -19,7 +19,7 @@ export const readNeeds = (job: JobOfFile): WrittenNeed[] =>
 
 type Jobs = { key: string; node: Node; value: JobOfFile }[];
 
-/** Each need names another job of the file, once. */
+/** Each need must name another job of the file, once. */
 const checkEach = (jobs: Jobs, context: ParseContext): void => {
   const keys = jobs.map(({ key }) => key);
   const jobKeys = new Set(keys);
@@ -27,25 +27,25 @@ const checkEach = (jobs: Jobs, context: ParseContext): void => {
     const neededKeys = new Set<string>();
     for (const { text, node } of readNeeds(value)) {
       if (text === key) context.mistake(node, "A job cannot need itself");
-      else if (neededKeys.has(text)) context.mistake(node, "This job is needed twice");
+      else if (neededKeys.has(text)) context.mistake(node, "This job is already in `needs`");
       else if (!jobKeys.has(text)) context.mistake(node, noJobNamed(text), closestName(text, keys));
       neededKeys.add(text);
     }
   }
 };
 
-/** Two names that only letter case tells apart would be mistaken for each other. */
+/** Names that differ only in letter case are easily confused. */
 const checkCase = (jobs: Jobs, context: ParseContext): void => {
   const keysInLowerCase = new Map<string, string>();
   for (const { key, node } of jobs) {
     const other = keysInLowerCase.get(key.toLowerCase());
     if (other !== undefined && other !== key)
-      context.mistake(node, `The job \`${other}\` has the same name but for letter case`);
+      context.mistake(node, `The job \`${other}\` has the same name except for letter case`);
     keysInLowerCase.set(key.toLowerCase(), key);
   }
 };
 
-/** Reports each need that closes a circle, with the way around it. */
+/** Reports each need that closes a circle, with the path around it. */
 const checkCircles = (jobs: Jobs, context: ParseContext): void => {
   const needs = new Map(jobs.map(({ key, value }) => [key, readNeeds(value).filter(({ text }) => text !== key)]));
   const finished = new Set<string>();
@@ -64,7 +64,7 @@ const checkCircles = (jobs: Jobs, context: ParseContext): void => {
   for (const key of needs.keys()) visit(key);
 };
 
-/** Reports needs that cannot be met. */
+/** Reports needs that cannot be satisfied. */
 export const checkNeeds = (jobs: Jobs, context: ParseContext): void => {
   checkCase(jobs, context);
   checkEach(jobs, context);

@@ -1,22 +1,22 @@
 import type { YamlSums } from "../yaml/yaml-document.ts";
 
-/** A file that another includes, by its path from the repository's root. */
+/** An included file, by its path from the repository's root. */
 export interface IncludedText {
   path: string;
   text: string;
 }
 
-/** The text of a file to include; why it has none; or, in a check, that nobody reads it. */
+/** The text of a file to include; or why it has none; or, in a check, that nobody reads it. */
 export type ToInclude = { text: string } | { problem: string } | { unread: string };
 
-/** Finds a file to include by its path from the repository's root. The same path has the same answer. */
+/** Finds a file to include by its path from the repository's root. The same path always has the same answer. */
 export type Includes = (path: string) => ToInclude;
 
 export const NOTHING_TO_INCLUDE: Includes = () => ({
-  problem: "Only a file in the repository can include others: this definition has no commit that they could be of",
+  problem: "Only a file in the repository can include others: this definition belongs to no commit",
 });
 
-/** Files that are there as texts, and which of them a file includes, directly or not. */
+/** Files whose texts are known, and the ones that a file includes, directly or indirectly. */
 export class KnownFiles {
   readonly #texts: Map<string, ToInclude>;
   readonly #otherwise: Includes;
@@ -34,7 +34,7 @@ export class KnownFiles {
     return file;
   };
 
-  /** The files that were included, in the order of their paths. */
+  /** The included files, in the order of their paths. */
   get used(): IncludedText[] {
     return [...this.#used].sort().flatMap((path) => {
       const file = this.#texts.get(path);
@@ -44,8 +44,8 @@ export class KnownFiles {
 }
 
 /**
- * What is hashed of a plan: the file as it is, or, where it includes others, all of them. No file of the first kind
- * looks like the second: NUL is in none.
+ * Returns the text to hash for a plan: the file itself, or if it includes others, all of them. The two forms never
+ * collide, because no file contains NUL.
  */
 export const hashedText = (text: string, includes: readonly IncludedText[]): string => {
   if (includes.length === 0) return text;
@@ -53,21 +53,21 @@ export const hashedText = (text: string, includes: readonly IncludedText[]): str
   return `\0include\0${JSON.stringify([text, ...rows.sort(([left], [right]) => (left < right ? -1 : 1))])}`;
 };
 
-/** What is known of the files that one file includes while it is parsed. */
+/** The state of one file's includes during parsing. */
 export class IncludeState {
   readonly find: Includes;
   readonly yaml: YamlSums = { tokens: 0, marks: 0 };
-  /** Paths of the files that are being read, the outermost first. */
+  /** Paths of the files that are being read, outermost first. */
   readonly path: string[] = [];
-  /** All that were asked for. */
+  /** All requested paths. */
   readonly asked = new Set<string>();
-  /** What each was read as; null where it has mistakes. */
+  /** The result of reading each file; null if it has mistakes. */
   readonly read = new Map<string, unknown>();
-  /** Characters of all texts, each counted once. */
+  /** The characters of all texts, each counted once. */
   characters: number;
-  /** Steps that the file itself has from others. */
+  /** The number of the file's steps that come from other files. */
   steps = 0;
-  /** Whether some were not read: their steps are not known. */
+  /** Whether some files were not read, so that their steps are unknown. */
   hasUnread = false;
 
   constructor(text: string, find: Includes) {

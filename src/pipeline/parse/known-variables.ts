@@ -6,7 +6,7 @@ import { inputNames } from "./parse-steps.ts";
 import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 import { plannedExpressions, planOfJob, toolVersions } from "./plan-contents.ts";
 
-/** Keys of the variables that the pipeline's builds receive; those of the service itself may be absent. */
+/** The keys of the variables that the pipeline's builds receive. The service's own may be absent. */
 export interface KnownVariables {
   vars: Iterable<string>;
   secrets: Iterable<string>;
@@ -16,12 +16,12 @@ class VariableChecker {
   readonly mistakes: Mistake[] = [];
   readonly #vars: Set<string>;
   readonly #secrets: Set<string>;
-  /** Keys in the environment here; null after a step that may have added more. */
+  /** The keys in the environment at this place; null after a step that may have added more. */
   env: Set<string> | null;
-  /** What else a job's expressions can name. */
+  /** The other names in a job's expressions. */
   job: Pick<KnownNames, "job" | "level"> = {};
 
-  /** Names of the inputs that the step's file has. */
+  /** The names of the inputs of the step's file. */
   #inputs: Pick<KnownNames, "inputs"> = {};
   readonly #checkedScopes = new Set<InputScope>();
   readonly #hasUnread: boolean;
@@ -53,7 +53,7 @@ class VariableChecker {
     }
   }
 
-  /** What is written in `with`, once for all steps that it is for. */
+  /** Checks the values in `with`, once for all steps that they are for. */
   #enter(scope: InputScope | undefined, steps: string[]): void {
     if (scope && !this.#checkedScopes.has(scope)) {
       this.#checkedScopes.add(scope);
@@ -87,7 +87,7 @@ const checkSteps = (walk: VariableChecker, { job }: Pick<Plan, "job">): string[]
   return steps;
 };
 
-/** Looks at what is evaluated before the job runs. */
+/** Checks the expressions that are evaluated before the job runs. */
 const checkPlanned = (walk: VariableChecker, definition: JobDefinition): void => {
   const { names: job } = definition;
   walk.job = { job, level: "condition" };
@@ -106,13 +106,13 @@ const checkJob = (plan: Plan, definition: JobDefinition, variables: KnownVariabl
   return walk.mistakes;
 };
 
-/** Each place once, in the order of the file. */
+/** Returns each place once, in the order of the file. */
 const inOrder = (mistakes: Mistake[]): Mistake[] => {
   const firstAtPlace = new Map(mistakes.map((one) => [placeKey(one), one]));
   return [...firstAtPlace.values()].slice(0, FILE_LIMITS.mistakes).sort(byPlace);
 };
 
-/** Mistakes for each variable in a plan that its build does not have, or has as the other kind. */
+/** Reports each variable in a plan that its build does not have, or has as the other kind. */
 export const unknownVariables = (plan: Plan, variables: KnownVariables): Mistake[] => {
   const walk = new VariableChecker(variables, plan);
   walk.template(plan.name, []);
@@ -123,7 +123,9 @@ export const unknownVariables = (plan: Plan, variables: KnownVariables): Mistake
   return inOrder(walk.mistakes);
 };
 
-/** The same for what is evaluated before any job runs: conditions of jobs, their names and requirements. */
+/**
+ * The same for expressions that are evaluated before any job runs: conditions of jobs, their names and requirements.
+ */
 export const unknownBeforeJobs = (plan: Plan, variables: KnownVariables): Mistake[] =>
   inOrder(
     (plan.jobs ?? []).flatMap((definition) => {

@@ -30,7 +30,7 @@ export const parseArtifacts = (artifacts: WrittenArtifact[] | undefined, context
   });
 };
 
-/** The jobs that one needs, and those that they need. */
+/** Returns a job's needs, direct and indirect. */
 const allNeeds = (job: JobOfFile, all: Map<string, JobOfFile>): Set<string> => {
   const neededJobs = new Set<string>();
   const queue = [job];
@@ -46,7 +46,7 @@ const allNeeds = (job: JobOfFile, all: Map<string, JobOfFile>): Set<string> => {
 
 const folderParts = (folder: string): string[] => folder.split("/").filter((part) => part !== "" && part !== ".");
 
-/** What a job takes from jobs that it needs, directly or through others. */
+/** Parses the downloads from jobs that a job needs, directly or indirectly. */
 export const parseDownloads = (
   downloads: WrittenDownload[] | undefined,
   job: JobOfFile,
@@ -58,12 +58,15 @@ export const parseDownloads = (
     if (!from || !to) return [];
     if (!all.has(from.text)) context.mistake(from.node, noJobNamed(from.text), closestName(from.text, [...all.keys()]));
     else if (!needed.has(from.text))
-      context.mistake(from.node, "Only jobs that this one `needs`, directly or through others, have ended before it");
+      context.mistake(
+        from.node,
+        "Only jobs that this one `needs`, directly or indirectly, have ended before it begins",
+      );
     return [{ from: from.text, artifact: artifact?.text ?? null, to: folderParts(to.text) }];
   });
 };
 
-/** What a job finds again. `parser` knows what can be named before the first step. */
+/** Parses a job's caches. `parser` knows the names that exist before the first step. */
 export const parseCaches = (entries: WrittenCache[] | undefined, parser: TemplateParser): { caches?: PlanCache[] } => {
   const { context } = parser;
   if (!entries) return {};

@@ -4,7 +4,7 @@ import { FILE_LIMITS, FileLimitExceeded } from "../fields/limits.ts";
 import type { Mistake, Position } from "../mistake.ts";
 import type { IncludeState } from "./included-files.ts";
 
-/** The node that each alias refers to: the last one before it with that anchor, or undefined. */
+/** Maps each alias to its node: the last one before it with that anchor, or undefined. */
 const resolveAliases = (document: Document.Parsed): Map<Node, Node | undefined> => {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node | undefined>();
@@ -20,10 +20,10 @@ const resolveAliases = (document: Document.Parsed): Map<Node, Node | undefined> 
   return targets;
 };
 
-/** The file that a document is of, and the files that it includes. */
+/** The file of a document, and the files that it includes. */
 interface ContextOptions {
   included: IncludeState;
-  /** Of a file that another includes: its path, and the context of that one. Both count as one file to the limits. */
+  /** Set for an included file: its path, and the context of the including file. The limits treat both as one file. */
   within?: { file: string; context: ParseContext };
 }
 
@@ -42,7 +42,7 @@ export class ParseContext {
   readonly #lines: LineCounter;
   readonly #reported: Map<Mistake[], Set<number>>;
   readonly #memoized = new Map<Node, Map<string, unknown>>();
-  /** The alias resolved last: a limit that aliases exceed is reported there. */
+  /** The last resolved alias. A limit that aliases exceed is reported there. */
   #alias: Node | undefined;
 
   constructor(source: string, document: Document.Parsed, lines: LineCounter, { included, within }: ContextOptions) {
@@ -63,7 +63,7 @@ export class ParseContext {
     return { line, column: col, ...(this.#file === undefined ? {} : { file: this.#file }) };
   }
 
-  /** Whether no more mistakes are reported: locating each takes time. */
+  /** Whether no more mistakes are reported, because locating each takes time. */
   get isFull(): boolean {
     return this.mistakes.length >= FILE_LIMITS.mistakes;
   }
@@ -81,7 +81,7 @@ export class ParseContext {
     this.#report(this.hints, where, { message });
   }
 
-  /** Adds the first message for an offset: a later one is a consequence of it, or of another alias to it. */
+  /** Adds the first message for an offset. A later one is a consequence of it, or comes from another alias of it. */
   #report(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
     const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
     const offsets = this.#reported.get(among);
@@ -90,17 +90,17 @@ export class ParseContext {
     among.push({ ...this.positionAt(offset), ...what });
   }
 
-  /** A limit that the file exceeds at this offset. */
+  /** Creates an error for a limit that the file exceeds at this offset. */
   limit(message: string, offset: number): FileLimitExceeded {
     return new FileLimitExceeded(message, offset, this.positionAt(offset));
   }
 
-  /** The node itself, or the node that an alias refers to: to look at it, where `resolve` reads it afterwards. */
+  /** Returns the node itself, or the node of an alias, for a look before `resolve` reads it. */
   peek(node: Node): Node | undefined {
     return isAlias(node) ? this.#aliases.get(node) : node;
   }
 
-  /** The node itself, or the node that an alias refers to. @throws {FileLimitExceeded} */
+  /** Returns the node itself, or the node of an alias. @throws {FileLimitExceeded} */
   resolve(node: Node): Node | undefined {
     if (isAlias(node)) this.#alias = node;
     const target = this.peek(node);
@@ -115,7 +115,7 @@ export class ParseContext {
     return target;
   }
 
-  /** Counts the tokens of an expression, with `${{` and `}}`. @throws {FileLimitExceeded} */
+  /** Counts the tokens of an expression, including `${{` and `}}`. @throws {FileLimitExceeded} */
   countExpression(tokens: number, at: number): void {
     this.#sums.expressionTokens += tokens;
     if (this.#sums.expressionTokens <= FILE_LIMITS.expressionTokens) return;

@@ -23,7 +23,7 @@ import type { JobDefinition } from "./plan.ts";
 
 type WrittenJob = { key: string; node: Node; value: JobOfFile };
 
-/** Keys that a job without steps may have: nothing of it reaches an agent. */
+/** Keys that a job without steps may have, because none of them concerns an agent. */
 const WITHOUT_STEPS = new Set(["node", "name", "needs", "if", "gate", "continue-on-error"]);
 
 const DEFAULT_GATE_HOURS = 72;
@@ -39,7 +39,7 @@ const jobNames = (job: JobOfFile, all: Map<string, JobOfFile>): JobNames => ({
   ),
 });
 
-/** What a job says that makes no sense together. */
+/** Reports keys of a job that contradict each other. */
 const checkKeys = ({ node, value: job }: WrittenJob, context: ParseContext): void => {
   if (!job.matrix && (job["max-parallel"] ?? job["fail-fast"]) !== undefined)
     context.mistake(node, "`max-parallel` and `fail-fast` are for a job with a `matrix`");
@@ -72,7 +72,7 @@ const parseConcurrency = ({ concurrency }: JobOfFile, parser: TemplateParser): J
       }
     : null;
 
-/** What the agent does: the steps, with what the file says of all its jobs. */
+/** Parses the agent's part: the steps, with the file's settings for all jobs. */
 const parseWork = (
   job: JobOfFile,
   file: JobsFile,
@@ -146,7 +146,7 @@ const parseDefinition = (
   };
 };
 
-/** What all jobs together exceed. */
+/** Reports limits that all jobs together exceed. */
 const checkSums = (jobs: WrittenJob[], context: ParseContext): void => {
   let [steps, combinations, gates] = [0, 0, 0];
   for (const { node, value: job } of jobs) {
@@ -163,7 +163,7 @@ const checkSums = (jobs: WrittenJob[], context: ParseContext): void => {
   }
 };
 
-/** The jobs of a file in its order. Mistakes are in the context. */
+/** Parses the jobs of a file in order. Mistakes are in the context. */
 export const parseJobs = (file: JobsFile, context: ParseContext): JobDefinition[] => {
   const jobs = file.jobs ?? [];
   const all = new Map(jobs.map(({ key, value }) => [key, value]));

@@ -5,7 +5,7 @@ import type { TemplateParser } from "../yaml/template-parser.ts";
 import type { ParseContext } from "./parse-context.ts";
 import type { Checkout, LocatedExpression, NamedTool, RequiresTemplate, ToolsTemplate } from "./plan.ts";
 
-/** A flag, or one expression for it. */
+/** Parses a flag, or one expression for it. */
 export const parseFlag = (
   flag: boolean | ScalarText | undefined,
   parser: TemplateParser,
@@ -21,7 +21,7 @@ const parsePlatform = (platform: (typeof PLATFORMS)[number] | ScalarText | undef
 
 const parseLabel = (label: ScalarText, parser: TemplateParser) => parser.template(label);
 
-/** What a job requires of its agent, with expressions in it. */
+/** Parses a job's requirements for its agent, with their expressions. */
 export const parseRequires = (requires: WrittenRequires | undefined, parser: TemplateParser): RequiresTemplate => ({
   platform: parsePlatform(requires?.platform, parser),
   ios: parseFlag(requires?.ios, parser),
@@ -31,7 +31,7 @@ export const parseRequires = (requires: WrittenRequires | undefined, parser: Tem
   xcode: null,
 });
 
-/** What the file requires for all its jobs, where a job says nothing else. */
+/** Merges requirements: the file's apply to all jobs, unless a job overrides them. */
 export const mergeTemplates = (own: RequiresTemplate, outer: RequiresTemplate): RequiresTemplate => ({
   platform: own.platform ?? outer.platform,
   ios: own.ios ?? outer.ios,
@@ -41,7 +41,7 @@ export const mergeTemplates = (own: RequiresTemplate, outer: RequiresTemplate): 
   xcode: own.xcode ?? outer.xcode,
 });
 
-/** How the commit is fetched: `outer` is what the file says of all its jobs, where `own` leaves something out. */
+/** Parses how to fetch the commit. `outer` is the file's setting for all its jobs, for anything that `own` omits. */
 export const parseCheckout = (own?: WrittenCheckout, outer?: WrittenCheckout): Checkout | false => {
   if (own === false || (own === undefined && outer === false)) return false;
   const merged = { ...(outer || {}), ...own };
@@ -65,11 +65,11 @@ const parseNamedTools = (tools: WrittenTools | undefined, parser: TemplateParser
       }))
     : [];
 
-/** The tools that a file or a job names; null for none. */
+/** Parses the tools of a file or a job; null for none. */
 export const parseTools = (tools: WrittenTools | undefined, parser: TemplateParser): ToolsTemplate | null =>
   tools === "auto" ? "auto" : tools ? parseNamedTools(tools, parser) : null;
 
-/** The tools of a job: its own stand before those of the file. `auto` stands alone. */
+/** Merges the tools of a job: its own precede those of the file. `auto` cannot be combined. */
 export const mergeTools = (own: ToolsTemplate | null, outer: ToolsTemplate | null): ToolsTemplate | null => {
   if (own === null || outer === null) return own ?? outer;
   if (own === "auto" || outer === "auto") return own;
@@ -77,11 +77,14 @@ export const mergeTools = (own: ToolsTemplate | null, outer: ToolsTemplate | nul
   return [...outer.filter(({ name }) => !names.has(name)), ...own];
 };
 
-/** Xcode is no tool that is set up: an agent has it, or another one gets the job. */
+/** Finds Xcode, which is not set up: an agent has it, or another agent gets the job. */
 export const xcodeIn = (tools: ToolsTemplate | null): NamedTool | null =>
   typeof tools === "object" ? (tools?.find(({ name }) => name === XCODE) ?? null) : null;
 
-/** The version that a file of steps requires. Nothing can be put in its place there: the agent is chosen without it. */
+/**
+ * Returns the version that a file of steps requires. It cannot contain expressions, because the agent is chosen before
+ * they are evaluated.
+ */
 export const plainXcode = (tools: ToolsTemplate | null, context: ParseContext): string | null => {
   const version = xcodeIn(tools)?.version;
   if (!version) return null;

@@ -8,7 +8,7 @@ import type { ParseContext } from "./parse-context.ts";
 import type { EnvEntry, InputScope, PlanStep, Retry, Shell, Template } from "./plan.ts";
 import type { IncludeCall, PlacedStep } from "./step-list.ts";
 
-/** The names that expressions in an included file can read. */
+/** Returns the names that expressions in an included file can read. */
 export const inputNames = (scope: InputScope | undefined): Pick<KnownNames, "inputs"> =>
   scope ? { inputs: [...scope.values.keys()] } : {};
 
@@ -16,7 +16,7 @@ export const inputNames = (scope: InputScope | undefined): Pick<KnownNames, "inp
 class InputScopes {
   readonly #scopes = new Map<IncludeCall, Map<InputScope | undefined, InputScope>>();
 
-  /** `calls` begins with the innermost; `names` is what the step's own expressions can name. */
+  /** `calls` begins with the innermost. `names` are those in the step's own expressions. */
   find(calls: IncludeCall[], names: KnownNames): InputScope | undefined {
     const [call, ...around] = calls;
     if (!call) return undefined;
@@ -68,7 +68,7 @@ export const parseCondition = (condition: boolean | ScalarText | undefined, node
   return parser.expression(node as Scalar, String(condition), 0, "null");
 };
 
-/** Checks the literal parts; a folder with expressions is checked again when they have values. */
+/** Checks the literal parts. A folder with expressions is checked again when they have values. */
 const parseFolder = (scalar: ScalarText, parser: TemplateParser): Template => {
   const folder = parser.template(scalar);
   const problem = folderProblem(folder.map((part) => (typeof part === "string" ? part : "?")).join(""));
@@ -109,7 +109,7 @@ const parseStep = (
   };
 };
 
-/** What the file, or a job of it, says of all its steps. */
+/** The settings of a file, or of one of its jobs, for all its steps. */
 interface StepDefaults {
   shell: Shell | undefined;
   folder: ScalarText | undefined;
@@ -117,7 +117,7 @@ interface StepDefaults {
   env: string[];
 }
 
-/** The steps of a file or of a job; `job` is what else their expressions can name. */
+/** Parses the steps of a file or of a job. `job` has the other names in their expressions. */
 export const parseSteps = (
   steps: PlacedStep[],
   { shell = "bash", ...rest }: StepDefaults,

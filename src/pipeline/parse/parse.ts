@@ -86,7 +86,7 @@ const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
   };
 };
 
-/** Mistakes in the jobs of a file for another CI are reported too. */
+/** Also reports mistakes in the jobs of a file for another CI. */
 const checkJobs = (root: Node, context: ParseContext): void => {
   for (const node of jobsIn(root, FILE_FIELDS, context)) {
     const job = OTHER_CI_JOB.parse(node, context);
@@ -99,7 +99,7 @@ interface Kinds<Also> {
   jobs: NodeParser<JobsFile & Also>;
 }
 
-/** Parses a file as one of steps or one of jobs. `file` has all that it says. */
+/** Parses a file as one of steps or one of jobs. `file` has all its keys. */
 const readAs = <Also>(
   kinds: Kinds<Also>,
   root: Node,
@@ -124,15 +124,15 @@ const planIn = (root: Node, context: ParseContext): Plan | undefined => {
 };
 
 /**
- * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake too. Whatever it says of
- * when it is built: that breaks no build. `includes` has the files that it includes.
+ * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake too. Ignores its
+ * triggers, which cannot break a build. `includes` has the files that it includes.
  */
 export const parsePlan = (text: string, includes?: Includes): ParsedPlan => {
   const { value, hints, mistakes } = readFile(text, planIn, includes);
   return mistakes ? { mistakes } : { plan: value, hints };
 };
 
-/** All that a pipeline file says. */
+/** All contents of a pipeline file. */
 interface WholeFile {
   plan: Plan;
   triggers: Triggers;
@@ -144,9 +144,9 @@ const fileIn = (root: Node, context: ParseContext): WholeFile | undefined => {
   const { plan, file } = result;
   const triggers = triggersOfFile(file, context);
   if (file.on && !wantsAny(triggers.on))
-    context.hint(file.on.node, "No push, tag or pull request builds this: `on` has none of them");
+    context.hint(file.on.node, "No push, tag or pull request triggers this pipeline: `on` has none of them");
   return { plan: withUnread(plan, context), triggers };
 };
 
-/** Parses and checks all that a pipeline file says, also when it is built. */
+/** Parses and checks a whole pipeline file, including its triggers. */
 export const parseFile = (text: string, includes?: Includes): FileRead<WholeFile> => readFile(text, fileIn, includes);

@@ -23,7 +23,10 @@ import { INCLUDED_SCHEMA, STEPS } from "./step-list.ts";
 const textKeys = (node: Node | undefined): string[] =>
   isMap(node) ? node.items.map((pair) => (isScalar(pair.key) ? String(pair.key.value) : "")) : [];
 
-/** Whether the value of a key is a job, as at the top of GitLab files and in `workflows` of Codemagic and Bitrise. */
+/**
+ * Reports whether the value of a key is a job, as at the top of GitLab files and in `workflows` of Codemagic and
+ * Bitrise.
+ */
 const isJob = (value: Node, context: ParseContext): boolean =>
   textKeys(context.resolve(value)).some((key) => /^(?:steps|scripts?|stage|extends|commands|trigger)$/.test(key));
 
@@ -32,7 +35,10 @@ const childNodes = (node: Node | undefined): Node[] => {
   return isMap(node) ? node.items.map((pair) => pair.value).filter(isNode) : [];
 };
 
-/** The jobs of a file for another CI: in `jobs`, `stages`, `workflows`, or any top-level key that is not in `knownKeys`. */
+/**
+ * Finds the jobs of a file for another CI: in `jobs`, `stages`, `workflows`, or any top-level key that is not in
+ * `knownKeys`.
+ */
 export const jobsIn = (file: Node, knownKeys: Record<string, unknown>, context: ParseContext): Node[] => {
   const target = context.resolve(file);
   if (!isMap(target)) return [];
@@ -52,30 +58,30 @@ export const jobsIn = (file: Node, knownKeys: Record<string, unknown>, context: 
 const name = field(text(), "A name for readers of the file. The service shows the pipeline's own name.");
 const timeout = wholeNumber(1, TIMEOUT_MINUTES);
 
-/** Keys at the top of a file of steps that say what its builds do. */
+/** Keys at the top of a file of steps that define its builds. */
 const BUILD_FIELDS = {
   name,
   env,
   defaults: field(STEP_DEFAULTS, "Defaults for the steps."),
   requires: field(REQUIRES, "Requirements for the agent, in addition to the pipeline's."),
-  "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit holds too."),
+  "timeout-minutes": field(timeout, "Minutes after which the build is stopped; the pipeline's own limit also applies."),
   checkout: field(CHECKOUT, "How the commit is fetched; false for a build without its files."),
   tools: field(TOOLS, "Tools with their versions that are set up before the first step, or `auto`. May use ${{ }}."),
   groups: field(GROUP_NAMES, "Protected variable groups whose variables the build gets."),
   artifacts: field(ARTIFACTS, "Files that are kept when the steps have ended."),
-  cache: field(CACHES, "Files that the next build finds again."),
-  reports: field(REPORTS, "What its tools say about its tests."),
-  retry: field(JOB_RETRY, "How often it is tried again after its steps failed or its time was over; 0 by default."),
+  cache: field(CACHES, "Files to cache for later builds."),
+  reports: field(REPORTS, "The test reports of its tools."),
+  retry: field(JOB_RETRY, "How often it is retried after its steps failed or timed out; 0 by default."),
   steps: { ...field(STEPS, "The steps, in order."), required: true },
 };
 
-/** Keys at the top of a file with `jobs`: but for `name` and `jobs`, each job may say otherwise. */
+/** Keys at the top of a file with `jobs`. Each job may override them, except `name` and `jobs`. */
 const JOBS_FIELDS = {
   name,
   env,
   defaults: field(STEP_DEFAULTS, "Defaults for the steps of all jobs."),
   requires: field(REQUIRES_OF_JOB, "Requirements for the agents of all jobs, in addition to the pipeline's."),
-  "timeout-minutes": field(timeout, "Minutes after which a job is stopped; the pipeline's own limit holds too."),
+  "timeout-minutes": field(timeout, "Minutes after which a job is stopped; the pipeline's own limit also applies."),
   checkout: field(CHECKOUT, "How the jobs fetch the commit; false for jobs without its files."),
   tools: field(TOOLS, "Tools that are set up for all jobs, or `auto`. May use ${{ }}."),
   "fail-fast": field(flag, "Whether the first failure of a job ends all others; false by default."),
@@ -95,7 +101,7 @@ const ADVICE: MappingAdvice = {
 
 const inJobs = (key: string): string | undefined =>
   ["groups", "gate", "retry", "artifacts", "downloads", "reports", "cache"].includes(key)
-    ? "Write it in the job that it is for"
+    ? "Write it in the job that needs it"
     : undefined;
 
 const JOBS_ADVICE: MappingAdvice = {
@@ -106,7 +112,7 @@ const JOBS_ADVICE: MappingAdvice = {
       : (inJobs(key) ?? JOB_KEY_ADVICE.get(key) ?? FILE_KEY_ADVICE.get(key)),
 };
 
-/** Whether it is a file with `jobs`. */
+/** Reports whether the file has `jobs`. */
 export const hasJobs = (root: Node): boolean =>
   isMap(root) && root.items.some(({ key }) => isScalar(key) && key.value === "jobs");
 
@@ -121,25 +127,25 @@ export const PIPELINE_FILE = kinds(
 const ANYTHING = field<unknown>({ schema: {}, parse: () => null }, "Read from the default branch, by the service.");
 const ANY_TRIGGERS = { on: ANYTHING, supersede: ANYTHING, schedule: ANYTHING };
 
-/** A file as an agent reads it. When it is built is decided elsewhere: what it says of that is not looked at. */
+/** A file as an agent reads it. The agent ignores its triggers, which are decided elsewhere. */
 export const RUNNABLE_FILE = kinds(
   mapping({ ...BUILD_FIELDS, ...ANY_TRIGGERS }, ADVICE),
   mapping({ ...JOBS_FIELDS, ...ANY_TRIGGERS }, JOBS_ADVICE),
 );
 
-/** A job in a file for another CI: it has the keys of a pipeline file, none of them required. */
+/** A job in a file for another CI. It has the keys of a pipeline file, and requires none of them. */
 export const OTHER_CI_JOB = mapping(
   { ...BUILD_FIELDS, steps: { ...BUILD_FIELDS.steps, required: false } },
   { name: "a job", adviceForKey: (key) => jobKeyAdvice(key) ?? FILE_KEY_ADVICE.get(key) },
 );
 
-/** What a file says of its builds. */
+/** The parts of a file about its builds. */
 export type StepsFile = MappingOf<typeof BUILD_FIELDS>;
 export type JobsFile = MappingOf<typeof JOBS_FIELDS>;
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
-/** JSON Schema of pipeline files, for editors; built from the parsers that check a file. */
+/** The JSON Schema of pipeline files, for editors. It is built from the parsers that check a file. */
 export const PIPELINE_SCHEMA = {
   $schema: DRAFT,
   title: "Millrace pipeline",
@@ -149,5 +155,5 @@ export const PIPELINE_SCHEMA = {
   ],
 };
 
-/** The same of files that they include. */
+/** The same for files that they include. */
 export const INCLUDE_SCHEMA = { $schema: DRAFT, title: "Steps that Millrace pipelines include", ...INCLUDED_SCHEMA };

@@ -1,23 +1,26 @@
 import { FEATURES, type Feature } from "../../protocol/jobs.ts";
 import type { JobDefinition, LocatedExpression, Plan, PlanStep, Template, ToolsTemplate } from "./plan.ts";
 
-/** Key of the only job of a file of steps, where it is planned. */
+/** The key of the only job of a file of steps, if it is planned. */
 export const ONLY_JOB = "build";
 
-/** Whether the jobs of a file are planned before any runs: also of one of steps that asks for groups or further tries. */
+/**
+ * Reports whether the jobs of a file are planned before any runs. This includes a file of steps that requests groups or
+ * retries.
+ */
 export const isPlanned = ({ jobs, groups, retry }: Plan): boolean => jobs !== null || groups.length > 0 || retry > 0;
 
-/** The plan, where its jobs are planned before any runs; null where an agent runs the steps of the file as they are. */
+/** Returns the plan if its jobs are planned before any runs; null if an agent runs the steps of the file directly. */
 export const planToExpand = (plan: Plan | null | undefined): Plan | null => (plan && isPlanned(plan) ? plan : null);
 
-/** The plan of one job of a file with `jobs`, as that of a file which has its steps alone. */
+/** Returns the plan of one job of a file with `jobs`, in the form of a file with only its steps. */
 export const planOfJob = (plan: Plan, definition: JobDefinition): Plan => {
   const { job, env, groups, name } = definition;
   return {
     ...plan,
     name,
     env: [...plan.env, ...env],
-    // What its combination requires was decided when the build was planned: only agents that have it get the job.
+    // Planning the build fixed the requirements of its combination, and only agents that meet them get the job.
     job: { ...job, requires: {} },
     jobs: null,
     groups,
@@ -28,7 +31,7 @@ export const planOfJob = (plan: Plan, definition: JobDefinition): Plan => {
 const expressionsIn = (template: Template | null): LocatedExpression[] =>
   (template ?? []).filter((part) => typeof part !== "string");
 
-/** The versions of tools that a file or job names. */
+/** Returns the versions of the tools of a file or a job. */
 export const toolVersions = (tools: ToolsTemplate | null): Template[] =>
   typeof tools === "object" ? (tools ?? []).map(({ version }) => version) : [];
 
@@ -41,7 +44,7 @@ const listTemplates = ({ name, concurrency, gate, job: { requires, tools } }: Jo
   ...toolVersions(tools),
 ];
 
-/** The expressions of a job itself that are evaluated when the build is planned. */
+/** Returns the expressions of a job itself that are evaluated when the build is planned. */
 export const plannedExpressions = (job: JobDefinition): LocatedExpression[] => {
   const { ios, android, web } = job.job.requires;
   const flags = [job.mayFail, ios, android, web].filter((one) => typeof one === "object" && one !== null);
@@ -56,14 +59,14 @@ const isTriedAgain = ({ retry }: { retry: number }, steps: PlanStep[]): boolean 
 const partFeatures = (part: Part, retry: number): Partial<Record<Feature, boolean>> => ({
   retry: isTriedAgain({ retry }, part.steps),
   tools: part.tools !== null,
-  // Programs learned to read reports together with artifacts.
+  // Agents that read reports are those that handle artifacts: both came in the same release.
   artifacts: [part.artifacts, part.downloads, part.reports.junit].some((list) => list.length > 0),
   cache: (part.caches ?? []).length > 0,
 });
 
 /**
- * What an agent's program must know to run any job of the file: each reads the file as a whole, and refuses it for a
- * word that it does not know.
+ * Returns the features that an agent needs to run any job of the file. Each agent reads the whole file, and rejects it
+ * for an unknown word.
  */
 export const neededFeatures = (plan: Plan, { includesFiles }: { includesFiles: boolean }): Feature[] => {
   const parts = [

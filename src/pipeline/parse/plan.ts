@@ -29,28 +29,28 @@ export interface Script {
   references: { name: string; value: LocatedExpression }[];
 }
 
-/** How often a failed step is run again, and when. */
+/** How often and when to retry a failed step. */
 export interface Retry {
   /** Tries after the first one. */
   times: number;
-  /** Exit codes after which there is another try; null for any failure. */
+  /** Exit codes that allow another try; null for any failure. */
   on: number[] | null;
-  /** Seconds before each of them. */
+  /** Seconds before each retry. */
   waitSeconds: number;
 }
 
 export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
 
-/** What the value of an input must be. */
+/** The type of an input's value. */
 export interface InputKind {
   type: (typeof INPUT_TYPES)[number];
-  /** Of a choice. */
+  /** The options of a choice. */
   options: string[];
 }
 
 export type InputLiteral = string | number | boolean | null;
 
-/** The values that the steps of an included file read as `inputs`, and those of the file that includes it. */
+/** The values that the steps of an included file read as `inputs`, and those of the including file. */
 export interface InputScope {
   values: Map<string, InputLiteral | (InputKind & { template: Template; position: Position })>;
   outer?: InputScope;
@@ -61,30 +61,30 @@ export interface PlanStep {
   /** Null shows the first line of the script instead. */
   name: Template | null;
   run: Script;
-  /** First line of `run` as written, to show for a step without a name. */
+  /** The first line of `run` as written, to show for a step without a name. */
   firstLine: string;
   shell: Shell;
   env: EnvEntry[];
   if: LocatedExpression | null;
   workingDirectory: Template | null;
-  /** Of each try. */
+  /** Per try. */
   timeoutMinutes: number | null;
   retry: Retry | null;
   continueOnError: boolean;
   position: Position;
-  /** Of a step in an included file. */
+  /** Set for a step in an included file. */
   inputs?: InputScope;
 }
 
 export interface Checkout {
-  /** Commits to fetch; 0 is the whole history. */
+  /** The number of commits to fetch; 0 is the whole history. */
   depth: number;
   submodules: "none" | "direct" | "recursive";
   lfs: boolean;
   fetchTags: boolean;
-  /** The same path for each build of the pipeline on an agent; absent for a path of the build's own. */
+  /** The same path for each build of the pipeline on an agent; absent for the build's own path. */
   path?: "stable";
-  /** The files have the times of the commits that changed them; absent for the time of the checkout. */
+  /** Files get the times of the commits that changed them; absent for the time of the checkout. */
   mtimes?: "commit";
 }
 
@@ -95,13 +95,13 @@ export interface NamedTool {
   position: Position;
 }
 
-/** `auto`: those that files of the commit name. */
+/** `auto`: the tools that files of the commit name. */
 export type ToolsTemplate = "auto" | NamedTool[];
 
-/** Files that are kept when the steps have ended. */
+/** Files to keep when the steps have ended. */
 export interface PlanArtifact {
   name: string;
-  /** Files, folders and patterns; one with `!` takes away from those before it. */
+  /** Files, folders and patterns. One with `!` excludes matches of earlier ones. */
   paths: string[];
   as: "files" | "tar";
   keepDays: number | null;
@@ -109,15 +109,15 @@ export interface PlanArtifact {
   when: "success" | "failure" | "always";
 }
 
-/** What is put into a folder of the checkout before the first step: all artifacts of a job where none is named. */
+/** Files to put into a folder of the checkout before the first step: all artifacts of a job, if none is named. */
 export interface PlanDownload {
   from: string;
   artifact: string | null;
-  /** The parts of the folder. */
+  /** The parts of the folder's path. */
   to: string[];
 }
 
-/** What a job finds again in its next build. */
+/** A cache that a job restores in its next build. */
 export interface PlanCache {
   name: string;
   /** In the checkout, or below `~/`. */
@@ -127,10 +127,10 @@ export interface PlanCache {
   key: Template | null;
   /** Beginnings of the key. */
   fallback: Template[];
-  /** One for all combinations of the matrix. */
+  /** One cache for all combinations of the matrix. */
   isShared: boolean;
   save: "success" | "always" | "never";
-  /** A large one is sent to the service too. */
+  /** Whether to upload even a large entry to the service. */
   isRemote: boolean;
 }
 
@@ -140,18 +140,18 @@ interface PlanJob {
   timeoutMinutes: number | null;
   /** False: the job runs without the commit's files. */
   checkout: Checkout | false;
-  /** What is set up before the first step; null for nothing. */
+  /** The tools to set up before the first step; null for none. */
   tools: ToolsTemplate | null;
   steps: PlanStep[];
   artifacts: PlanArtifact[];
   downloads: PlanDownload[];
-  /** Where reports of tests are, as paths and patterns of files. */
+  /** The paths and patterns of test reports. */
   reports: { junit: string[] };
-  /** Absent where the file names none. */
+  /** Absent if the file names none. */
   caches?: PlanCache[];
 }
 
-/** What the agent must have, where the job's combination of its matrix may decide it. */
+/** The requirements for the agent, which may depend on the job's combination of its matrix. */
 export interface RequiresTemplate {
   platform: Requires["platform"] | Template;
   ios: boolean | LocatedExpression | null;
@@ -162,7 +162,7 @@ export interface RequiresTemplate {
   xcode: NamedTool | null;
 }
 
-/** A job as the file writes it: with a matrix it becomes several. */
+/** A job as the file defines it. A matrix turns it into several. */
 export interface JobDefinition {
   key: string;
   position: Position;
@@ -170,21 +170,21 @@ export interface JobDefinition {
   /** Direct needs, in the order written. */
   needs: { job: string; isOptional: boolean }[];
   if: LocatedExpression | null;
-  /** The combinations of its matrix, in GitHub's order; null without a matrix. `axes` are their keys that vary. */
+  /** The combinations of its matrix, in GitHub's order; null without a matrix. `axes` are the keys that vary. */
   matrix: { axes: string[]; combinations: Matrix[] } | null;
   maxParallel: number | null;
   failFast: boolean;
   mayFail: boolean | LocatedExpression;
-  /** Further tries after its steps failed. */
+  /** Retries after its steps failed. */
   retry: number;
   concurrency: { group: Template; limit: number; whenBusy: Concurrency["whenBusy"]; position: Position } | null;
   gate: { message: Template | null; by: Role; timeoutHours: number; hostStatus: Gate["hostStatus"] } | null;
   groups: string[];
   outputs: { name: string; value: Template; position: Position }[];
-  /** Variables of this job alone; those of the file stand before them. */
+  /** Variables of this job alone. Those of the file precede them. */
   env: EnvEntry[];
   job: Omit<PlanJob, "requires"> & { requires: RequiresTemplate };
-  /** What its expressions can name. */
+  /** The names in its expressions. */
   names: JobNames;
 }
 
@@ -192,15 +192,15 @@ export interface JobDefinition {
 export interface Plan {
   name: Template | null;
   env: EnvEntry[];
-  /** Of a file with `jobs` it has no steps: see `planOfJob`. */
+  /** Without steps for a file with `jobs`: see `planOfJob`. */
   job: PlanJob;
   /** Null for a file of steps. */
   jobs: JobDefinition[] | null;
   /** Whether the first failure of a job ends all others. */
   failFast: boolean;
-  /** Variable groups that a file of steps asks for. */
+  /** Variable groups that a file of steps requests. */
   groups: string[];
-  /** Further tries of a file of steps after they failed. */
+  /** Retries of a file of steps after they failed. */
   retry: number;
   /** Only in a check: it includes files that nobody read. */
   hasUnread?: true;

@@ -18,12 +18,14 @@ export type FileRead<Value> =
   | { value: Value; hints: Mistake[]; mistakes?: undefined }
   | { value?: undefined; hints?: undefined; mistakes: Mistake[] };
 
-/** Makes a value of a file's root. It has none where it returns undefined or adds mistakes to the context. */
+/** Reads a value from a file's root. There is no value if it returns undefined or adds mistakes to the context. */
 type Reader<Value> = (root: Node, context: ParseContext) => Value | undefined;
 
 const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort(byPlace);
 
-/** The offset to report for an error of YAML: for an unclosed quote its beginning, not the end of the file. */
+/**
+ * Returns the offset to report for a YAML error. For an unclosed quote this is its beginning, not the end of the file.
+ */
 const errorOffset = (error: YamlError, document: Document.Parsed | null): number => {
   if (!document || !isUnclosedQuote(error)) return error.offset;
   let opened = error.offset;
@@ -35,7 +37,7 @@ const errorOffset = (error: YamlError, document: Document.Parsed | null): number
   return opened;
 };
 
-/** One mistake on each line: later ones are mostly consequences of it. */
+/** Returns one mistake for each line, because later ones are mostly consequences of it. */
 const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
@@ -63,7 +65,7 @@ const read = <Value>(
   return { value, hints: inOrder(context.hints) };
 };
 
-/** Reads a pipeline file. One that is no YAML or exceeds a limit has mistakes too. */
+/** Reads a pipeline file. A file that is not YAML or exceeds a limit has mistakes too. */
 export const readFile = <Value>(
   text: string,
   reader: Reader<Value>,
@@ -80,21 +82,21 @@ export const readFile = <Value>(
       const { line, col } = lines.linePos(error.offset);
       return { mistakes: [{ line, column: col, ...error.position, message: error.message }] };
     }
-    // Parsing is recursive, for YAML and for scripts: deep nesting can exhaust the stack.
+    // The parsers of YAML and of scripts are recursive, so deep nesting can exhaust the stack.
     if (error instanceof RangeError)
       return { mistakes: [{ line: 1, column: 1, message: "The file is nested too deeply" }] };
     throw error;
   }
 };
 
-/** A file that another includes, with its own positions; limits and mistakes are those of the one that includes it. */
+/** An included file with its own positions. It shares limits and mistakes with the including file. */
 interface OpenedFile {
   root: Node;
   context: ParseContext;
 }
 
 /**
- * Reads the YAML of a file that is included at `at`; undefined where it has none. Mistakes are in the context.
+ * Reads the YAML of a file that is included at `at`; undefined if it has none. Mistakes are in the context.
  * @throws {FileLimitExceeded}
  */
 export const openIncluded = (file: string, text: string, at: Node, context: ParseContext): OpenedFile | undefined => {
@@ -102,7 +104,7 @@ export const openIncluded = (file: string, text: string, at: Node, context: Pars
   included.characters += text.length;
   if (included.characters > FILE_LIMITS.characters) {
     const most = withCommas(FILE_LIMITS.characters);
-    context.mistake(at, `With this one the file and all that it includes have more than ${most} characters`);
+    context.mistake(at, `With this one, the file and its included files have more than ${most} characters`);
     return undefined;
   }
   const lines = new LineCounter();

@@ -12,20 +12,25 @@ import type { InputLiteral } from "./plan.ts";
 import { openIncluded } from "./read-file.ts";
 
 const OF_OTHERS =
-  "Templates of other repositories come later: write the path of a file in this one, as `./ci/setup.yml`";
+  "Templates of other repositories are not supported yet: write the path of a file in this one, such as `./ci/setup.yml`";
 
-/** A name that git, or a file system which folds letter case or shortens names, takes for its own folder. */
+/**
+ * Reports whether git would treat a name as its own folder, or a file system that folds letter case or shortens names
+ * would.
+ */
 const isGitFolder = (part: string): boolean => /^(?:\.git|git~\d+)(?:[ .:].*)?$/i.test(part);
 
-/** The path from the repository's root that `include` names, or why it cannot be one. It says nothing of the file. */
+/**
+ * Returns the path from the repository's root that `include` names, or why it cannot be one. Does not check the file.
+ */
 const includedPath = (reference: string): { path: string } | { problem: string } => {
-  if (reference.includes("${{")) return { problem: "The path is plain text: nothing is put in place of ${{ }} here" };
+  if (reference.includes("${{")) return { problem: "The path is plain text: ${{ }} is not evaluated here" };
   if (!reference.startsWith("./") && /\/\/|@|^[\w.-]+:/.test(reference)) return { problem: OF_OTHERS };
   const path = reference.replace(/^\.\//, "");
   if (!ConfigPath.safeParse(path).success || path.split("/").some(isGitFolder))
-    return { problem: "This must be the path of a file in the repository, without `..`, as `./ci/setup.yml`" };
+    return { problem: "This must be the path of a file in the repository, without `..`, such as `./ci/setup.yml`" };
   return reference === path
-    ? { problem: "Write `./` before the path: it counts from the repository's root" }
+    ? { problem: "Write `./` before the path, which begins at the repository's root" }
     : { path };
 };
 
@@ -38,7 +43,7 @@ const rows = (...entries: [keys: string, advice: string][]): Map<string, string>
 const INCLUDE_ENTRY_ADVICE = rows(
   ["if when rules condition", "Write `if` in the steps of the included file: it can read `inputs`"],
   ["inputs parameters vars variables env", "Write `with`, for example `with: { version: 24 }`"],
-  ["run script uses", "Write it in a step of its own"],
+  ["run script uses", "Write it in a separate step"],
   ["local file path template remote project ref", "Write `include: ./ci/setup.yml`"],
 );
 
@@ -50,17 +55,20 @@ const INCLUDED_FILE_ADVICE = rows(
     "env defaults requires timeout-minutes checkout groups needs tools cache artifacts",
     "Write it in the pipeline file, or in a step: an included file has `inputs` and `steps`",
   ],
-  ["on supersede schedule", "When it is built stands in the pipeline file alone"],
+  ["on supersede schedule", "Only the pipeline file says when it is built"],
 );
 
-/** An entry that includes a file, with the values of its inputs: fixed ones, and texts with expressions in them. */
+/** An entry that includes a file, with the values of its inputs: fixed ones, and texts with expressions. */
 export interface IncludeCall {
-  /** Of the file that the entry is in. */
+  /** The context of the file that contains the entry. */
   context: ParseContext;
   inputs: { input: Input; value: InputLiteral | ScalarText }[];
 }
 
-/** A step where it was written, `place` for one of an included file: the entries that led there, the innermost first. */
+/**
+ * A step at its place in a file. For a step of an included file, `place` has the entries that led there, innermost
+ * first.
+ */
 export type PlacedStep = StepOfFile & { place?: { context: ParseContext; calls: IncludeCall[] } };
 
 interface FileOfSteps {
@@ -74,7 +82,7 @@ interface FileOfSteps {
 const INCLUDE = mapping(
   {
     include: {
-      ...field(text(), "Path of a file in the same commit, from the repository's root: its steps stand here."),
+      ...field(text(), "Path of a file in the same commit, from the repository's root: its steps replace this entry."),
       required: true,
     },
     with: field(record(NAME_IN_FILE, text(true)), "Values of its inputs, by name. May use ${{ }}."),
@@ -100,7 +108,7 @@ const ENTRY: NodeParser<{ step: StepOfFile } | { include: IncludeOfFile }> = {
 
 const ENTRIES = list(ENTRY, { atLeast: 1, atMost: FILE_LIMITS.steps });
 
-/** A list of steps: what it includes stands in it as steps of its own. */
+/** A list of steps. The steps of included files become part of it. */
 export const STEPS: NodeParser<PlacedStep[]> = {
   schema: ENTRIES.schema,
   parse(node, context) {
@@ -111,7 +119,7 @@ export const STEPS: NodeParser<PlacedStep[]> = {
       else steps.push(...stepsOfInclude(entry.include, context));
       if (steps.length <= FILE_LIMITS.steps) continue;
       const { node: at } = "step" in entry ? entry.step : entry.include;
-      context.mistake(at, `With what is included up to here there are more than ${FILE_LIMITS.steps} steps`);
+      context.mistake(at, `With the files included up to here, there are more than ${FILE_LIMITS.steps} steps`);
       return [];
     }
     return entries && steps;
@@ -121,15 +129,17 @@ export const STEPS: NodeParser<PlacedStep[]> = {
 const INCLUDED_FILE = mapping(
   {
     inputs: field(INPUTS, "The inputs that `with` gives values to: `${{ inputs.NAME }}` in the steps."),
-    steps: { ...field(STEPS, "The steps that stand where the file is included."), required: true },
+    steps: { ...field(STEPS, "The steps that replace the `include`."), required: true },
   },
   { name: "an included file", adviceForKey: (key) => INCLUDED_FILE_ADVICE.get(key) },
 );
 
-/** JSON Schema of included files, for editors. */
+/** The JSON Schema of included files, for editors. */
 export const INCLUDED_SCHEMA = INCLUDED_FILE.schema;
 
-/** The steps of the file that an entry includes. Where it cannot be included, that is a mistake, and there are none. */
+/**
+ * Returns the steps of the file that an entry includes. A file that cannot be included is a mistake and has no steps.
+ */
 const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep[] => {
   const { included } = context;
   const at = entry.include?.node;
@@ -145,7 +155,7 @@ const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep
   if (circle >= 0)
     return refuse(`These files include each other: ${[...included.path.slice(circle), path].join(", ")}`);
   if (++context.includes > FILE_LIMITS.includes || included.asked.add(path).size > FILE_LIMITS.includes)
-    return refuse(`A file includes at most ${FILE_LIMITS.includes} files, those that they include counted`);
+    return refuse(`A file includes at most ${FILE_LIMITS.includes} files, directly or indirectly`);
   const deep = `Files are included at most ${FILE_LIMITS.includeDepth} deep`;
   if (included.path.length >= FILE_LIMITS.includeDepth) return refuse(deep);
   const file = fileAt(path, at, context);
@@ -161,7 +171,7 @@ const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep
   }));
 };
 
-/** The file of a path, read once; null where it cannot be read or has mistakes. */
+/** Returns the file at a path, read once; null if it cannot be read or has mistakes. */
 const fileAt = (path: string, at: Node, context: ParseContext): FileOfSteps | null => {
   const { included } = context;
   const earlierFile = included.read.get(path);
@@ -192,7 +202,7 @@ const read = (path: string, text: string, at: Node, context: ParseContext): File
   return { context: opened.context, inputs: file.inputs ?? [], steps, height };
 };
 
-/** The values of a file's inputs at one entry that includes it. */
+/** Returns the values of a file's inputs for one entry that includes it. */
 const inputValues = (entry: IncludeOfFile, inputs: Input[], context: ParseContext): IncludeCall["inputs"] => {
   const entriesByName = new Map((entry.with ?? []).map((one) => [one.key, one]));
   const names = inputs.map(({ name }) => name);

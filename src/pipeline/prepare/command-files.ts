@@ -6,23 +6,23 @@ import { LIMITS, withCommas } from "../../protocol/limits.ts";
 import { MIB } from "../../protocol/units.ts";
 import { ENV_VALUE_LIMIT } from "./step-environment.ts";
 
-/** The parsed content of a step's command file. Lines are from 1. Problems never quote a value. */
+/** The parsed content of a step's command file. Lines count from 1. Problems never quote a value. */
 interface CommandFile {
   entries: { name: string; value: string; line: number }[];
   problems: { line: number; message: string }[];
 }
 
-/** Most bytes in a command file. */
+/** The most bytes in a command file. */
 export const COMMAND_FILE_LIMIT = MIB;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,254}$/;
 
 /**
- * Parses the file of MILLRACE_OUTPUT or MILLRACE_ENV: lines of `NAME=value`, or a value of several lines as
+ * Parses the file of MILLRACE_OUTPUT or MILLRACE_ENV: lines of `NAME=value`, or a multi-line value as
  *     NAME<<END
  *     ...
- *     END
- * where END is any word. Ignores empty lines. Refuses NUL characters, which an environment variable cannot contain.
+ *     END where END is any word. Ignores empty lines. Rejects NUL characters, which an environment variable cannot
+ *     contain.
  */
 export const readCommandFile = (content: string): CommandFile => {
   const lines = content.split(/\r?\n/);
@@ -53,14 +53,17 @@ export const readCommandFile = (content: string): CommandFile => {
 
 const TOO_LARGE = `is larger than the ${ENV_VALUE_LIMIT} bytes that a variable may have`;
 
-/** Why no later step could have it; null when it can. A value that is too large would keep each of them from starting. */
+/**
+ * Returns why no later step could have the variable; null if they can. A value that is too large would prevent every
+ * later step from starting.
+ */
 const variableProblem = ({ name, value }: CommandFile["entries"][number]): string | null => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || /^MILLRACE_/i.test(name))
     return "a name must be letters, digits and _, and not begin with MILLRACE_";
   return new TextEncoder().encode(value).byteLength > ENV_VALUE_LIMIT ? `${name} ${TOO_LARGE}` : null;
 };
 
-/** Parses the file of MILLRACE_ENV. Each name must be a variable's and not begin with MILLRACE_. */
+/** Parses the file of MILLRACE_ENV. Each name must be a variable's and must not begin with MILLRACE_. */
 export const readEnvFile = (content: string): CommandFile => {
   const { entries, problems } = readCommandFile(content);
   const judged = entries.map((entry) => ({ entry, message: variableProblem(entry) }));
@@ -73,7 +76,7 @@ export const readEnvFile = (content: string): CommandFile => {
   };
 };
 
-/** Why a line `name=path` names nothing to keep beside these paths of its artifact; null when it does. */
+/** Returns why a line `name=path` cannot be kept along with these paths of its artifact; null if it can. */
 const artifactProblem = (name: string, path: string, before: readonly string[]): string | null => {
   const { error } = ArtifactName.safeParse(name);
   if (error) return `the name of an artifact ${error.issues[0]?.message}`;
@@ -82,7 +85,7 @@ const artifactProblem = (name: string, path: string, before: readonly string[]):
   return artifactPathProblem(path) ?? (before.length === 0 ? firstPatternProblem(path) : null);
 };
 
-/** What the lines `name=path` of a MILLRACE_ARTIFACT file name; the paths of one name are one artifact. */
+/** Parses the lines `name=path` of a MILLRACE_ARTIFACT file. Paths with the same name belong to one artifact. */
 export const readArtifactFile = (
   content: string,
 ): { artifacts: { name: string; paths: string[] }[]; problems: CommandFile["problems"] } => {
@@ -103,10 +106,10 @@ export const readArtifactFile = (
   return { artifacts: [...paths].map(([name, paths]) => ({ name, paths })), problems };
 };
 
-/** Fewest characters of an unfinished line that are masked: a shorter one would mask too much of the log. */
+/** The minimum length of an unfinished line to mask. A shorter one would mask too much of the log. */
 const UNFINISHED_LENGTH = 4;
 
-/** A value of several lines: those between `<<END` at `start` and `END` at `end`. */
+/** A multi-line value: the lines between `<<END` at `start` and `END` at `end`. */
 interface Block {
   start: number;
   end: number;
@@ -114,16 +117,16 @@ interface Block {
 
 /**
  * Finds the values in a MILLRACE_MASK file while it grows. A value is one line, or several between `<<END` and `END`.
- * A value that is still being written is returned as far as it goes, and again once it is complete; these repetitions
- * cost `work`. When none is left, only a reader of the whole file returns such a value.
+ * An unfinished value is returned up to its current end, and again once it is complete. These repetitions cost `work`.
+ * When none is left, only a reader of the whole file returns such a value.
  */
 export class MaskFileReader {
   readonly #work: Work;
   readonly #lines: string[] = [];
-  /** Where `<<END` stands of each END that has not come, the first one of the same; by END, and in their order. */
+  /** The line of `<<END` for each END that is still missing, the first one for each; by END, in order. */
   readonly #open = new Map<string, number>();
   readonly #openEnds: string[] = [];
-  /** The first line that was not yet returned. */
+  /** The first line that was not returned yet. */
   #from = 0;
   /** The line that has no end yet. */
   #rest = "";
@@ -132,7 +135,7 @@ export class MaskFileReader {
     this.#work = work;
   }
 
-  /** @returns the values in what was added to the file, and those that it makes whole */
+  /** @returns the values in the added text, and those that it completes */
   push(text: string): string[] {
     const [first = "", ...others] = text.split("\n");
     const lines = [this.#rest + first, ...others];
@@ -153,13 +156,13 @@ export class MaskFileReader {
       this.#openEnds.push(word);
       return;
     }
-    // What stands within a value begins no other one.
+    // A line within a value does not begin another one.
     while (this.#open.has(line)) this.#open.delete(this.#openEnds.pop()!);
     while (blocks.length > 0 && blocks.at(-1)!.start > start) blocks.pop();
     blocks.push({ start, end });
   }
 
-  /** `last` may be the end of the value that it stands in, or the beginning of a value. */
+  /** `last` may be the end of the value that contains it, or the beginning of a value. */
   *#values(blocks: readonly Block[], last: string): Generator<string> {
     const previousFrom = this.#from;
     for (const block of blocks) {
@@ -180,10 +183,10 @@ export class MaskFileReader {
   }
 }
 
-/** The values in a whole file. */
+/** Returns the values in a whole file. */
 export const readMaskFile = (content: string): string[] =>
   new MaskFileReader({ left: Number.POSITIVE_INFINITY }).push(content);
 
-/** Without a byte order mark before it, as some editors put into a file whose text is then written here. */
+/** Removes a byte order mark, which some editors put into a file whose text then ends up here. */
 const plainLine = (line: string): string =>
   line.slice(line.startsWith("\ufeff") ? 1 : 0, line.endsWith("\r") ? -1 : undefined);

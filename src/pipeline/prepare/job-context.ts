@@ -8,7 +8,7 @@ export interface JobContext {
   /** The composed environment and the variables that the service adds. */
   env: Record<string, string>;
   secretKeys: string[];
-  /** Keys of `env` that the run itself set: the file cannot override them. */
+  /** Keys of `env` that the run itself set. The file cannot override them. */
   runKeys: string[];
   build: {
     id: string;
@@ -22,19 +22,19 @@ export interface JobContext {
     ref: string;
     tag: string | null;
     pull: { number: number; base: string | null; branch: string } | null;
-    /** The commit that changes are counted from; null where nothing tells. */
+    /** The commit with which changes are compared; null if unknown. */
     base: string | null;
     schedule: string | null;
-    /** False for the code of a fork, or of an author who is not trusted: there are no secrets then. */
+    /** False for the code of a fork, or of an untrusted author. There are no secrets then. */
     trusted: boolean;
   };
-  /** Paths that the build's commits changed; none are given where nothing tells. */
+  /** The paths that the build's commits changed; absent or null if unknown. */
   changedFiles?: readonly string[] | null;
   repository: { id: string; fullName: string; cloneUrl: string };
   agent: { id: string; name: string; platform: "macos" | "linux" | "windows" | "other" };
-  /** The combination of a job in `jobs`; null for one without a matrix. Absent where the file has only steps. */
+  /** The combination of a job in `jobs`; null for one without a matrix. Absent if the file has only steps. */
   matrix?: Matrix | null;
-  /** How the jobs that it needs have ended. Absent where the file has only steps. */
+  /** The results of the jobs that it needs. Absent if the file has only steps. */
   needs?: Needs;
 }
 
@@ -48,18 +48,18 @@ interface StepResult {
   outputs: Record<string, string>;
 }
 
-/** The state of a job between two steps; `env` has what steps wrote to MILLRACE_ENV, `path` to MILLRACE_PATH. */
+/** The state of a job between two steps. `env` has the values in MILLRACE_ENV, `path` the folders in MILLRACE_PATH. */
 export interface JobState {
   status: JobContextStatus;
   steps: StepResult[];
   env: Record<string, string>;
-  /** Folders before the PATH that steps would have otherwise: what is searched first, first. */
+  /** Folders to search before the original PATH of steps, in the order of the search. */
   path: string[];
 }
 
 export const INITIAL_JOB_STATE: JobState = { status: "success", steps: [], env: {}, path: [] };
 
-/** How a step ended, with what it wrote to MILLRACE_OUTPUT, MILLRACE_ENV and MILLRACE_PATH. */
+/** How a step ended, with its values in MILLRACE_OUTPUT, MILLRACE_ENV and MILLRACE_PATH. */
 export interface StepEnd {
   outcome: StepOutcome;
   exitCode: number | null;
@@ -69,7 +69,10 @@ export interface StepEnd {
   path: string[];
 }
 
-/** The state after one more step. A cancelled job stays cancelled; a failure with `continue-on-error` is ignored. */
+/**
+ * Returns the state after one more step. A cancelled job stays cancelled. A failure with `continue-on-error` is
+ * ignored.
+ */
 export const afterStep = (state: JobState, step: { continueOnError: boolean }, end: StepEnd): JobState => {
   const forgiven = end.outcome === "failure" && step.continueOnError;
   const conclusion = forgiven ? "success" : end.outcome;
@@ -83,9 +86,9 @@ export const afterStep = (state: JobState, step: { continueOnError: boolean }, e
   };
 };
 
-/** The state after something besides the steps has failed. */
+/** Returns the state after a failure outside the steps. */
 export const asFailed = (state: JobState): JobState =>
   state.status === "success" ? { ...state, status: "failure" } : state;
 
-/** The state after a cancel: only steps whose `if` allows it still run. */
+/** Returns the state after a cancel: only steps whose `if` allows it still run. */
 export const afterCancel = (state: JobState): JobState => ({ ...state, status: "cancelled" });

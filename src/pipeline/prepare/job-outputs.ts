@@ -5,14 +5,14 @@ import { planOfJob } from "../parse/plan-contents.ts";
 import type { JobContext, JobState } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
-/** The outputs of a job, with the names of those that were made from a secret; or why one cannot be had. */
+/** The outputs of a job, with the names of those derived from a secret; or why one cannot be computed. */
 type JobOutputs =
   | { outputs: Record<string, string>; fromSecrets: string[]; mistake?: undefined }
   | { outputs?: undefined; fromSecrets?: undefined; mistake: Mistake };
 
 const utf8Bytes = (text: string): number => new TextEncoder().encode(text).byteLength;
 
-/** Evaluates the outputs of a job after its last step. `plan` is that of the whole file. */
+/** Evaluates the outputs of a job after its last step. `plan` is the plan of the whole file. */
 export const outputsOfJob = (
   plan: Plan,
   definition: JobDefinition,
@@ -31,7 +31,7 @@ export const outputsOfJob = (
       const { text, isSecret } = environment.render(value);
       bytes += utf8Bytes(name) + utf8Bytes(text);
       if (!text.isWellFormed())
-        throw new LocatedMistake({ ...position, message: `The output \`${name}\` is no valid Unicode` });
+        throw new LocatedMistake({ ...position, message: `The output \`${name}\` is not valid Unicode` });
       if (bytes > LIMITS.outputBytes) {
         const most = withCommas(LIMITS.outputBytes);
         throw new LocatedMistake({ ...position, message: `With \`${name}\` the outputs have more than ${most} bytes` });

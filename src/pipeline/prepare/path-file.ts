@@ -1,4 +1,7 @@
-/** The folders that a step puts before the PATH of later ones. Problems have lines from 1 and never quote the file. */
+/**
+ * The folders that a step adds before the PATH of later steps. Lines of problems count from 1. Problems never quote the
+ * file.
+ */
 interface PathFile {
   /** In the order written: the last one is searched first. */
   folders: string[];
@@ -7,12 +10,12 @@ interface PathFile {
 
 const pathProblem = (line: string): string | null => {
   if (line.includes("\0")) return "the folder has a NUL character";
-  if (line === "") return "the line is empty: it would stand for the folder that a program is started in";
+  if (line === "") return "the line is empty: it would mean the folder in which a program starts";
   if (!line.startsWith("/")) return "must be the whole path of a folder, beginning with /";
   return line.includes(":") ? "the folder has a colon, which separates folders in PATH" : null;
 };
 
-/** Parses the file of MILLRACE_PATH: a folder a line. */
+/** Parses the file of MILLRACE_PATH, with one folder per line. */
 export const readPathFile = (content: string): PathFile => {
   const lines = content.split(/\r?\n/);
   if (lines.at(-1) === "") lines.pop();
@@ -25,11 +28,11 @@ export const readPathFile = (content: string): PathFile => {
   return result;
 };
 
-/** What is searched first, first: each folder once, the latest before all others. */
+/** Returns the folders in the order of the search: each folder once, the latest before all others. */
 export const prependFolders = (folders: readonly string[], before: readonly string[]): string[] => [
   ...new Set([...folders.toReversed(), ...before]),
 ];
 
-/** The value of PATH with these folders before what it would be. */
+/** Returns the value of PATH with these folders before its original value. */
 export const pathWith = (folders: readonly string[], path: string | undefined): string =>
   [...folders, ...(path === undefined || path === "" ? [] : [path])].join(":");

@@ -3,10 +3,10 @@ import type { Plan, PlanCache, Template } from "../parse/plan.ts";
 import { INITIAL_JOB_STATE, type JobContext } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
-/** The texts of one cache's key. They stand where an agent of any name can store them: without secrets. */
+/** The texts of one cache's key. They contain no secrets, because any agent may store them. */
 type CacheTexts = { key: string; fallback: string[]; problem?: undefined } | { problem: string };
 
-/** Evaluates what the key of a cache is made of, before the first step. */
+/** Evaluates the parts of a cache's key, before the first step. */
 export const evaluateCacheTexts = (plan: Plan, context: JobContext, { key, fallback }: PlanCache): CacheTexts => {
   try {
     const environment = new StepEnvironment(plan, context, INITIAL_JOB_STATE);

@@ -12,18 +12,18 @@ export interface StepToRun {
   shell: Shell;
   script: string;
   env: Record<string, string>;
-  /** Folders before the PATH that the step would have otherwise. */
+  /** Folders to search before the step's original PATH. */
   path: string[];
   /** As written, relative to the checkout; null is the checkout itself. */
   workingDirectory: string | null;
   timeoutMinutes: number | null;
   retry: Retry | null;
   continueOnError: boolean;
-  /** Values made from secrets: mask them before the step begins. */
+  /** Values derived from secrets. Mask them before the step begins. */
   masks: string[];
 }
 
-/** What to do about a step: run it, skip it, or fail it because the file has a mistake there. */
+/** What to do about a step: run it, skip it, or fail it because of a mistake in the file. */
 export type PreparedStep =
   | StepToRun
   | { kind: "skip"; name: string }
@@ -61,7 +61,10 @@ const shouldRun = ({ if: condition }: PlanStep, { scope }: StepEnvironment): boo
     ? locateMistakes(condition, () => evaluateCondition(condition.expression, scope))
     : scope.status === "success";
 
-/** The name of a skipped step; null when its expressions cannot be evaluated, as they may read what never ran. */
+/**
+ * Returns the name of a skipped step; null if its expressions cannot be evaluated, because they may read steps that
+ * never ran.
+ */
 const skippedName = (step: PlanStep, environment: StepEnvironment): string | null => {
   try {
     return step.name && environment.render(step.name).shown;
@@ -72,7 +75,7 @@ const skippedName = (step: PlanStep, environment: StepEnvironment): string | nul
 };
 
 /**
- * Evaluates all expressions of the step at `index`. The environment has these layers, the later one wins: the composed
+ * Evaluates all expressions of the step at `index`. The environment has these layers, and later ones win: the composed
  * variables, the file's `env`, MILLRACE_ENV of earlier steps, the step's `env`, the keys that the run set.
  */
 export const prepareStep = (plan: Plan, index: number, context: JobContext, state: JobState): PreparedStep => {
@@ -92,7 +95,10 @@ export const prepareStep = (plan: Plan, index: number, context: JobContext, stat
   }
 };
 
-/** The names of the steps before the first one runs: one with an expression is named by its script's first line. */
+/**
+ * Returns the names of the steps before the first one runs. A name with an expression is replaced by its script's first
+ * line.
+ */
 export const stepNames = (plan: Plan): string[] =>
   plan.job.steps.map((step) =>
     step.name?.every((part) => typeof part === "string") ? step.name.join("") : step.firstLine,

@@ -4,7 +4,7 @@ import type { Plan } from "../parse/plan.ts";
 import { INITIAL_JOB_STATE, type JobContext } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
-/** A tool to set up. `position` is that of its version in the file. */
+/** A tool to set up. `position` is the position of its version in the file. */
 interface ToolToSetUp {
   name: string;
   version: string;
@@ -12,8 +12,8 @@ interface ToolToSetUp {
 }
 
 /**
- * The tools that a plan names, with the values of their expressions.
- * @throws {LocatedMistake} where an expression has no value, or one that can be no version
+ * Returns the tools of a plan, with the values of their expressions.
+ * @throws {LocatedMistake} if an expression has no value, or its value is not a valid version
  */
 export const prepareTools = (plan: Plan, context: JobContext): ToolToSetUp[] => {
   const { tools } = plan.job;

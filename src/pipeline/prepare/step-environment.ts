@@ -15,7 +15,7 @@ import { ExpressionMistake, LocatedMistake } from "../mistake.ts";
 import type { EnvEntry, InputScope, LocatedExpression, Plan, Template } from "../parse/plan.ts";
 import type { JobContext, JobState } from "./job-context.ts";
 
-/** Inputs that could not be evaluated are mistakes of the steps that read them, and of no others. */
+/** Inputs that could not be evaluated are mistakes only of the steps that read them. */
 class InputsContext extends Dictionary {
   readonly #mistakes: Map<string, LocatedMistake>;
 
@@ -47,7 +47,7 @@ const evaluateInput = (input: ComputedInput, render: Render): Data => {
   return typeof value === "string" ? textData(value, isSecret) : toData(value, isSecret);
 };
 
-/** The context `inputs` of a file. `render` evaluates what the file that includes it writes in `with`. */
+/** Creates the context `inputs` of a file. `render` evaluates the values in `with` of the including file. */
 const inputsDictionary = ({ values }: InputScope, render: Render): Dictionary => {
   const mistakes = new Map<string, LocatedMistake>();
   const pairs = new Map<string, Data>();
@@ -66,10 +66,10 @@ const inputsDictionary = ({ values }: InputScope, render: Render): Dictionary =>
   return new InputsContext(pairs, mistakes);
 };
 
-/** Most bytes in the value of one variable: Linux passes no longer one to a program (MAX_ARG_STRLEN). */
+/** The most bytes in the value of one variable. Linux passes no longer value to a program (MAX_ARG_STRLEN). */
 export const ENV_VALUE_LIMIT = 128 * KIB - 512;
 
-/** A value made from a secret is masked from this many characters on: shorter ones would hide half of the log. */
+/** The minimum length of a masked value derived from a secret. Shorter ones would hide half of the log. */
 const MIN_MASK_LENGTH = 4;
 
 /** Adds the position in the file to a mistake that evaluating `value` throws. @throws {LocatedMistake} */
@@ -96,7 +96,7 @@ const evaluateForEnvironment = (value: LocatedExpression, scope: EvaluationScope
 const objectContext = (values: object): Dictionary =>
   fixedContext(Object.entries(values).map(([key, value]) => [key, toData(value)]));
 
-/** The context `steps`: those with an id that have ended. */
+/** Creates the context `steps`: the ended steps with an id. */
 const stepsContext = (plan: Plan, state: JobState): Dictionary =>
   fixedContext(
     plan.job.steps.flatMap(({ id }, index) => {
@@ -112,7 +112,10 @@ const stepsContext = (plan: Plan, state: JobState): Dictionary =>
     }),
   );
 
-/** The contexts `vars`, `secrets` and `env`, the last with all variables. In an untrusted build each secret is null. */
+/**
+ * Creates the contexts `vars`, `secrets` and `env`, the last with all variables. In an untrusted build each secret is
+ * null.
+ */
 const variableContexts = ({ env, secretKeys, build }: JobContext): Record<"vars" | "secrets" | "env", Dictionary> => {
   const secretSet = new Set(secretKeys);
   const entries = Object.entries(env).map(([key, value]): [string, Data] => [key, textData(value, secretSet.has(key))]);
@@ -157,7 +160,7 @@ export class StepEnvironment {
     this.scope = this.#makeScope({});
   }
 
-  /** From now on expressions read the inputs of an included file, whose values are made with the variables set so far. */
+  /** From now on, expressions read the inputs of an included file. Their values use the variables set so far. */
   enter(inputs: InputScope): void {
     const env = contextOfVariables(this.env.pairs().map(({ key, value }) => [key, value] as const));
     const makeInputs = (scope: InputScope): Dictionary => {
@@ -183,8 +186,8 @@ export class StepEnvironment {
   }
 
   /**
-   * A template's text; `shown` has `***` in place of secrets.
-   * @throws {LocatedMistake} when an expression cannot be evaluated
+   * Returns a template's text. `shown` has `***` in place of secrets.
+   * @throws {LocatedMistake} if an expression cannot be evaluated
    */
   render(template: Template, scope = this.scope): { text: string; shown: string; isSecret: boolean } {
     const result = { text: "", shown: "", isSecret: false };
@@ -198,7 +201,7 @@ export class StepEnvironment {
     return result;
   }
 
-  /** All variables as a program receives them. */
+  /** Returns all variables in a program's form. */
   toObject(): Record<string, string> {
     return Object.fromEntries(this.env.pairs().map(({ key, value }) => [key, value.coerceString()]));
   }

@@ -5,7 +5,7 @@ import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 const RUNS_TEXT =
   /(?:^|[\s;|&({])(?:iex|invoke-expression|invoke-command|icm|add-type|pwsh|powershell|cmd|bash|sh)\b[^;|\n]*$/i;
 
-/** Such a command is searched for in this many characters before an expression. */
+/** How many characters before an expression to search for such a command. */
 const LOOKBEHIND = 500;
 
 class PwshScanner extends QuotingScanner {
@@ -68,5 +68,5 @@ class PwshScanner extends QuotingScanner {
   }
 }
 
-/** How a PowerShell script quotes each expression. */
+/** Finds how a PowerShell script quotes each expression. */
 export const pwshQuoting = (text: string, spans: Span[]): Quoting[] => new PwshScanner(text, spans).run();

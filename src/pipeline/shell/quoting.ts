@@ -2,7 +2,7 @@ import type { Span } from "../expression/interpolation.ts";
 
 /**
  * How a script quotes an expression: `bare` outside quotes, `quoted` in double quotes, `heredoc` in the body of a
- * heredoc, `comment` in a comment, or refused with advice what to write instead.
+ * heredoc, `comment` in a comment, or rejected with advice on what to write instead.
  */
 export type Quoting = "bare" | "quoted" | "heredoc" | "comment" | { refused: string };
 
@@ -39,7 +39,7 @@ export abstract class QuotingScanner {
     return this.#spans[this.found.length]?.start === this.at;
   }
 
-  /** Records the quoting of the expression that begins here and skips it; returns false where none begins. */
+  /** Records the quoting of the expression that begins here and skips it. Returns false if none begins. */
   span(quoting: Quoting): boolean {
     if (!this.isAtSpan) return false;
     this.at = this.#spans[this.found.length]!.end;
@@ -47,7 +47,7 @@ export abstract class QuotingScanner {
     return true;
   }
 
-  /** Refuses all expressions from here on. */
+  /** Rejects all expressions from here on. */
   giveUp(refused: string): void {
     while (this.found.length < this.#spans.length) this.found.push({ refused });
     this.at = this.text.length;

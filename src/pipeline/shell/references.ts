@@ -5,7 +5,7 @@ import type { Quoting } from "./quoting.ts";
 import { shellQuoting } from "./shell-quoting.ts";
 
 /**
- * A script in which variables have replaced its expressions. Offsets count from the beginning of `run`; `isWord` means
+ * A script in which variables have replaced its expressions. Offsets count from the beginning of `run`. `isWord` means
  * that the expression begins a word, without quotes.
  */
 interface References {
@@ -32,7 +32,7 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
 };
 
 /**
- * Replaces each expression of a script by a reference to a variable, so that its value can never become code. Outside
+ * Replaces each expression of a script with a reference to a variable, so that its value can never become code. Outside
  * quotes the reference gets double quotes and stays one word. Expressions in comments stay and are never evaluated.
  */
 export const replaceExpressions = (run: string, shell: Shell, { spans, open } = findSpans(run)): References => {

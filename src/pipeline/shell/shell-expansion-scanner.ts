@@ -1,11 +1,11 @@
 import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 import { injectionRisk } from "./shell-injection.ts";
 
-/** Most characters kept of a word, and most words kept of a command. */
+/** The most characters kept of a word, and the most words kept of a command. */
 const LONGEST_WORD = 256;
 const MOST_WORDS = 32;
 
-/** A heredoc whose body follows; `isProgram` when the command that reads it runs it as code. */
+/** A heredoc whose body follows. `isProgram` means that the command that reads it runs it as code. */
 export interface Heredoc {
   word: string;
   isQuoted: boolean;
@@ -17,7 +17,7 @@ export interface Heredoc {
 export class CommandList {
   words: string[] = [];
   current = "";
-  /** Expressions found before an open `[[`; null outside of one. */
+  /** The number of expressions before an open `[[`; null outside one. */
   testFrom: number | null = null;
   /** Expressions in the command's input: here-strings and process substitutions. */
   inputs: [from: number, to: number][] = [];
@@ -51,9 +51,9 @@ export class CommandList {
 
 const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
 
-/** Reads the quotes and expansions of bash(1). Commands, which `$( )` contains, are read by the subclass. */
+/** Reads the quotes and expansions of bash(1). The subclass reads commands, which `$( )` contains. */
 export abstract class ShellExpansionScanner extends QuotingScanner {
-  /** Where the text to read ends: in a heredoc, the end of its body. */
+  /** Where the text to read ends. In a heredoc, the end of its body. */
   protected end = this.text.length;
 
   /** Reads commands up to and including `closer`. */
@@ -73,7 +73,7 @@ export abstract class ShellExpansionScanner extends QuotingScanner {
     return refused === null ? quoting : { refused };
   }
 
-  /** Reads `'...'`, or with `\` as its kind `$'...'`, from the opening quote on. */
+  /** Reads `'...'`, or with the kind `\` its form `$'...'`, from the opening quote on. */
   protected singleQuotes(kind: "'" | "\\"): void {
     this.at++;
     while (this.hasMore() && !this.sees("'")) {

@@ -19,7 +19,10 @@ const INTERPRETERS: Interpreter[] = [
   { name: /^g?sed$/, option: /^(?:-[a-zA-Z]*e|--expression)$/, readsInput: false },
 ];
 
-/** Programs whose first plain argument is code, unless an option in `brings` has it; `takes` have an argument. */
+/**
+ * Programs whose first plain argument is code, unless an option in `brings` provides it. Options in `takes` have an
+ * argument.
+ */
 const FIRST_ARGUMENT: { name: RegExp; takes: RegExp; brings: RegExp }[] = [
   { name: /^g?sed$/, takes: /^(?:-[a-zA-Z]*[efl]|--file)$/, brings: /^(?:-[a-zA-Z]*[ef]|--expression.*|--file.*)$/ },
   { name: /^[gmn]?awk$/, takes: /^-[fFv]$/, brings: /^(?:-f|--file.*)$/ },
@@ -34,7 +37,7 @@ const NAMING = /^(?:unset|read|mapfile|readarray|getopts)$/;
 
 const base = (word: string): string => word.slice(word.lastIndexOf("/") + 1);
 
-/** A command's program and arguments, without assignments and prefixes like `sudo`. */
+/** Returns a command's program and arguments, without assignments and prefixes such as `sudo`. */
 const fromProgram = (words: string[]): string[] => {
   const isBefore = (word: string) => /^[A-Za-z_]\w*\+?=/.test(word) || PREFIXES.has(word) || word.startsWith("-");
   const index = words.findIndex((word) => !isBefore(word));
@@ -44,7 +47,7 @@ const fromProgram = (words: string[]): string[] => {
 const plainArguments = (args: string[], takes: RegExp): string[] =>
   args.filter((word, index) => !/^[-+]./.test(word) && !takes.test(args[index - 1] ?? ""));
 
-/** Whether an interpreter in `words` runs the next word as code. */
+/** Reports whether an interpreter in `words` runs the next word as code. */
 const isCode = (words: string[]): boolean =>
   /^(?:-|eval$)/.test(words.at(-1) ?? "") &&
   words.some((word, index) => {
@@ -81,8 +84,8 @@ const inBuiltin = (builtin: string, args: string[], current: string): string | n
 };
 
 /**
- * Why a reference is not allowed in a simple command, after `words` and the part `current` of a word: the command would
- * run its value as code. Null when it is allowed.
+ * Returns why a reference is not allowed in a simple command, after `words` and the part `current` of a word, because
+ * the command would run its value as code. Null if it is allowed.
  */
 export const injectionRisk = (words: string[], current: string): string | null => {
   if (RUN_BY_SHELL.test(current)) return REFUSED.code;
@@ -92,7 +95,7 @@ export const injectionRisk = (words: string[], current: string): string | null =
   return inBuiltin(program, args, current);
 };
 
-/** Whether a command runs its standard input as code. */
+/** Reports whether a command runs its standard input as code. */
 export const readsProgram = (words: string[]): boolean => {
   const [program = "", ...args] = fromProgram(words);
   if (program === "source" || program === ".") return true;
@@ -108,6 +111,6 @@ export const readsProgram = (words: string[]): boolean => {
   });
 };
 
-/** Whether `[[ ]]` with these words evaluates its operands as numbers or names. */
+/** Reports whether `[[ ]]` with these words evaluates its operands as numbers or names. */
 export const isArithmeticTest = (words: string[]): boolean =>
   words.some((word) => /^-(?:eq|ne|lt|le|gt|ge|v|R)$/.test(word));

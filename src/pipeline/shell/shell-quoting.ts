@@ -10,7 +10,7 @@ const BLANK = /[ \t]/;
 const ENDS_WORD = /[ \t\n;&|<>()]/;
 
 /*
- * Reads the quoting of bash and sh scripts, not all of their grammar. After a misjudgment a value may be split into
+ * Reads the quoting of bash and sh scripts, not their whole grammar. After a misjudgment a value may be split into
  * words or not be expanded, but it stays the value of a variable and never becomes part of the script.
  */
 class ShellScanner extends ShellExpansionScanner {
@@ -66,7 +66,7 @@ class ShellScanner extends ShellExpansionScanner {
     }
   }
 
-  /** An interpreter runs its input as code: heredocs, here-strings and the commands before it in the pipeline. */
+  /** An interpreter runs its input as code: heredocs, here-strings and earlier commands in the pipeline. */
   #endOfCommand(list: CommandList, operator: string): void {
     if (list.testFrom !== null && operator !== "") return;
     if (list.words.length === 0 && operator === "\n") return;
@@ -115,7 +115,7 @@ class ShellScanner extends ShellExpansionScanner {
     }
   }
 
-  /** Reads the word after a redirection, which is no argument of the command. */
+  /** Reads the word after a redirection, which is not an argument of the command. */
   #operand(list: CommandList): void {
     while (BLANK.test(this.text[this.at] ?? "")) this.at++;
     const { words, current } = list;

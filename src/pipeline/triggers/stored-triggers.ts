@@ -10,7 +10,7 @@ import { DEFAULT_TRIGGERS, type NamedSchedule, readOn, type Triggers } from "./t
 
 const plainTexts = (scalars: ScalarText[] | undefined): string[] | undefined => scalars?.map((one) => one.text);
 
-/** The texts of `on`, as a pipeline's record has them. */
+/** Returns the texts of `on` in the form of a pipeline's record. */
 const toPipelineOn = ({ push, tag, pull, "merge-group": group }: NonNullable<TriggersOfFile["on"]>): PipelineOn => ({
   push: push && (push === true || { branches: plainTexts(push.branches), paths: plainTexts(push.paths) }),
   tag: tag && (tag === true || { names: plainTexts(tag.names) }),
@@ -38,7 +38,7 @@ const readSchedules = ({ schedule = [] }: TriggersOfFile, context: ParseContext)
   });
 };
 
-/** What a file says of when it is built. Two schedules with one name are a mistake in the context. */
+/** Reads the triggers of a file. Two schedules with the same name are a mistake in the context. */
 export const triggersOfFile = (file: TriggersOfFile, context: ParseContext): Triggers => ({
   on: file.on ? readOn(toPipelineOn(file.on)) : DEFAULT_TRIGGERS.on,
   supersede: file.supersede ?? DEFAULT_TRIGGERS.supersede,
@@ -51,7 +51,7 @@ const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => 
 };
 
 /**
- * What a pipeline file says of when it is built, or the mistakes of the file. Scripts and expressions are not read:
- * `parseFile` does that.
+ * Reads the triggers of a pipeline file, or returns its mistakes. Does not read scripts and expressions: `parseFile`
+ * does that.
  */
 export const parseTriggers = (text: string): FileRead<Triggers> => readFile(text, triggersIn);

@@ -1,7 +1,10 @@
 import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } from "../../domain/patterns.ts";
 import { PipelineOn } from "../../protocol/pipeline.ts";
 
-/** Which pushes, tags and pull requests build a pipeline. An event of null builds nothing, a list of null accepts all. */
+/**
+ * The pushes, tags and pull requests that trigger a pipeline. An event of null triggers nothing, a list of null accepts
+ * all.
+ */
 export interface On {
   push: { branches: string[] | "default" | null; paths: string[] | null } | null;
   tag: { names: string[] | null } | null;
@@ -10,7 +13,9 @@ export interface On {
 }
 
 export const SUPERSEDE = ["refs", "all", "none"] as const;
-/** Which refs' older builds end for a newer head: all but the default branch, tags and merge groups; all; none. */
+/**
+ * The refs on which a newer head ends older builds: all except the default branch, tags and merge groups; all; or none.
+ */
 export type Supersede = (typeof SUPERSEDE)[number];
 
 /** A line of a file's `schedule`. `env` are variables of its runs. */
@@ -21,14 +26,14 @@ export interface NamedSchedule {
   env: Record<string, string>;
 }
 
-/** What starts and ends a pipeline's builds, as its file says it. */
+/** The start and end of a pipeline's builds, according to its file. */
 export interface Triggers {
   on: On;
   supersede: Supersede;
   schedule: NamedSchedule[];
 }
 
-/** What holds without a file that says otherwise. */
+/** The defaults, unless a file overrides them. */
 export const DEFAULT_TRIGGERS: Triggers = {
   on: {
     push: { branches: "default", paths: null },
@@ -40,7 +45,7 @@ export const DEFAULT_TRIGGERS: Triggers = {
   schedule: [],
 };
 
-/** Patterns as people read them; the first three of a long list. */
+/** Formats patterns for people: the first three of a long list. */
 const listPatterns = (patterns: string[]): string => {
   const firstPatterns = patterns.slice(0, 3).join(", ");
   return patterns.length > 3 ? `${firstPatterns} and ${patterns.length - 3} more` : firstPatterns;
@@ -71,18 +76,18 @@ const eventWords = ({ push, tag, pull, mergeGroup }: On): string[] => [
   ...(mergeGroup ? ["merge groups"] : []),
 ];
 
-/** Whether any event of a git host builds it. */
+/** Reports whether any event of a git host triggers it. */
 export const wantsAny = (on: On): boolean => eventWords(on).length > 0;
 
-/** What builds a pipeline, as people read it: `pushes of main; tags v*`. */
+/** Describes a pipeline's triggers for people: `pushes of main; tags v*`. */
 export const triggerWords = (on: On): string =>
   eventWords(on).join("; ") || "nothing: only schedules and requests build it";
 
-/** The conditions of an event: none for `true`, null when the event is left out. */
+/** Reads the conditions of an event: empty for `true`, null if the event is omitted. */
 const readConditions = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
   event === true ? {} : (event ?? null);
 
-/** Reads `on` of a file or request. An event that is left out builds nothing. */
+/** Reads `on` of a file or request. An omitted event triggers nothing. */
 export const readOn = (on: PipelineOn): On => {
   const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return {
@@ -98,20 +103,20 @@ export const readOn = (on: PipelineOn): On => {
   };
 };
 
-/** Reads a stored override; null where it is not a valid `on`. */
+/** Reads a stored override; null if it is not a valid `on`. */
 export const readWrittenOn = (override: unknown): On | null => {
   const { data } = PipelineOn.safeParse(override);
   return data ? readOn(data) : null;
 };
 
-/** What is wrong with a list, and where. */
+/** A problem with a list, and its place. */
 interface ListProblem {
   /** Keys and indexes, from `on` downwards. */
   path: (string | number)[];
   detail: string;
 }
 
-/** What is wrong with a list of patterns, or of other texts where `kind` is null. */
+/** Finds the problems with a list of patterns, or of other texts if `kind` is null. */
 export const problemsOfList = (path: string[], list: string[] | undefined, kind: NameKind | null): ListProblem[] => {
   if (!list) return [];
   if (list.length === 0) return [{ path, detail: "must not be empty" }];
@@ -127,7 +132,7 @@ export const problemsOfList = (path: string[], list: string[] | undefined, kind:
 const labelProblem = (label: string): string | null =>
   label === "" || label.includes("\0") ? "A label must not be empty, and must not have a NUL character" : null;
 
-/** What is wrong with the lists of an `on` that comes without a file: the rules are those of a file. */
+/** Finds the problems with the lists of an `on` without a file. The rules are those of a file. */
 export const onProblems = (on: PipelineOn): ListProblem[] => {
   const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return [

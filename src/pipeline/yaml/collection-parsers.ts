@@ -17,7 +17,7 @@ export const list = <Item>(
     const target = context.resolve(node);
     if (!isSeq(target)) {
       context.mistake(node, "This must be a list, with `- ` before each item");
-      // Mistakes in the items are reported all the same.
+      // Report mistakes in the items as well.
       if (isMap(target)) for (const pair of target.items.slice(0, limits.atMost)) readMap(item, pair.value, context);
       return undefined;
     }
@@ -28,7 +28,7 @@ export const list = <Item>(
   },
 });
 
-/** The key of a pair and its node; undefined for a key that is no text. */
+/** Returns the key of a pair and its node; undefined for a key that is not text. */
 const readKey = (pair: Pair<unknown, unknown>, context: ParseContext): { key: string; node: Node } | undefined => {
   const node = pair.key as Node;
   if (isScalar(node) && node.value !== null) return { key: node.source ?? String(node.value), node };
@@ -68,7 +68,7 @@ const readPairs = (node: Node, context: ParseContext, texts?: Partial<MappingAdv
   });
 };
 
-/** A mapping with any keys that match a pattern. */
+/** Parses a mapping with any keys that match a pattern. */
 export const record = <Value>(
   key: { pattern: RegExp; message: string },
   value: NodeParser<Value>,
@@ -103,14 +103,14 @@ export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> }
 export interface MappingAdvice {
   name: string;
   adviceForKey?: (key: string, value: Node, context: ParseContext) => string | undefined;
-  /** The message for a single word in place of the mapping, and for a list. */
+  /** The message for a single word instead of the mapping, and for a list. */
   adviceForWord?: (word: string) => string;
   adviceForList?: string;
-  /** Keys of which a mapping needs at least one, and what to say of one that has none. */
+  /** Keys of which a mapping needs at least one, and the message if it has none. */
   needsOneOf?: { keys: string[]; message: string };
 }
 
-/** A mapping with known keys. */
+/** Parses a mapping with known keys. */
 export const mapping = <F extends Fields>(fields: F, texts: MappingAdvice): NodeParser<MappingOf<F>> => {
   const fieldsByKey = new Map(Object.entries(fields));
   const required = [...fieldsByKey].filter(([, field]) => field.required).map(([key]) => key);

@@ -18,7 +18,7 @@ export interface ScalarText {
   node: Scalar;
 }
 
-/** Accepts two kinds of node; `isFirst` chooses the parser. */
+/** Accepts two kinds of node. `isFirst` chooses the parser. */
 export const either = <A, B>(
   first: NodeParser<A>,
   isFirst: (node: Node) => boolean,

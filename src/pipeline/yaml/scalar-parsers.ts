@@ -12,8 +12,8 @@ const readScalar = (node: Node, context: ParseContext, expected: string): Scalar
 };
 
 /**
- * Text; a number or a boolean is text as it is written, so that `1.10` stays `1.10`. `expected` is what to say of a
- * list or mapping in its place.
+ * Parses text. A number or a boolean stays as written, so that `1.10` stays `1.10`. `expected` is the message for a
+ * list or mapping instead.
  */
 export const text = (emptyAllowed = false, expected = "text"): NodeParser<ScalarText> => ({
   schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }) },
@@ -28,7 +28,7 @@ export const text = (emptyAllowed = false, expected = "text"): NodeParser<Scalar
   },
 });
 
-/** Text that has to satisfy a pattern. */
+/** Parses text that must match a pattern. */
 export const name = (pattern: RegExp, message: string): NodeParser<ScalarText> => ({
   schema: { type: "string", pattern: pattern.source },
   parse(node, context) {
@@ -73,7 +73,7 @@ export const choice = <Name extends string | boolean>(...names: readonly Name[])
   },
 });
 
-/** What a variable that a file sets may be called. */
+/** The valid names of variables that a file sets. */
 export const KEY = {
   pattern: new RegExp(`^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
   message: "The name of a variable must be letters, digits and _, and must not begin with a digit or MILLRACE_",

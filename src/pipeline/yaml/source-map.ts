@@ -1,6 +1,6 @@
 import type { Scalar } from "yaml";
 
-/** Length of the escape at `at` in a double-quoted scalar. */
+/** Returns the length of the escape at `at` in a double-quoted scalar. */
 const escapeLength = (source: string, at: number): number => ({ x: 4, u: 6, U: 10 })[source[at + 1] ?? ""] ?? 2;
 
 const SPACE = new Set([" ", "\t", "\n", "\r"]);
@@ -14,7 +14,7 @@ export class ScalarSourceMap {
   readonly #node: Scalar;
   readonly #value: string;
   readonly #start: number;
-  /** The last index read and its offset in the source; in a literal block, of the beginning of a line. */
+  /** The last index read and its offset in the source. In a literal block, the beginning of a line. */
   #read = 0;
   #at: number;
 
@@ -29,7 +29,7 @@ export class ScalarSourceMap {
     this.#at = this.#start;
   }
 
-  /** The offset in the source of the character at `index` of the value. */
+  /** Returns the offset in the source of the character at `index` of the value. */
   offset(index: number): number {
     if (index < this.#read) [this.#read, this.#at] = [0, this.#start];
     return this.#node.type === "BLOCK_LITERAL" ? this.#inLiteral(index) : this.#inText(index);

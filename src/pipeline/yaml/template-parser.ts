@@ -18,7 +18,7 @@ const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "
 const NAMES_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$/i;
 const FALLBACK = /(?:&&|\|\|)\s*'([^']*)'$/;
 
-/** Whether an expression's name or fallback suggests several words, or none. */
+/** Reports whether an expression's name or fallback suggests several words, or none. */
 const isOfSeveralWords = (expression: string): boolean => {
   const fallback = FALLBACK.exec(expression)?.[1];
   return NAMES_WORDS.test(expression) || fallback === "" || /\s/.test(fallback ?? "");
@@ -93,7 +93,7 @@ export class TemplateParser {
     return template;
   }
 
-  /** Replaces a script's expressions by variables. `fileKeys` are the variables that the file's `env` sets. */
+  /** Replaces a script's expressions with variables. `fileKeys` are the variables that the file's `env` sets. */
   script(scalar: ScalarText, shell: Shell, fileKeys: string[]): Script & { firstLine: string } {
     const { text, node } = scalar;
     const spans = this.#spans(scalar);

@@ -21,39 +21,42 @@ const BY_CODE: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_DOCS: "A pipeline file is one document: leave out the second `---`",
   RESOURCE_EXHAUSTION: "The file is nested too deeply",
   TAB_AS_INDENT: "Indent with spaces, not tabs",
-  TAG_RESOLVE_FAILED: "What begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value",
+  TAG_RESOLVE_FAILED: "A word that begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value",
 };
 
 export const isUnclosedQuote = (error: YamlError): boolean => /^Missing closing ['"]quote/.test(error.message);
 
-/** Whether the error is about the braces of an unquoted expression: all later errors follow from it. */
+/** Reports whether the error is about the braces of an unquoted expression. All later errors follow from it. */
 export const isBareExpression = (error: YamlError, source: string): boolean =>
   source.startsWith("${{", error.offset - 1);
 
-/** The message for an error of the YAML library, whose own messages quote the file. */
+/** Returns the message for an error of the YAML library, whose own messages quote the file. */
 export const yamlMessage = (error: YamlError, source: string): string => {
   if (isBareExpression(error, source)) return "Inside { } or [ ] put quotes around a value with ${{ }} in it";
   if (isUnclosedQuote(error)) return "This text has no closing quote";
   if (/end with a [\]}]/.test(error.message))
-    return "A [ or { before this is never closed, or what is in it is not indented";
+    return "A [ or { before this is never closed, or its content is not indented";
   if (/item without - indicator/.test(error.message)) return "The indentation does not match the lines above";
   if (/^Unexpected .* at node end/.test(error.message))
     return "The value ends before this: put quotes around the whole value";
   return BY_CODE[error.code] ?? "This is not valid YAML";
 };
 
-/** Most errors of YAML collected. */
+/** The most YAML errors to collect. */
 const MAX_ERRORS = 100;
 
 const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 
-/** What a file, with all that it includes, has of YAML so far. */
+/** The YAML counted so far in a file and the files that it includes. */
 export interface YamlSums {
   tokens: number;
   marks: number;
 }
 
-/** The tokens of a file, within the limits. Counting them costs little; the tree of a huge file would cost memory. */
+/**
+ * Returns the tokens of a file, within the limits. Counting them costs little; the tree of a huge file would cost
+ * memory.
+ */
 function* boundedTokens(text: string, sums: YamlSums): Generator<string> {
   let offset = 0;
   let flow = 0;
@@ -64,7 +67,7 @@ function* boundedTokens(text: string, sums: YamlSums): Generator<string> {
     else if (flow === 0 && (token === "-" || token === "?" || token === ":")) onLine++;
     else if (token.includes("\n")) onLine = 0;
     else if (/^[&*!]/.test(token)) sums.marks++;
-    // Indentation alone cannot nest deep within the limit of characters.
+    // Within the limit of characters, indentation alone cannot nest deeply.
     if (flow > FILE_LIMITS.depth || onLine > FILE_LIMITS.depth)
       throw new FileLimitExceeded("The file is nested too deeply", offset);
     if (sums.marks > FILE_LIMITS.marks)
@@ -82,7 +85,7 @@ function* boundedTokens(text: string, sums: YamlSums): Generator<string> {
   }
 }
 
-/** Stops the library: further errors are mostly consequences, and each costs memory. */
+/** Stops the library. Further errors are mostly consequences, and each costs memory. */
 class TooManyErrors extends Error {}
 
 /** The library's forms of an error's position. */
@@ -91,7 +94,7 @@ type ErrorLocation = number | [number, number] | { offset: number };
 const errorStart = (source: ErrorLocation): number =>
   typeof source === "number" ? source : Array.isArray(source) ? source[0] : source.offset;
 
-/** The result of the YAML library; the document is null after too many errors. */
+/** The result of the YAML library. The document is null after too many errors. */
 export interface YamlFile {
   document: Document.Parsed | null;
   /** Errors in the order they were found, then warnings. */
@@ -108,7 +111,9 @@ export const parseYaml = (text: string, lines: LineCounter, sums: YamlSums): Yam
   };
   const parser = new Parser(lines.addNewLine);
   let documents = 0;
-  /** The tokens of the first document, without errors: the library would keep each with its stack. */
+  /**
+   * Returns the tokens of the first document, without errors, because the library would keep each error with its stack.
+   */
   const good = function* (tokens: Iterable<CST.Token>) {
     for (const token of tokens) {
       if (token.type === "document") documents++;

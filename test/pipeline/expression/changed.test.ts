@@ -32,7 +32,7 @@ describe("changed()", () => {
     ["changed('docs/**') || changed('src/**')", ["src/a.ts"], true],
   ])("%s of %j: %s", (condition, files, expected) => expect(holds(condition, files)).toBe(expected));
 
-  it("without a list of files is true, whatever the patterns", () => {
+  it("is true without a list of files, for any patterns", () => {
     const pattern = fc.stringMatching(/^[a-z*?/]{0,6}[a-z*?]$/).filter((one) => !one.startsWith("/"));
     fc.assert(
       fc.property(fc.array(pattern, { minLength: 1, maxLength: 4 }), fc.array(fc.string()), (patterns, files) => {
@@ -43,7 +43,7 @@ describe("changed()", () => {
     );
   });
 
-  it("is true where comparing all the files is too much work, and then for all that a file asks", () => {
+  it("is true if comparing all the files is too much work, and then for every call in a file", () => {
     const slow = Array.from({ length: 4 }, () => "*a".repeat(124));
     const files = Array.from({ length: 20 }, (_, index) => `${"a".repeat(2000)}${index}`);
     const work = { left: 100_000 };
@@ -53,7 +53,7 @@ describe("changed()", () => {
     expect(holds(`changed(${slow.map((one) => `'${one}'`)})`, files)).toBe(true);
   });
 
-  it("is no status function: after a failure its step does not run", () => {
+  it("is not a status function: after a failure its step does not run", () => {
     expect(holds("changed('**')", ["a"], "failure")).toBe(false);
     expect(holds("always() && changed('**')", ["a"], "failure")).toBe(true);
   });
@@ -65,7 +65,7 @@ describe("changed()", () => {
 
   it.each([
     ["changed('/docs')", "1:24 A pattern must not begin with / or ./: leave it out"],
-    ["changed('!docs')", "1:24 A pattern with ! takes away from those before it: write '**' as the first"],
+    ["changed('!docs')", "1:24 A pattern with ! excludes matches of earlier ones: write '**' as the first"],
     ["changed('a', '')", "1:29 A pattern must not be empty"],
     ["changed()", "1:16 This function needs more arguments"],
     ["changed", "1:16 This is a function: call it with ( )"],
@@ -74,7 +74,7 @@ describe("changed()", () => {
     expect(mistakes.map((one) => `${one.line}:${one.column} ${one.message}`)).toEqual([mistake]);
   });
 
-  it("with a pattern that only the build knows is a mistake of the step", () => {
+  it("with a wrong pattern that only the build knows is a mistake of the step", () => {
     for (const condition of ["changed(build.branch)", "changed(fromJSON('[]'))", "changed(format('/{0}', 'a'))"])
       expect(() => holds(condition, null)).toThrow(ExpressionMistake);
   });

@@ -97,19 +97,19 @@ describe("names", () => {
     expect(mistakeOf(() => run(source))).toEqual(message === null ? null : { message, offset, suggestion });
   });
 
-  it("that are unknown are null in a condition and left of ||", () => {
+  it("are null if unknown in a condition and left of ||", () => {
     expect(plain(run("NOPE == null && vars.NOPE == null && env['NOPE'] == null", "null"))).toBe(true);
     expect(plain(run("NOPE || 'default'"))).toBe("default");
     expect(plain(run("(format('{0}', vars.NOPE) || env.NOPE) || 'default'"))).toBe("default");
   });
 
-  it("of the wrong kind are a mistake even there", () => {
+  it("are a mistake even there if they have the wrong kind", () => {
     expect(mistakeOf(() => run("vars.TOKEN == null", "null"))?.suggestion).toBe("secrets.TOKEN");
     expect(mistakeOf(() => run("secrets.PLAIN || 'x'"))?.suggestion).toBe("vars.PLAIN");
   });
 });
 
-describe("what is made of a secret", () => {
+describe("a value from an expression with a secret", () => {
   it.each([
     ...[
       "secrets.TOKEN",
@@ -126,7 +126,7 @@ describe("what is made of a secret", () => {
       "case(true, TOKEN, 'x')",
       "format('{0}', fromJSON(CONFIG).n)",
     ],
-  ])("%s is one too", (source) => {
+  ])("%s is secret", (source) => {
     expect(isSecretData(run(source))).toBe(true);
   });
 
@@ -139,7 +139,7 @@ describe("what is made of a secret", () => {
       "case(TOKEN == 'x', TOKEN, 'n')",
     ],
     ...["startsWith(TOKEN, 's')", "toJSON(vars)", "fromJSON(CONFIG).t", "!TOKEN", "'s3cret'"],
-  ])("%s is none", (source) => {
+  ])("%s is not secret", (source) => {
     expect(isSecretData(run(source))).toBe(false);
   });
 });
@@ -168,13 +168,13 @@ describe("the job's status", () => {
     expect(evaluateCondition(parseExpression(source), scope(status))).toBe(expected);
   });
 
-  it("is no status function in a text", () => {
+  it("has no status function in a text", () => {
     expect(evaluateCondition(parseExpression("'always()'"), scope("failure"))).toBe(false);
   });
 });
 
 describe("three defects of the library", () => {
-  it("299 characters of nested format() make 100 MB: here a result has an end", () => {
+  it("299 characters of nested format() produce 100 MB: here a result is limited", () => {
     const doubled = Array.from({ length: 27 }).reduce<string>((inner) => `format('{0}{0}',${inner})`, "'12345678'");
     expect(doubled.length).toBeLessThan(500);
     expect(mistakeOf(() => run(doubled))?.message).toBe("The result is too large");
@@ -184,14 +184,14 @@ describe("three defects of the library", () => {
     expect(plain(run(many))).toBe(false);
   });
 
-  it("all functions of one expression together have an end too", () => {
+  it("all functions of one expression together are limited too", () => {
     const big = `format('${"{0}".repeat(100)}', format('${"{0}".repeat(25)}', '${"a".repeat(100)}'))`;
     expect((plain(run(big)) as string).length).toBe(250_000);
     const often = Array.from({ length: 20 }, () => `contains(${big}, 'x')`).join(" || ");
-    expect(mistakeOf(() => run(often))?.message).toBe("The expression makes too much text");
+    expect(mistakeOf(() => run(often))?.message).toBe("The expression produces too much text");
   });
 
-  it("keys named constructor or __proto__ are dropped: here they are kept, in and out", () => {
+  it("keys named constructor or __proto__ are dropped: here they are kept, in input and output", () => {
     expect(plain(run("vars.constructor"))).toBe("c");
     expect(plain(run("vars['__proto__']"))).toBe("p");
     expect(plain(run("constructor"))).toBe("c");
@@ -214,20 +214,20 @@ describe("three defects of the library", () => {
     },
   );
 
-  it("only the first '' of a text is read there", () => {
+  it("only the first '' of a text is unescaped: here all are", () => {
     expect(plain(run("'it''s ''two'''"))).toBe("it's 'two'");
   });
 });
 
 describe("limits and mistakes", () => {
-  it("of depth", () => {
+  it("include a limit of depth", () => {
     const nested = (levels: number) => `'${"[".repeat(levels)}${"]".repeat(levels)}'`;
     expect(plain(run(`toJSON(fromJSON(${nested(64)})) != ''`))).toBe(true);
     expect(mistakeOf(() => run(`fromJSON(${nested(65)})`))?.message).toBe("The JSON is nested too deeply");
     expect(mistakeOf(() => run(`fromJSON(${nested(9000)})`))?.message).toBe("The JSON is nested too deeply");
   });
 
-  it("never quote what was read", () => {
+  it("never quote the text", () => {
     const secret = textData("{ s3cret", true);
     const contexts = { ...CONTEXTS, secrets: contextOfVariables([["BAD", secret]]) };
     for (const source of ["fromJSON(secrets.BAD)", "format(secrets.BAD)"]) {
@@ -236,7 +236,7 @@ describe("limits and mistakes", () => {
     }
   });
 
-  it("an array or object is no text", () => {
+  it("reject an array or object as text", () => {
     expect(mistakeOf(() => evaluateText(parseExpression("vars"), scope()))?.message).toContain("toJSON");
     expect(evaluateText(parseExpression("toJSON(fromJSON('[]'))"), scope()).text).toBe("[]");
   });
@@ -257,7 +257,7 @@ describe("limits and mistakes", () => {
     expect(mistakeOf(() => parseExpression(source))).toMatchObject({ offset });
   });
 
-  it("are never crashes, whatever the text", () => {
+  it("never crash, for any text", () => {
     const piece = fc.constantFrom(
       ...[
         "(",

@@ -8,7 +8,7 @@ const retryOf = (retry: string) => parse(retry).plan?.job.steps[0]?.retry;
 const mistakesOf = (retry: string): string[] => (parse(retry).mistakes ?? []).map(({ message }) => message);
 
 describe("retry of a step", () => {
-  it("is a number of tries after the first one, or says more", () => {
+  it("is a number of tries after the first one, or a mapping", () => {
     expect(retryOf("2")).toEqual({ times: 2, on: null, waitSeconds: 0 });
     expect(retryOf("{ times: 1 }")).toEqual({ times: 1, on: null, waitSeconds: 0 });
     expect(retryOf("{ times: 10, on: [1, 255], wait-seconds: 3600 }")).toEqual({
@@ -17,7 +17,7 @@ describe("retry of a step", () => {
     expect(parsePlan("steps: [{ run: x }]").plan?.job.steps[0]?.retry).toBeNull();
   });
 
-  it("may be any number of tries and seconds within its limits, and no other", () => {
+  it("accepts only numbers of tries and seconds within its limits", () => {
     const number = fc.oneof(fc.integer({ min: -2, max: 12 }), fc.integer({ min: 3598, max: 3602 }), fc.double());
     const isWhole = (value: number, least: number, most: number) =>
       Number.isInteger(value) && value >= least && value <= most;

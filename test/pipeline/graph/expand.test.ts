@@ -65,7 +65,7 @@ jobs:
 `;
 
 describe("expanding a file", () => {
-  it("makes a job of each combination, behind all that it needs", () => {
+  it("creates a job for each combination, after all its needs", () => {
     const graph = graphOf(RELEASE);
     expect(graph).toMatchObject({ hash: "h", path: ".millrace.yml", commitSha: "c0ffee", failFast: true });
     expect(graph.jobs.map(({ id, key, name }) => [id, key, name])).toEqual([
@@ -95,7 +95,7 @@ describe("expanding a file", () => {
     });
   });
 
-  it("has requirements and time of the pipeline too", () => {
+  it("includes the pipeline's requirements and timeout", () => {
     const [, test] = jobsOf(RELEASE.replace("platform: linux", "web: true"), {
       ...{ requires: { platform: "macos", android: true, labels: ["gpu"] }, timeoutSeconds: 60 },
     });
@@ -108,7 +108,7 @@ describe("expanding a file", () => {
     ]);
   });
 
-  it("of steps alone makes one job with its groups", () => {
+  it("creates one job with its groups from a file of steps", () => {
     const file = "groups: [release]\nrequires: { ios: true }\ntimeout-minutes: 1\nsteps: [{ run: x }]";
     expect(jobsOf(file)).toMatchObject([
       {
@@ -121,7 +121,7 @@ describe("expanding a file", () => {
     ).toEqual(["1:1 The pipeline and the file require different platforms: no agent has both"]);
   });
 
-  it("asks what changed, and which variables there are", () => {
+  it("requires the changed files and the variables", () => {
     const file = RELEASE.replace("ios.sh", "")
       .replace("limit: 2", "limit: 2")
       .replace("name: Test", "name: ${{ vars['N'] }}");
@@ -132,9 +132,9 @@ describe("expanding a file", () => {
     });
   });
 
-  it("of no commit cannot ask what changed", () => {
+  it("cannot use changed() without a commit", () => {
     expect(told(RELEASE, { path: null })).toEqual([
-      "9:13 Only a file in the repository can ask what changed before its jobs run: write it in `if` of a step",
+      "9:13 Only a file in the repository can use changed() before its jobs run: write it in the `if` of a step",
     ]);
   });
 });
@@ -153,11 +153,11 @@ describe("the keys of a matrix", () => {
     ["{ v: [true, 'true'] }", ["true", "true) #2"]],
     ["{ v: ['a, b', a], w: [c, 'b, c'] }", ["a, b, c", "a, b, b, c", "a, c", "a, b, c) #2"]],
     ['{ v: ["a\\nb\\e[31m"] }', ["a b [31m"]],
-  ])("are unique and by its values: %s", (values, expected) => {
+  ])("are unique and derived from its values: %s", (values, expected) => {
     expect(keys(values)).toEqual(expected.map((value) => (value.includes(")") ? `a (${value}` : `a (${value})`)));
   });
 
-  it("are cut where they are long, and unique all the same", () => {
+  it("are cut if they are long, and still unique", () => {
     const long = "x".repeat(199);
     const found = keys(`{ v: [${long}1, ${long}2, ${"😀".repeat(100)}] }`);
     expect(new Set(found).size).toBe(3);
@@ -191,17 +191,17 @@ describe("an expression of a job itself", () => {
       "1:62 A group has 1 to 100 characters in one line, no space around them",
     ],
     ["concurrency: { group: ' a' }", "1:57 A group has 1 to 100 characters in one line, no space around them"],
-  ])("that cannot be used is a mistake at its place: %s", (body, message) => {
+  ])("is a mistake at its place if it cannot be used: %s", (body, message) => {
     expect(told(one(body), withVars({ LONG: "x".repeat(201) }))).toEqual([message]);
   });
 
-  it("of 256 combinations is told once", () => {
+  it("is reported once for 256 combinations", () => {
     const values = Array.from({ length: 64 }, (_, index) => index);
     const file = one(`matrix: { v: [${values}], w: [1, 2, 3, 4] }, name: '\${{ vars.NOPE }}'`);
     expect(told(file)).toHaveLength(1);
   });
 
-  it("may have a branch made to harm in it, as a text", () => {
+  it("treats a malicious branch as text", () => {
     const file = one("name: 'On ${{ build.branch }}', concurrency: { group: 'on ${{ build.branch }}' }");
     for (const branch of ["$(reboot)", "`id`", "'; rm -rf /", '"', "<script>", "__proto__"])
       expect(jobsOf(file, onBranch(branch))).toMatchObject([
@@ -210,28 +210,28 @@ describe("an expression of a job itself", () => {
     expect(told(file, onBranch("b".repeat(10_000)))).toHaveLength(1);
   });
 
-  it("names its message in full, up to its limit", () => {
+  it("has its message in full, up to its limit", () => {
     const file = one("gate: { message: '${{ build.branch }}' }");
     expect(jobsOf(file, onBranch("b".repeat(5000)))[0]?.gate?.message).toHaveLength(1000);
   });
 });
 
-describe("a file made to cost much", () => {
+describe("a file built to be expensive", () => {
   const values = Array.from({ length: 64 }, (_, index) => index);
   const wide = `matrix: { v: [${values}], w: [1, 2, 3, 4] }`;
   const bomb = (inner: string, times: number): string => `format('${"{0}".repeat(times)}', ${inner})`;
 
-  it("by texts that grow is refused before all of them are made", () => {
+  it("with growing texts is rejected before all of them are computed", () => {
     const grown = bomb(bomb(bomb("matrix.v", 60), 60), 15);
     expect(told(one(`${wide}, name: "\${{ ${grown} }}"`))).toHaveLength(1);
     expect(told(one(`${wide}, name: "\${{ contains(${grown}, 'x') }}"`))).toEqual([
-      expect.stringContaining("The expressions of all jobs together make too much text"),
+      expect.stringContaining("The expressions of all jobs together produce too much text"),
     ]);
     const many = Array.from({ length: 20 }, () => `"x-\${{ contains(${bomb(bomb("matrix.v", 60), 60)}, 'x') }}"`);
     expect(told(one(`${wide}, requires: { labels: [${many.join(", ")}] }`))).toHaveLength(1);
   });
 
-  it("by what every job repeats is refused at the job that is too much", () => {
+  it("with repetition in every job is rejected at the job that exceeds the limit", () => {
     const condition = `vars.A == '${"x".repeat(20_000)}'`;
     expect(told(one(`${wide}, if: "${condition}"`))).toEqual([
       expect.stringMatching(/^1:9 The jobs up to here have more than 1,048,576 bytes$/),

@@ -41,7 +41,7 @@ describe("a protected group", () => {
     );
   });
 
-  it("is open after a decision by its role, and by no other", () => {
+  it("is open only after a decision by its role", () => {
     const ask = (decision: { approved: boolean; role: "member" | "maintainer" | "admin" } | null, branch = "main") =>
       openGroups(attached, { groups: ["release"], branch, decision, trust: "trusted" }).refused;
     expect(ask(approved("maintainer"))).toBe(null);
@@ -49,22 +49,22 @@ describe("a protected group", () => {
     expect(ask(approved("member"))).toContain("has to approve");
     expect(ask({ approved: false, role: "admin" })).toContain("has to approve");
     expect(ask(null)).toContain("has to approve");
-    expect(ask(approved("admin"), "feature")).toContain("not for this branch");
+    expect(ask(approved("admin"), "feature")).toContain("this branch or tag cannot have it");
   });
 
-  it("that is gone from the pipeline is no empty one", () => {
+  it("that the pipeline no longer has does not count as an empty one", () => {
     expect(
       openGroups(attached, { groups: ["gone"], branch: "main", decision: null, trust: "trusted" }).refused,
     ).toContain("gone");
   });
 
-  it("asks for the highest role, and only where it may be had", () => {
+  it("requires the highest role, and only on a ref that may have it", () => {
     expect(requiredApproval(attached, "main")).toBe("admin");
     expect(requiredApproval(attached.slice(0, 2), "main")).toBe("maintainer");
     expect(requiredApproval(attached.slice(0, 2), "feature")).toBe(null);
   });
 
-  it("makes a gate, or raises the one of the file and never lowers it", () => {
+  it("creates a gate, or raises the file's gate, and never lowers it", () => {
     const gate = { message: "Now?", by: "admin" as const, timeoutHours: 1, hostStatus: "pending" as const };
     const job = { groups: ["release"], gate: null } as never;
     expect(withGate(job, attached, ON_MAIN).gate).toMatchObject({ by: "maintainer", message: null, timeoutHours: 72 });
@@ -75,7 +75,7 @@ describe("a protected group", () => {
     expect(withGate(job, attached, { ...ON_MAIN, branch: "feature" }).gate).toBe(null);
   });
 
-  it("is never for an untrusted build, whoever approves, and asks nobody", () => {
+  it("is never for an untrusted build, whoever approves, and requires no approval", () => {
     const asking = { groups: ["release"], branch: "main", decision: approved("admin"), trust: "untrusted" } as const;
     expect(openGroups(attached, asking).refused).toContain("an untrusted build never gets it");
     const job = { groups: ["release"], gate: null } as never;

@@ -10,10 +10,10 @@ const read = (matrix: unknown) => {
   return { combinations: plan?.jobs?.[0]?.matrix?.combinations, told: mistakes.map(({ message }) => message) };
 };
 
-/** Pairs in their order: `toEqual` on an object would not see it. */
+/** Returns pairs in their order, which `toEqual` on an object would ignore. */
 const pairs = (all: readonly Matrix[] | undefined) => all?.map((one) => Object.entries(one));
 
-/** A combination as `system=mac size=9`, in the order of its keys. */
+/** Reads a combination such as `system=mac size=9`, in the order of its keys. */
 const combination = (text: string): Matrix =>
   Object.fromEntries(
     text.split(" ").map((pair) => {
@@ -48,7 +48,7 @@ const EXPANDED: [title: string, matrix: object, combinations: string[]][] = [
     ["shop=north till=1 clerk=Ada", "shop=north till=2 clerk=Ada", "shop=south till=1", "shop=south till=2"],
   ],
   [
-    "with a key more everywhere, which a later item changes in one place",
+    "with an extra key everywhere, which a later item changes in one place",
     { till: [1, 2], include: [{ lamp: "on" }, { till: 2, lamp: "off" }] },
     ["till=1 lamp=on", "till=2 lamp=off"],
   ],
@@ -74,11 +74,15 @@ const EXPANDED: [title: string, matrix: object, combinations: string[]][] = [
 const REFUSED: [title: string, matrix: object, told: string][] = [
   ["nothing left", { till: [1], exclude: [{ till: 1 }] }, "No combination is left"],
   ["an empty axis", { till: [], shop: ["north"] }, "This must not be empty"],
-  ["a value with parts", { till: [{ lamp: "on" }] }, "A value of a matrix is a text, true or false: it has no parts"],
+  [
+    "a value with parts",
+    { till: [{ lamp: "on" }] },
+    "A value of a matrix is a text, true or false, not a list or a mapping",
+  ],
   [
     "an exclude of no axis",
     { till: [1, 2], exclude: [{ lamp: "on" }] },
-    "Only axes can be excluded, and one of these keys is none",
+    "Only axes can be excluded, and one of these keys is not an axis",
   ],
   ["an exclude without keys", { till: [1, 2], exclude: [{}] }, "An item of `exclude` has no keys"],
   ["an include without keys", { till: [1, 2], include: [{}] }, "An item of `include` has no keys"],
@@ -96,7 +100,7 @@ describe("the combinations of a matrix", () => {
     expect(pairs(read(matrix).combinations)).toEqual(pairs(combinations.map(combination)));
   });
 
-  it.each(REFUSED)("are refused with %s", (_, matrix, told) => {
+  it.each(REFUSED)("are rejected with %s", (_, matrix, told) => {
     expect(read(matrix).told).toEqual([told]);
   });
 });
@@ -120,7 +124,7 @@ const written: fc.Arbitrary<WrittenMatrix> = fc
     }),
   );
 
-/** Whether the expansion is what the rule says, also where it is a problem here. */
+/** Reports whether the expansion agrees with the rule, even where the result is a problem here. */
 const agrees = (matrix: WrittenMatrix, fault?: Fault): boolean => {
   const { combinations, problems = [] } = expandMatrix(matrix);
   const slow = slowMatrix(matrix, fault);
@@ -131,7 +135,7 @@ const agrees = (matrix: WrittenMatrix, fault?: Fault): boolean => {
 };
 
 describe("the expansion of a matrix", () => {
-  it("is the rule written a second time, over 5,000 matrices", () => {
+  it("agrees with a second version of the rule, over 5,000 matrices", () => {
     let expanded = 0;
     fc.assert(
       fc.property(written, (matrix) => {
@@ -147,7 +151,7 @@ describe("the expansion of a matrix", () => {
     ...(["first axis fastest", "include before exclude", "original values change", "the first extra wins"] as const),
     ...(["items meet each other", "one key is enough to exclude", "an item without axes is appended"] as const),
     ...(["fitting items are appended too", "values are compared loosely"] as const),
-  ])("would be seen to be wrong: %s", (fault) => {
+  ])("is tested so that a wrong rule fails: %s", (fault) => {
     const { failed } = fc.check(
       fc.property(written, (matrix) => agrees(matrix, fault)),
       { numRuns: 5000 },
@@ -155,7 +159,7 @@ describe("the expansion of a matrix", () => {
     expect(failed).toBe(true);
   });
 
-  it("never makes a product that is too large", () => {
+  it("never computes too large a product", () => {
     const axis = (name: string) => ({ name, values: Array.from({ length: 100 }, (_, index) => `${index}`) });
     const many = Array.from({ length: 100 }, (_, index) => ({ [`key${index}`]: "x" }));
     const wide = expandMatrix({ axes: [{ name: "a", values: ["1"] }], include: many, exclude: [] });

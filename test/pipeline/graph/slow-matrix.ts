@@ -2,8 +2,8 @@ import type { Matrix } from "../../../src/pipeline/graph/graph.ts";
 import type { WrittenMatrix } from "../../../src/pipeline/graph/matrix.ts";
 
 /*
- * GitHub's rule once more, as slowly and plainly as it can be said: by counting through every assignment, without any
- * function of the expansion. `faults` make it wrong in one place each.
+ * A second version of GitHub's rule, as slow and plain as possible: it counts through every assignment, without any
+ * function of the expansion. Each of the `faults` makes one place wrong.
  */
 export type Fault =
   | "first axis fastest"
@@ -19,7 +19,7 @@ export type Fault =
 const same = (a: unknown, b: unknown, fault?: Fault): boolean =>
   fault === "values are compared loosely" ? String(a).toLowerCase() === String(b).toLowerCase() : a === b;
 
-/** The assignment with this number, the axes read as digits. */
+/** Returns the assignment with this number, with the axes read as digits. */
 const assignment = (axes: WrittenMatrix["axes"], number: number, fault?: Fault): Matrix => {
   const order = fault === "first axis fastest" ? [...axes.keys()] : [...axes.keys()].reverse();
   const chosen: Record<string, Matrix[string]> = {};
@@ -43,7 +43,7 @@ const isExcluded = (one: Matrix, exclude: Matrix[], fault?: Fault): boolean => {
   return false;
 };
 
-/** The combinations, also where none is left. */
+/** Returns the combinations, even if there are none. */
 export const slowMatrix = ({ axes, include, exclude }: WrittenMatrix, fault?: Fault): Matrix[] => {
   let count = axes.length === 0 ? 0 : 1;
   for (const { values } of axes) count *= values.length;

@@ -7,8 +7,8 @@ const mistakesOf = (text: string): string[] =>
   (parsePlan(text).mistakes ?? []).map(({ line, column, message }) => `${line}:${column} ${message}`);
 const jobs = (second: string): string => `jobs:\n  a: { ${STEPS} }\n  b: { ${STEPS}, needs: [a], ${second} }\n`;
 
-describe("what a job leaves and takes", () => {
-  it("is read with what it means where nothing is said", () => {
+describe("the artifacts and downloads of a job", () => {
+  it("are read with their defaults", () => {
     const { plan } = parsePlan(
       `artifacts:\n  - { name: app, path: build/*.ipa }\n  - { name: all, path: [dist/, '!**/*.map'], as: tar, keep-days: 3, if-none: warn, when: always }\n${STEPS}\n`,
     );
@@ -24,7 +24,7 @@ describe("what a job leaves and takes", () => {
     ]);
   });
 
-  it("may come from a job that is needed through others", () => {
+  it("may come from an indirectly needed job", () => {
     const through = `jobs:\n  a: { ${STEPS} }\n  b: { ${STEPS}, needs: [a] }\n  c: { ${STEPS}, needs: [b], downloads: [{ from: a, to: in }] }\n`;
     expect(mistakesOf(through)).toEqual([]);
   });
@@ -40,14 +40,14 @@ describe("what a job leaves and takes", () => {
     ["[{ name: .., path: x }]", "1:21 The name of an artifact must not be . or .."],
     [
       "[{ name: '${{ build.branch }}', path: x }]",
-      "1:21 The name of an artifact is plain text: nothing is put in place of ${{ }} here",
+      "1:21 The name of an artifact is plain text: ${{ }} is not evaluated here",
     ],
-    ["[{ name: a, path: '${{ env.X }}' }]", "1:30 A path is plain text: nothing is put in place of ${{ }} here"],
+    ["[{ name: a, path: '${{ env.X }}' }]", "1:30 A path is plain text: ${{ }} is not evaluated here"],
     ["[{ name: a, path: /etc/passwd }]", "1:30 A path is relative to the checkout"],
     ["[{ name: a, path: ~/.ssh }]", "1:30 A path is relative to the checkout"],
     ["[{ name: a, path: x/../../y }]", "1:30 A path is inside the checkout: it must not have .. in it"],
-    ["[{ name: a, path: '{a,b}' }]", "1:30 A pattern has no lists in braces: write one pattern for each"],
-    ["[{ name: a, path: ['!x'] }]", "1:31 A path with ! takes away from those before it: it cannot be the first"],
+    ["[{ name: a, path: '{a,b}' }]", "1:30 A pattern cannot have lists in braces: write one pattern for each"],
+    ["[{ name: a, path: ['!x'] }]", "1:31 A path with ! excludes matches of earlier ones: it cannot be the first"],
     ["[{ name: a, path: [] }]", "1:30 This must not be empty"],
     ["[{ name: a, path: x }, { name: A, path: y }]", "1:43 Another artifact of this job has this name"],
     ["[{ name: a, path: x, keep-days: 401 }]", "1:44 This must be a whole number from 1 to 400"],
@@ -56,28 +56,28 @@ describe("what a job leaves and takes", () => {
       "[{ name: a, path: x, if-no-files-found: warn }]",
       "1:33 `if-no-files-found` is not a key of an artifact. Write `if-none`",
     ],
-  ])("is a mistake: artifacts: %s", (written, mistake) => {
+  ])("are a mistake: artifacts: %s", (written, mistake) => {
     expect(mistakesOf(`artifacts: ${written}\n${STEPS}\n`)).toEqual([mistake]);
   });
 
   it.each([
     ["[{ from: c, to: in }]", "There is no job `c`"],
-    ["[{ from: b, to: in }]", "Only jobs that this one `needs`, directly or through others, have ended before it"],
+    ["[{ from: b, to: in }]", "Only jobs that this one `needs`, directly or indirectly, have ended before it begins"],
     ["[{ from: a }]", "The key `to` is missing here"],
     ["[{ from: a, to: /tmp }]", "A folder is relative to the checkout"],
     ["[{ from: a, to: in/../.. }]", "A folder is inside the checkout: it must not have .. in it"],
     ["[{ from: a, to: .git/hooks }]", "A folder must not be in .git"],
     ["[{ from: a, to: ./.GIT }]", "A folder must not be in .git"],
-    ["[{ from: a, to: '${{ env.X }}' }]", "A folder is plain text: nothing is put in place of ${{ }} here"],
+    ["[{ from: a, to: '${{ env.X }}' }]", "A folder is plain text: ${{ }} is not evaluated here"],
     ["[a]", "Write a mapping, for example `{ from: build, artifact: app, to: in }`"],
-  ])("is a mistake: downloads: %s", (written, mistake) => {
+  ])("are a mistake: downloads: %s", (written, mistake) => {
     expect(mistakesOf(jobs(`downloads: ${written}`)).map((line) => line.replace(/^\S+ /, ""))).toEqual([mistake]);
   });
 
-  it("is a job's own matter, and one with steps", () => {
+  it("belong to a single job with steps", () => {
     const top = `artifacts: [{ name: a, path: x }]\n${jobs("")}`;
     expect(mistakesOf(top)).toEqual([
-      "1:1 `artifacts` is not a key of a file of several jobs. Write it in the job that it is for",
+      "1:1 `artifacts` is not a key of a file of several jobs. Write it in the job that needs it",
     ]);
     const gate = "jobs: { a: { gate: { message: x }, artifacts: [{ name: a, path: x }] } }";
     expect(mistakesOf(gate)).toEqual(["1:9 A gate without steps needs no agent: it cannot have `artifacts`"]);

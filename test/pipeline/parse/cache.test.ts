@@ -6,7 +6,7 @@ const fileOf = (caches: string) => `steps: [{ run: make }]\ncache: ${caches}\n`;
 const mistakesIn = (text: string) => (parsePlan(text).mistakes ?? []).map(({ message }) => message);
 
 describe("`cache`", () => {
-  it("is read with what is left out", () => {
+  it("is read with its defaults", () => {
     const { plan } = parsePlan(fileOf("[{ name: npm, files: package-lock.json, path: ~/.npm }]"));
     expect(plan?.job.caches).toEqual([
       {
@@ -16,11 +16,11 @@ describe("`cache`", () => {
     ]);
   });
 
-  it("is not there where the file has none", () => {
+  it("is absent if the file has none", () => {
     expect(parsePlan("steps: [{ run: make }]").plan?.job).not.toHaveProperty("caches");
   });
 
-  it("may be each job's own, with its matrix in the key", () => {
+  it("may differ by job, with its matrix in the key", () => {
     const file = `jobs:
   test:
     matrix: { node: [20, 22] }
@@ -29,7 +29,7 @@ describe("`cache`", () => {
 `;
     expect(parsePlan(file).plan?.jobs?.[0]?.job.caches).toMatchObject([{ name: "npm", files: [] }]);
     expect(mistakesIn(`cache: [{ name: a, key: a, path: b }]\n${file}`)).toEqual([
-      "`cache` is not a key of a file of several jobs. Write it in the job that it is for",
+      "`cache` is not a key of a file of several jobs. Write it in the job that needs it",
     ]);
   });
 
@@ -37,7 +37,7 @@ describe("`cache`", () => {
     ["[{ name: a, path: b }]", "A cache needs `files` of the commit, or a `key`: without them it would never change"],
     ["[{ name: a, files: l, fallback: [x], path: b }]", "`fallback` has beginnings of the `key`: this cache has none"],
     ["[{ name: a, key: a, path: b }, { name: a, key: b, path: c }]", "Another cache of this job has this name"],
-    ["[{ name: a, key: '${{ steps.x.outputs.y }}', path: b }]", /No step has run yet/],
+    ["[{ name: a, key: '${{ steps.x.outputs.y }}', path: b }]", /before the first step runs/],
     ["[{ name: a b, key: a, path: b }]", /The name of a cache must be/],
     ["{ key: a, paths: [b] }", /Write a list, for example/],
     ["[{ name: a, key: a, paths: [b], path: b }]", /Write `path`/],
@@ -51,9 +51,9 @@ describe("`cache`", () => {
     ["/etc", /relative to the checkout/],
     ["../up", /\.\./],
     ["a/../../b", /\.\./],
-    ["~", /not all of it/],
-    ["~/", /not all of it/],
-    ["~/.", /not all of it/],
+    ["~", /cannot cache all/],
+    ["~/", /cannot cache all/],
+    ["~/.", /cannot cache all/],
     ["~/*", /named in full/],
     ["~/.ssh", /never cached/],
     ["~//.SSH/known_hosts", /never cached/],
@@ -61,7 +61,7 @@ describe("`cache`", () => {
     ["~/.millrace/identity.json", /never cached/],
     ["~/.gradle/../.ssh", /\.\./],
     ["~root/x", /relative/],
-    ["!a", /taken away/],
+    ["!a", /excluded/],
     ["", /empty/],
   ])("cannot have the path %s", (path, problem) => {
     expect(cachePathProblem(path)).toMatch(problem);

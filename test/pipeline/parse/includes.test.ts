@@ -13,8 +13,8 @@ const chain = (length: number): Record<string, string> =>
     Array.from({ length }, (_, index) => [`${index}`, index + 1 < length ? including(`./${index + 1}`) : RUN]),
   );
 
-describe("a file that is included", () => {
-  it("has its steps in the list, between those around it, in a file of steps and in jobs", () => {
+describe("an included file", () => {
+  it("adds its steps to the list, between those around it, in a file of steps and in jobs", () => {
     const files = { "ci/a.yml": "steps: [{ run: a1 }, { include: ./b.yml }]", "b.yml": "steps: [{ run: b1 }]" };
     const list = "[{ run: one }, { include: ./ci/a.yml }, { run: two }, { include: ./b.yml }]";
     const scripts = ["one", "a1", "b1", "two", "b1"];
@@ -24,13 +24,13 @@ describe("a file that is included", () => {
     expect(planWith(`steps: ${list}`, files).job.steps[1]?.position).toMatchObject({ file: "ci/a.yml", line: 1 });
   });
 
-  it("has the defaults and variables of the place where it stands", () => {
+  it("has the defaults and variables of the place of its include", () => {
     const file = `env: { WORD: x }\ndefaults: { run: { shell: sh, working-directory: sub } }\n${including("./a")}`;
     const [step] = planWith(file, { a: "steps:\n  - run: echo ${{ WORD }}\n" }).job.steps;
     expect(step).toMatchObject({ shell: "sh", workingDirectory: ["sub"] });
   });
 
-  it("is told its mistakes at its own file and line, after those of the file", () => {
+  it("has its mistakes reported at its own path and line, after those of the file", () => {
     const files = {
       a: "steps:\n  - rum: x\n",
       b: 'steps:\n  - run: x\n    name: "${{ build.brnch }}"\n',
@@ -42,7 +42,7 @@ describe("a file that is included", () => {
         "p:7:12: This must be one of: bash, sh, pwsh, python, node",
         "a:2:5: `rum` is not a key of a step. Did you mean `run`?",
         "b:3:22: This context has no such property. Did you mean `branch`?",
-        "c:1:9: A [ or { before this is never closed, or what is in it is not indented",
+        "c:1:9: A [ or { before this is never closed, or its content is not indented",
       ].slice(0),
     );
   });
@@ -60,10 +60,10 @@ describe("a file that is included", () => {
     );
   });
 
-  it("has nothing but inputs and steps", () => {
+  it("has only inputs and steps", () => {
     const told = (text: string) => toldWith(including("./a"), { a: text });
     expect(told(`on: { push: true }\n${RUN}`)).toEqual([
-      "a:1:1: `on` is not a key of an included file. When it is built stands in the pipeline file alone",
+      "a:1:1: `on` is not a key of an included file. Only the pipeline file says when it is built",
     ]);
     expect(told("jobs: { x: { steps: [{ run: x }] } }")[0]).toContain("`jobs` is not a key of an included file");
     expect(told("inputs: {}")).toEqual(["a:1:1: The key `steps` is missing here"]);
@@ -74,7 +74,7 @@ describe("a file that is included", () => {
     expect(told("a: 1\n---\nb: 2")[0]).toContain("a:2:1: A pipeline file is one document");
     expect(toldWith("steps: [{ include: ./a, if: x, run: y }]", { a: RUN })).toEqual([
       "p:1:25: `if` is not a key of an include. Write `if` in the steps of the included file: it can read `inputs`",
-      "p:1:32: `run` is not a key of an include. Write it in a step of its own",
+      "p:1:32: `run` is not a key of an include. Write it in a separate step",
     ]);
     expect(toldWith("steps: [{ include: }]")).toEqual(["p:1:11: This key has no value"]);
     expect(toldWith("steps: [{ include: [./a] }]")).toEqual(["p:1:20: This must be text"]);
@@ -82,13 +82,14 @@ describe("a file that is included", () => {
 });
 
 describe("the path of an included file", () => {
-  const REFUSED = "This must be the path of a file in the repository, without `..`, as `./ci/setup.yml`";
-  const LATER = "Templates of other repositories come later: write the path of a file in this one, as `./ci/setup.yml`";
+  const REFUSED = "This must be the path of a file in the repository, without `..`, such as `./ci/setup.yml`";
+  const LATER =
+    "Templates of other repositories are not supported yet: write the path of a file in this one, such as `./ci/setup.yml`";
   it.each([
     ...["../a", "./../a", "./a/../../b", "./a/..", "/etc/passwd", ".//a", "./a//b", "./a/", "./", "./.", "./a/./b"],
     ...["./a\\b", "..\\a", "./.git/config", "./.GIT/config", "./x/.git/config", "./git~1/config", "./.git /config"],
     ...["./.git::$INDEX_ALLOCATION/config", "./-x", "./a\u202eb", `./${"a".repeat(401)}`, "./a\tb"],
-  ])("%j is refused, and nothing is asked for", (path) => {
+  ])("%j is rejected without a lookup", (path) => {
     const asked: string[] = [];
     const { mistakes } = parsePlan(`steps: [{ include: ${JSON.stringify(path)} }]`, (wanted) => {
       asked.push(wanted);
@@ -139,10 +140,10 @@ describe("files that include others", () => {
     ]);
   });
 
-  it("are at most 50, each once, and a file includes so many others", () => {
+  it("are at most 50 different ones, and a file includes at most that many", () => {
     const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, RUN]));
     const all = (count: number) => including(...Object.keys(many(count)).map((path) => `./${path}`));
-    const most = "A file includes at most 50 files, those that they include counted";
+    const most = "A file includes at most 50 files, directly or indirectly";
     expect(toldWith(all(50), many(50))).toEqual([]);
     expect(toldWith(all(51), many(51))).toEqual([`p:52:14: ${most}`]);
     expect(toldWith(including("./a"), { ...many(50), a: all(50) })).toEqual([`a:51:14: ${most}`]);
@@ -155,14 +156,14 @@ describe("files that include others", () => {
     const room = FILE_LIMITS.characters - file.length;
     expect(toldWith(file, { a: padded(room - 100), b: padded(100) })).toEqual([]);
     expect(toldWith(file, { a: padded(room - 100), b: padded(101) })).toEqual([
-      "p:3:14: With this one the file and all that it includes have more than 262,144 characters",
+      "p:3:14: With this one, the file and its included files have more than 262,144 characters",
     ]);
     expect(toldWith(including("./a"), { a: padded(10_000_000) })[0]).toContain("p:2:14: With this one");
   });
 
-  it("have the steps and the weight of one file, however often they stand in it", () => {
+  it("count as the steps and the size of one file, however often they are included", () => {
     const steps = (count: number) => `steps:\n${"  - run: x\n".repeat(count)}`;
-    const over = "With what is included up to here there are more than 500 steps";
+    const over = "With the files included up to here, there are more than 500 steps";
     expect(planWith(including("./a", "./a"), { a: steps(250) }).job.steps).toHaveLength(500);
     expect(toldWith(including("./a", "./a", "./b"), { a: steps(250), b: RUN })).toEqual([
       "p:4:14: A file has at most 500 steps in all its jobs",
@@ -174,7 +175,7 @@ describe("files that include others", () => {
     expect(toldWith(aliased, { a: steps(500) })).toEqual(["p:2:30: A file has at most 500 steps in all its jobs"]);
   });
 
-  it("count to the limits of expressions and YAML as one file", () => {
+  it("count towards the limits of expressions and YAML as one file", () => {
     const script = `steps:\n${`  - run: echo ${"${{ A }}".repeat(20)}\n`.repeat(40)}`;
     expect(toldWith(including(...Array(12).fill("./a")), { a: script })).toEqual([]);
     const long = `steps:\n${`  - run: echo ${"${{ A }}".repeat(100)}\n`.repeat(40)}`;
@@ -191,14 +192,14 @@ describe("files that include others", () => {
   });
 });
 
-describe("where files cannot be included, or are not looked at", () => {
+describe("without files to include", () => {
   it("an inline definition says so", () => {
     expect(parsePlan(including("./a")).mistakes).toMatchObject([
       { line: 2, column: 14, message: expect.stringContaining("Only a file in the repository can include others") },
     ]);
   });
 
-  it("a check of the file alone gives a hint, and takes ids and variables that may come from there", () => {
+  it("a check of the file alone gives a hint, and accepts ids and variables that may come from included files", () => {
     const file = `${including("./a")}  - run: echo \${{ steps.one.outputs.x }} \${{ env.LATER }} \${{ vars.NONE }}\n`;
     const { value, hints, mistakes } = parseFile(file, () => ({ unread: "not read" }));
     expect(mistakes).toBe(undefined);
@@ -211,8 +212,8 @@ describe("where files cannot be included, or are not looked at", () => {
   });
 });
 
-describe("variables that a build does not have", () => {
-  it("are told in the file that names them, once", () => {
+describe("variables that a build lacks", () => {
+  it("are reported once, in the file that names them", () => {
     const files = {
       a: "inputs: { x: {} }\nsteps:\n  - run: echo ${{ vars.NONE }} ${{ inputs.x }}\n  - run: echo ${{ inputs.x }}\n",
     };
@@ -223,8 +224,8 @@ describe("variables that a build does not have", () => {
   });
 });
 
-describe("what is hashed of a plan", () => {
-  it("is the file alone where it includes nothing, else all of it, in any order", () => {
+describe("the text that is hashed for a plan", () => {
+  it("is the file alone if it includes nothing, otherwise all files, in any order", () => {
     const [a, b] = [
       { path: "a", text: "1" },
       { path: "b", text: "2" },
@@ -236,7 +237,7 @@ describe("what is hashed of a plan", () => {
     expect(toldWith(hashedText(RUN, [a]))).not.toEqual([]);
   });
 
-  it("has what the file includes, and nothing else", () => {
+  it("has only the files that the file includes", () => {
     const files = filesOf({ a: including("./b"), b: RUN, c: RUN });
     parsePlan(including("./a"), files.find);
     expect(files.used.map(({ path }) => path)).toEqual(["a", "b"]);

@@ -8,7 +8,7 @@ const said = (file: string): string[] =>
   unknownVariables(parsePlan(file).plan!, KNOWN).map((one) => formatMistake("f", one));
 
 describe("unknownVariables", () => {
-  it("tells of what is not there, and of what is of the other kind", () => {
+  it("reports missing variables, and those of the other kind", () => {
     const file = `
 name: \${{ vars.API_URI }}
 env: { A: "\${{ TOKN }}", B: "\${{ A }}\${{ C }}", C: x }
@@ -29,7 +29,7 @@ steps:
     ]);
   });
 
-  it("is content with what is there, what the service adds, and what has a default", () => {
+  it("accepts existing variables, those of the service, and those with a default", () => {
     const file = `
 env: { A: "\${{ API_URL }}\${{ secrets.TOKEN }}\${{ CI }}\${{ MILLRACE_BRANCH }}\${{ vars.NOPE || 'x' }}" }
 steps:

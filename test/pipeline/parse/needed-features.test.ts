@@ -20,7 +20,7 @@ it.each([
   ["needs: [first], downloads: [{ from: first, artifact: a, to: x }]", ["artifacts"]],
   ["cache: [{ name: a, key: a, path: a }]", ["cache"]],
   ["cache: [{ name: a, key: a, path: a }], tools: auto, retry: 2", ["retry", "tools", "cache"]],
-])("an agent must know the words of any job of the file: %s", (more, features) => {
+])("an agent must know the words of every job of the file: %s", (more, features) => {
   expect(needed(inJob(more))).toEqual(features);
 });
 

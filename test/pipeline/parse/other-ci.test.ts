@@ -8,7 +8,7 @@ const told = (file: string): string[] =>
 
 const run = (script: string, more = ""): string => `${more}steps:\n  - run: ${JSON.stringify(script)}\n`;
 
-/** What people write who know another system, and what they are told. */
+/** Files by people who know another system, and the messages that they get. */
 const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   ["an unknown key", "steps:\n  - run: make\n    nam: x\n", "3:5: `nam` is not a key of a step. Did you mean `name`?"],
   [
@@ -44,7 +44,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "CircleCI",
     "workflows: { main: x }\nsteps:\n  - run: make\n",
-    "1:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
+    "1:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
   ],
   [
     "GitLab",
@@ -64,9 +64,9 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitLab",
     "stages: [build]\nbuild-job:\n  stage: build\n  image: node\n  script: [npm ci]\n  rules: [{ if: x }]\n",
-    "1:1: `stages` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
-    "2:1: `build-job` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
-    "3:3: `stage` is not a key of a job. There are no stages: write `needs`, a list of the jobs that must have ended before",
+    "1:1: `stages` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
+    "2:1: `build-job` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
+    "3:3: `stage` is not a key of a job. There are no stages: write `needs`, a list of the jobs to wait for",
     "4:3: `image` is not a key of a job. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "5:3: `script` is not a key of a job. Write the commands as `steps`, each with its `run`",
     "6:3: `rules` is not a key of a job. Write `if`, for example `if: build.branch == 'main'`",
@@ -76,7 +76,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Buildkite",
     "steps:\n  - run: make\n    depends_on: x\n",
-    "3:5: `depends_on` is not a key of a step. Steps run in the order they are written in: this is not needed",
+    "3:5: `depends_on` is not a key of a step. Steps run in the order written: this is not needed",
   ],
   [
     "GitLab",
@@ -129,7 +129,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "CircleCI",
     "steps:\n  - checkout\n  - run: make\n",
-    "2:5: The checkout is made before the first step: leave this one out",
+    "2:5: The checkout comes before the first step: leave this one out",
   ],
   [
     "a list of commands",
@@ -159,7 +159,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     "steps:\n  - run: \"echo ${{ hashFiles('a') }}\"\n",
-    "2:20: There is no function `hashFiles`: compute the hash in a step, and read it by `steps.ID.outputs.NAME`",
+    "2:20: There is no function `hashFiles`: compute the hash in a step, and read it with `steps.ID.outputs.NAME`",
   ],
   [
     "GitHub",
@@ -267,11 +267,11 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "2:5: This must be a mapping, with `key: value` on each line",
     "3:1: `permissions` is not a key of a file of several jobs. Builds get no token of the service: remove this key",
     "6:5: `runs-on` is not a key of a job. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "7:12: Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`",
+    "7:12: Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`",
     "8:5: `strategy` is not a key of a job. Write `matrix`, `max-parallel` and `fail-fast` in the job itself",
-    "10:5: `services` is not a key of a job. This comes later: start services in a step",
-    "12:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
-    "13:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
+    "10:5: `services` is not a key of a job. This is not supported yet: start services in a step",
+    "12:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout comes before the first step",
+    "13:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout comes before the first step",
     "14:9: `with` is not a key of a step. `with` belongs to actions: pass values to the script with `env`",
     "15:37: This job has no matrix",
     "16:9: `shel` is not a key of a step. Did you mean `shell`?",
@@ -282,14 +282,14 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "version: 2.1\njobs:\n  build:\n    docker: [{ image: node }]\n    steps:\n      - checkout\n      - run: npm ci\n      - save_cache: { key: a }\n",
     "1:1: `version` is not a key of a file of several jobs. This does not exist here: remove it, and write commands in `steps`",
     "4:5: `docker` is not a key of a job. Steps run on the agent itself: write what it must have in `requires`",
-    "6:9: The checkout is made before the first step: leave this one out",
+    "6:9: The checkout comes before the first step: leave this one out",
     "8:9: `save_cache` is not a key of a step. Write `cache: [{ name: npm, files: package-lock.json, path: ~/.npm }]` beside `steps`",
   ],
   [
     "Azure",
     "pool: { vmImage: ubuntu-latest }\njobs:\n  - job: a\n    steps:\n      - script: npm ci\n        displayName: x\n",
     "1:1: `pool` is not a key of a file of several jobs. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
-    "3:3: Write a mapping: the name of each job, and what it does below it",
+    "3:3: Write a mapping: the name of each job, and its keys below the name",
     "3:5: `job` is not a key of a job. Jobs are written below `jobs` at the top of the file, each by its name",
     "5:9: `script` is not a key of a step. Write the script in `run`",
     "6:9: `displayName` is not a key of a step. Write `name`",
@@ -297,7 +297,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Codemagic",
     "workflows:\n  beta:\n    instance_type: mac_mini_m2\n    max_build_duration: 30\n    environment: { xcode: 26.1 }\n    triggering: { events: [push] }\n    scripts: [{ name: Test, script: make }]\n    publishing: { x: y }\n",
-    "1:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
+    "1:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
     "3:5: `instance_type` is not a key of a job. Write `requires: { platform: macos }`, or `linux`",
     "4:5: `max_build_duration` is not a key of a job. Write `timeout-minutes`",
     "5:5: `environment` is not a key of a job. Write `gate` for a person's approval, `groups` for protected variables, `env` for variables, or `tools` for versions",
@@ -311,8 +311,8 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "1:1: `format_version` is not a key of a pipeline file. This does not exist here: remove it",
     "2:1: `trigger_map` is not a key of a pipeline file. Write `on`, for example `on: { push: { branches: [main] }, pull: true }`",
     "3:1: `app` is not a key of a pipeline file. Write `env`, for example `env: { SCHEME: Demo }`",
-    "4:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
-    "6:5: `before_run` is not a key of a job. Write `- include: ./ci/FILE.yml` as the first step, or `needs` where it is a job of its own",
+    "4:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
+    "6:5: `before_run` is not a key of a job. Write `- include: ./ci/FILE.yml` as the first step, or `needs` if it is a job of its own",
     "8:9: This is not a key of a step. Steps of a library are not run here: write the commands in `run`",
     "9:9: This is not a key of a step. Steps of a library are not run here: write the commands in `run`",
   ],
@@ -341,7 +341,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   ],
 ];
 
-describe("what people from elsewhere type", () => {
+describe("a file with another system's syntax", () => {
   it.each(TYPED)("%s: %j", (_, file, ...mistakes) => {
     expect(told(file)).toEqual(mistakes);
     expect(mistakes.length).toBeGreaterThan(0);
@@ -355,7 +355,7 @@ describe("a file of this system", () => {
   });
 });
 
-describe("a script that speaks to another system", () => {
+describe("a script that talks to another system", () => {
   it.each([
     'echo a=b >> "$GITHUB_OUTPUT"',
     "echo a=b >> ${GITHUB_ENV}",
@@ -377,18 +377,18 @@ describe("a script that speaks to another system", () => {
     'echo "::add-mask::$TOKEN"',
     "./buildkite-agent-setup.sh",
     "echo a=b >> $MILLRACE_OUTPUT",
-  ])("is not meant by: %s", (script) => {
+  ])("is not recognized in: %s", (script) => {
     expect(told(run(script))).toEqual([]);
   });
 
-  it("may use a variable of that name which the file gives it", () => {
+  it("may use a variable with that name that the file sets", () => {
     expect(told(run("echo a=b >> $GITHUB_OUTPUT", "env: { GITHUB_OUTPUT: out }\n"))).toEqual([]);
     expect(
       told("steps:\n  - { run: echo $GITHUB_ENV, env: { GITHUB_ENV: out } }\n  - run: echo $GITHUB_ENV\n"),
     ).toEqual([expect.stringMatching(/^3:15: /)]);
   });
 
-  it("is looked through once, however many idioms a line has", () => {
+  it("is scanned once, however many idioms a line has", () => {
     expect(idiomsIn("::set-env ".repeat(20_000))).toHaveLength(200);
   });
 });
@@ -408,7 +408,7 @@ describe("a hint", () => {
     expect(hints(run(script))).toHaveLength(count);
   });
 
-  it("stands beside no mistake", () => {
+  it("does not appear together with a mistake", () => {
     expect(hints(run("make ${{ vars.ARGS - }}"))).toBeNull();
     expect(told(run("make ${{ nope.ARGS }}"))).toHaveLength(1);
   });
@@ -449,10 +449,10 @@ it.each(KEY_ROWS.filter(([, key]) => key !== ""))("%s: says what to write for th
   expect(first).not.toContain("The keys are");
 });
 
-it("takes trigger beside jobs for what says when a file is built", () => {
+it("treats `trigger` next to jobs as the events that trigger a file", () => {
   expect(told("trigger: [main]\njobs: { a: { steps: [{ run: a }] } }\n")[0]).toContain("Write `on`");
 });
 
-it("takes a job by a word that is a key of Travis for a job", () => {
+it("treats a job as a job even if its name is a key of Travis", () => {
   expect(told("deploy: { stage: deploy, script: [make] }\n")[0]).toContain("Write the jobs below `jobs`");
 });

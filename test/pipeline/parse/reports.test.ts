@@ -19,14 +19,14 @@ describe("reports of a pipeline file", () => {
     ["{ junit: [] }", "1:19 This must not be empty"],
     ["{ junit: ../x.xml }", "1:19 A path is inside the checkout: it must not have .. in it"],
     ["{ junit: /etc/passwd }", "1:19 A path is relative to the checkout"],
-  ])("are refused where they are %s", (written, mistake) => {
+  ])("are rejected if they are %s", (written, mistake) => {
     expect(mistakesOf(`reports: ${written}\n${STEPS}`)).toEqual([mistake]);
   });
 
-  it("advise for another key, and stand in the job that they are of", () => {
+  it("give advice for another key, and belong in a job", () => {
     expect(mistakesOf(`reports: { path: x }\n${STEPS}`).join()).toContain("Write `junit`");
     expect(mistakesOf(`reports: { junit: x }\njobs: { a: { ${STEPS} } }`).join()).toContain(
-      "Write it in the job that it is for",
+      "Write it in the job that needs it",
     );
   });
 });

@@ -83,7 +83,7 @@ describe("the schema of pipeline files", () => {
     expect([schema, several, job].flatMap((one) => undescribed(one, ""))).toEqual([]);
   });
 
-  it("takes the names of variables that the API takes", () => {
+  it("accepts the names of variables that the API accepts", () => {
     const names = schema.properties?.env?.propertyNames as { pattern: string };
     const text = fc.oneof(
       fc.string(),
@@ -139,7 +139,7 @@ describe("an editor with the schema", () => {
 });
 
 describe("a whole pipeline file", () => {
-  it("is read with all it says", () => {
+  it("is read with all its keys", () => {
     const { plan, mistakes } = parsePlan(`
 name: All
 env: &env { A: 1.10 }
@@ -183,7 +183,7 @@ steps:
     });
   });
 
-  it("has defaults for what it leaves out", () => {
+  it("has defaults for omitted keys", () => {
     expect(parsePlan("steps: [{ run: x }]").plan).toMatchObject({
       name: null,
       job: {

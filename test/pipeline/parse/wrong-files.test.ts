@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 
-/** Pipeline files with what is to be said of them: line, column, message and, in brackets, what was meant. */
+/** Pipeline files and their mistakes: line, column, message and, in brackets, the suggestion. */
 const WRONG: [file: string, mistakes: string[]][] = [
   ["", ["1:1 The file is empty: it needs `steps`"]],
   ["# only a comment\n", ["1:1 The file is empty: it needs `steps`"]],
@@ -42,7 +42,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "steps:\n  - uses: actions/checkout@v4\n    with: { fetch-depth: 0 }\n",
     [
-      "2:5 `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout is made before the first step",
+      "2:5 `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout comes before the first step",
       "3:5 `with` is not a key of a step. `with` belongs to actions: pass values to the script with `env`",
     ],
   ],
@@ -56,7 +56,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "stages: [build]\nscript: make\n",
     [
-      "1:1 `stages` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` where it waits for others",
+      "1:1 `stages` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
       "2:1 `script` is not a key of a pipeline file. Write the commands as `steps`, each with its `run`",
     ],
   ],
@@ -112,7 +112,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["name: *x\nsteps:\n  - run: a\n", ["1:7 This alias has no anchor before it"]],
   [
     "steps:\n  - if: !cancelled()\n    run: a\n",
-    ["2:9 What begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value"],
+    ["2:9 A word that begins with `!` is a tag in YAML: put quotes or ${{ }} around the whole value"],
   ],
   [
     "env: { A: ${{ vars.X }}, B: c }\nsteps:\n  - run: a\n",
@@ -127,7 +127,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "steps:\n  - run: a\n---\nsteps:\n  - run: a\n",
     ["3:1 A pipeline file is one document: leave out the second `---`"],
   ],
-  ["steps: [ { run: a }\n", ["2:1 A [ or { before this is never closed, or what is in it is not indented"]],
+  ["steps: [ { run: a }\n", ["2:1 A [ or { before this is never closed, or its content is not indented"]],
   ["name: a\nname: b\nsteps:\n  - run: a\n", ["2:1 This key appears twice"]],
   [
     "<<: { name: a }\nsteps:\n  - run: a\n",
@@ -138,7 +138,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["name: ${{ build.branhc }}\nsteps:\n  - run: a\n", ["1:17 This context has no such property [branch]"]],
   ["name: a ${{ x\nsteps:\n  - run: a\n", ["1:9 This ${{ is never closed by }}"]],
   ["name: ${{ }}\nsteps:\n  - run: a\n", ["1:11 There is no expression between ${{ and }}"]],
-  ["env:\n  A: ${{ steps.x.outputs.y }}\nsteps:\n  - run: a\n", ["2:16 No step has run yet where this is evaluated"]],
+  ["env:\n  A: ${{ steps.x.outputs.y }}\nsteps:\n  - run: a\n", ["2:16 This is evaluated before the first step runs"]],
   ['name: "é 🎉 ${{ a b }}"\nsteps:\n  - run: a\n', ["1:19 This is not expected here"]],
   ["steps:\n  - run: |\n      echo a\n        echo ${{ a b }}\n", ["4:20 This is not expected here"]],
   ["steps:\n  - run: >-\n      echo a\n      b ${{ a b }}\n", ["4:15 This is not expected here"]],

@@ -6,7 +6,7 @@ const told = (file: string): string[] =>
     [`${line}:${column} ${message}`, ...(suggestion === undefined ? [] : [`[${suggestion}]`])].join(" "),
   );
 
-/** Files of several jobs with what is to be said of them: line, column, message and, in brackets, what was meant. */
+/** Files with several jobs and their mistakes: line, column, message and, in brackets, the suggestion. */
 const WRONG: [file: string, mistakes: string[]][] = [
   ["jobs: { a: { needs: [b], steps: [{ run: x }] } }", ["1:22 There is no job `b`"]],
   ["jobs: { a: { needs: ['a secret, b'], steps: [{ run: x }] } }", ["1:22 There is no job of this name"]],
@@ -17,7 +17,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["jobs: { a: { needs: [a], steps: [{ run: x }] } }", ["1:22 A job cannot need itself"]],
   [
     "jobs: { a: { steps: [{ run: x }] }, b: { needs: [a, { job: a, optional: true }], steps: [{ run: x }] } }",
-    ["1:60 This job is needed twice"],
+    ["1:60 This job is already in `needs`"],
   ],
   [
     "jobs: { a: { needs: [b], steps: [{ run: x }] }, b: { needs: [a], steps: [{ run: x }] } }",
@@ -45,29 +45,29 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { Test: { steps: [{ run: x }] }, test: { steps: [{ run: x }] } }",
-    ["1:40 The job `Test` has the same name but for letter case"],
+    ["1:40 The job `Test` has the same name except for letter case"],
   ],
   [
     "jobs: { a: { needs: null, steps: [{ run: x }] } }",
-    ["1:21 Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
+    ["1:21 Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
   ],
   [
     "jobs: { a: { needs: 3, steps: [{ run: x }] } }",
-    ["1:21 Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
+    ["1:21 Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
   ],
   [
     "jobs: { a: { needs: { b: c }, steps: [{ run: x }] } }",
-    ["1:21 Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
+    ["1:21 Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
   ],
   [
     "jobs: { a: { needs: a, steps: [{ run: x }] } }",
-    ["1:21 Write a list, as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
+    ["1:21 Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`"],
   ],
-  ["jobs: []", ["1:7 Write a mapping: the name of each job, and what it does below it"]],
+  ["jobs: []", ["1:7 Write a mapping: the name of each job, and its keys below the name"]],
   ["jobs: {}", ["1:7 This must not be empty"]],
   ["jobs:", ["1:1 This key has no value"]],
-  ["jobs: 3", ["1:7 Write a mapping: the name of each job, and what it does below it"]],
-  ["jobs: ~", ["1:7 Write a mapping: the name of each job, and what it does below it"]],
+  ["jobs: 3", ["1:7 Write a mapping: the name of each job, and its keys below the name"]],
+  ["jobs: ~", ["1:7 Write a mapping: the name of each job, and its keys below the name"]],
   ["jobs: { a: {} }", ["1:12 A job needs `steps`, or a `gate` that a person opens"]],
   ["jobs: { a: { name: x } }", ["1:12 A job needs `steps`, or a `gate` that a person opens"]],
   ["jobs: { a: make }", ["1:12 A job is a mapping: write `steps` below its name"]],
@@ -121,19 +121,19 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [[a]] } } }",
-    ["1:50 A value of a matrix is a text, true or false: it has no parts"],
+    ["1:50 A value of a matrix is a text, true or false, not a list or a mapping"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [{ a: b }] } } }",
-    ["1:50 A value of a matrix is a text, true or false: it has no parts"],
+    ["1:50 A value of a matrix is a text, true or false, not a list or a mapping"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { __proto__: [a] } } }",
-    ["1:45 An axis must be called by letters, digits, _ and -, not beginning with a digit"],
+    ["1:45 An axis's name must be letters, digits, _ and -, not beginning with a digit"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [a], exclude: [{ arch: x }] } } }",
-    ["1:64 Only axes can be excluded, and one of these keys is none"],
+    ["1:64 Only axes can be excluded, and one of these keys is not an axis"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [a], exclude: [{}] } } }",
@@ -151,15 +151,15 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ["jobs: { a: { steps: [{ run: x }], matrix: {} } }", ["1:43 A matrix needs an axis, or `include`"]],
   [
     'jobs: { a: { steps: [{ run: x }], matrix: "${{ fromJSON(needs.b.outputs.x) }}" } }',
-    ["1:43 A matrix that is computed comes later: write its values out"],
+    ["1:43 A computed matrix is not supported yet: list its values"],
   ],
   [
     'jobs: { a: { steps: [{ run: x }], matrix: { os: "${{ fromJSON(needs.b.outputs.x) }}" } } }',
-    ["1:49 A matrix that is computed comes later: write its values out"],
+    ["1:49 A computed matrix is not supported yet: list its values"],
   ],
   [
     'jobs: { a: { steps: [{ run: x }], matrix: { os: ["${{ vars.X }}"] } } }',
-    ["1:50 A matrix that is computed comes later: write its values out"],
+    ["1:50 A computed matrix is not supported yet: list its values"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] } } }",
@@ -182,11 +182,11 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: steps.a.outcome == 'x' } }",
-    ["1:39 No step has run yet where this is evaluated"],
+    ["1:39 This is evaluated before the first step runs"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: agent.platform == 'x' && job.status } }",
-    ["1:39 No agent has the job yet where this is evaluated", "1:64 The job has not begun where this is evaluated"],
+    ["1:39 This is evaluated before an agent has the job", "1:64 This is evaluated before the job begins"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: needs.b.result == 'x' } }",
@@ -194,7 +194,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { b: { steps: [{ run: x }], outputs: { x: \"1\" } }, a: { needs: [b], steps: [{ run: x }], if: needs.b.reslt == 'x' && needs.b.outputs.y } }",
-    ["1:108 A job that is needed has no such property [result]", "1:140 The job that is needed has no such output"],
+    ["1:108 A needed job has no such property [result]", "1:140 The needed job has no such output"],
   ],
   [
     "jobs: { b: { steps: [{ run: x }], matrix: { os: [a] } }, a: { needs: [b], if: needs.b.outputs.y, steps: [{ run: x }] } }",
@@ -202,7 +202,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: toJSON(vars) } }",
-    ["1:46 Write the name of the variable out, as `vars.NAME`"],
+    ["1:46 Spell out the name of the variable, as in `vars.NAME`"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: vars[matrix.os], matrix: { os: [a] } } }",
@@ -210,17 +210,17 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: changed(vars.X) } }",
-    ["1:39 Write the patterns out: they are compared before the condition is evaluated"],
+    ["1:39 Spell out the patterns: they are compared before the condition is evaluated"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: \"changed('!x')\" } }",
-    ["1:48 A pattern with ! takes away from those before it: write '**' as the first"],
+    ["1:48 A pattern with ! excludes matches of earlier ones: write '**' as the first"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], name: \"${{ success() }} ${{ changed('a') }} ${{ needs.b.result }}\" } }",
     [
-      "1:46 This is evaluated when the build is planned, before any job has run: only `if` can ask this",
-      "1:63 This is evaluated when the build is planned, before any job has run: only `if` can ask this",
+      "1:46 This is evaluated when the build is planned, before any job has run: only `if` can use it",
+      "1:63 This is evaluated when the build is planned, before any job has run: only `if` can use it",
       "1:83 This is evaluated when the build is planned, before any job has run: only `if` and the steps can read `needs`",
     ],
   ],
@@ -235,7 +235,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], requires: [b] } }",
-    ["1:45 `requires` is what the agent must have. The jobs that must have ended before are `needs`"],
+    ["1:45 `requires` is for the agent. The jobs to wait for are in `needs`"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], requires: { platform: windows } } }",
@@ -273,7 +273,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     'jobs: { a: { steps: [{ run: x }], groups: ["${{ vars.X }}"] } }',
-    ["1:44 The name of a variable group is plain text: nothing is put in place of ${{ }} here"],
+    ["1:44 The name of a variable group is plain text: ${{ }} is not evaluated here"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], outputs: { 1x: a, __proto__: b } } }",
@@ -306,7 +306,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "retry: 1\njobs: { a: { steps: [{ run: x }] } }",
-    ["1:1 `retry` is not a key of a file of several jobs. Write it in the job that it is for"],
+    ["1:1 `retry` is not a key of a file of several jobs. Write it in the job that needs it"],
   ],
   [
     "jobs: { a: { gate: { message: x }, retry: 1 } }",
@@ -314,7 +314,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], services: x } }",
-    ["1:35 `services` is not a key of a job. This comes later: start services in a step"],
+    ["1:35 `services` is not a key of a job. This is not supported yet: start services in a step"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], inputs: x } }",
@@ -322,10 +322,13 @@ const WRONG: [file: string, mistakes: string[]][] = [
       "1:35 `inputs` is not a key of a job. Write `with` where a file is included: inputs are those of an included file",
     ],
   ],
-  ["jobs: { a: { steps: [{ run: x }], id-token: x } }", ["1:35 `id-token` is not a key of a job. This comes later"]],
+  [
+    "jobs: { a: { steps: [{ run: x }], id-token: x } }",
+    ["1:35 `id-token` is not a key of a job. This is not supported yet"],
+  ],
   [
     "jobs: { a: { steps: [{ run: x }], host-token: x } }",
-    ["1:35 `host-token` is not a key of a job. This comes later"],
+    ["1:35 `host-token` is not a key of a job. This is not supported yet"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], cache: x } }",
@@ -336,11 +339,14 @@ const WRONG: [file: string, mistakes: string[]][] = [
     ["1:44 Write a mapping, for example `reports: { junit: build/reports/*.xml }`"],
   ],
   ["tools: x\nsteps: [{ run: x }]", ["1:8 This must be one of: auto"]],
-  ["id-token: x\nsteps: [{ run: x }]", ["1:1 `id-token` is not a key of a pipeline file. This comes later"]],
-  ["host-token: x\nsteps: [{ run: x }]", ["1:1 `host-token` is not a key of a pipeline file. This comes later"]],
+  ["id-token: x\nsteps: [{ run: x }]", ["1:1 `id-token` is not a key of a pipeline file. This is not supported yet"]],
+  [
+    "host-token: x\nsteps: [{ run: x }]",
+    ["1:1 `host-token` is not a key of a pipeline file. This is not supported yet"],
+  ],
   [
     "downloads: x\nsteps: [{ run: x }]",
-    ["1:1 `downloads` is not a key of a pipeline file. Write `jobs`: a job gets what the jobs before it left"],
+    ["1:1 `downloads` is not a key of a pipeline file. Write `jobs`: a job can download artifacts of earlier jobs"],
   ],
   [
     "cache: x\nsteps: [{ run: x }]",
@@ -368,7 +374,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "groups: [a]\njobs: { a: { steps: [{ run: x }] } }",
-    ["1:1 `groups` is not a key of a file of several jobs. Write it in the job that it is for"],
+    ["1:1 `groups` is not a key of a file of several jobs. Write it in the job that needs it"],
   ],
   [
     "jobs:\n  a: &a { steps: [{ run: x }] }\n  b: { <<: *a, needs: [a] }\n",
@@ -381,55 +387,55 @@ const WRONG: [file: string, mistakes: string[]][] = [
     "jobs: { z: { steps: [{ run: x }] }, a: { steps: [{ run: x }], needs: [z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z,z] } }",
     [
       "1:70 This must have at most 50 items",
-      "1:73 This job is needed twice",
-      "1:75 This job is needed twice",
-      "1:77 This job is needed twice",
-      "1:79 This job is needed twice",
-      "1:81 This job is needed twice",
-      "1:83 This job is needed twice",
-      "1:85 This job is needed twice",
-      "1:87 This job is needed twice",
-      "1:89 This job is needed twice",
-      "1:91 This job is needed twice",
-      "1:93 This job is needed twice",
-      "1:95 This job is needed twice",
-      "1:97 This job is needed twice",
-      "1:99 This job is needed twice",
-      "1:101 This job is needed twice",
-      "1:103 This job is needed twice",
-      "1:105 This job is needed twice",
-      "1:107 This job is needed twice",
-      "1:109 This job is needed twice",
-      "1:111 This job is needed twice",
-      "1:113 This job is needed twice",
-      "1:115 This job is needed twice",
-      "1:117 This job is needed twice",
-      "1:119 This job is needed twice",
-      "1:121 This job is needed twice",
-      "1:123 This job is needed twice",
-      "1:125 This job is needed twice",
-      "1:127 This job is needed twice",
-      "1:129 This job is needed twice",
-      "1:131 This job is needed twice",
-      "1:133 This job is needed twice",
-      "1:135 This job is needed twice",
-      "1:137 This job is needed twice",
-      "1:139 This job is needed twice",
-      "1:141 This job is needed twice",
-      "1:143 This job is needed twice",
-      "1:145 This job is needed twice",
-      "1:147 This job is needed twice",
-      "1:149 This job is needed twice",
-      "1:151 This job is needed twice",
-      "1:153 This job is needed twice",
-      "1:155 This job is needed twice",
-      "1:157 This job is needed twice",
-      "1:159 This job is needed twice",
-      "1:161 This job is needed twice",
-      "1:163 This job is needed twice",
-      "1:165 This job is needed twice",
-      "1:167 This job is needed twice",
-      "1:169 This job is needed twice",
+      "1:73 This job is already in `needs`",
+      "1:75 This job is already in `needs`",
+      "1:77 This job is already in `needs`",
+      "1:79 This job is already in `needs`",
+      "1:81 This job is already in `needs`",
+      "1:83 This job is already in `needs`",
+      "1:85 This job is already in `needs`",
+      "1:87 This job is already in `needs`",
+      "1:89 This job is already in `needs`",
+      "1:91 This job is already in `needs`",
+      "1:93 This job is already in `needs`",
+      "1:95 This job is already in `needs`",
+      "1:97 This job is already in `needs`",
+      "1:99 This job is already in `needs`",
+      "1:101 This job is already in `needs`",
+      "1:103 This job is already in `needs`",
+      "1:105 This job is already in `needs`",
+      "1:107 This job is already in `needs`",
+      "1:109 This job is already in `needs`",
+      "1:111 This job is already in `needs`",
+      "1:113 This job is already in `needs`",
+      "1:115 This job is already in `needs`",
+      "1:117 This job is already in `needs`",
+      "1:119 This job is already in `needs`",
+      "1:121 This job is already in `needs`",
+      "1:123 This job is already in `needs`",
+      "1:125 This job is already in `needs`",
+      "1:127 This job is already in `needs`",
+      "1:129 This job is already in `needs`",
+      "1:131 This job is already in `needs`",
+      "1:133 This job is already in `needs`",
+      "1:135 This job is already in `needs`",
+      "1:137 This job is already in `needs`",
+      "1:139 This job is already in `needs`",
+      "1:141 This job is already in `needs`",
+      "1:143 This job is already in `needs`",
+      "1:145 This job is already in `needs`",
+      "1:147 This job is already in `needs`",
+      "1:149 This job is already in `needs`",
+      "1:151 This job is already in `needs`",
+      "1:153 This job is already in `needs`",
+      "1:155 This job is already in `needs`",
+      "1:157 This job is already in `needs`",
+      "1:159 This job is already in `needs`",
+      "1:161 This job is already in `needs`",
+      "1:163 This job is already in `needs`",
+      "1:165 This job is already in `needs`",
+      "1:167 This job is already in `needs`",
+      "1:169 This job is already in `needs`",
     ],
   ],
 ];
@@ -447,7 +453,7 @@ const jobs = (count: number, body: string): string =>
   Array.from({ length: count }, (_, index) => `j${index}: { ${body} }`).join(", ");
 const steps = (count: number): string => `steps: [${Array(count).fill("{ run: x }").join(", ")}]`;
 
-/** What is as much as there may be, and one more. */
+/** The most that each limit allows, and one more. */
 const LIMITS: [what: string, most: string, over: string, message: string][] = [
   ["jobs of a file", `{ ${jobs(100, STEPS)} }`, `{ ${jobs(101, STEPS)} }`, "A file has at most 100 jobs"],
   [
@@ -489,14 +495,14 @@ describe("the limits of jobs", () => {
     expect(told(`jobs: ${over}`)).toEqual([expect.stringContaining(message)]);
   });
 
-  it("refuse a million combinations before they are made", () => {
+  it("reject a million combinations before computing them", () => {
     const file = `jobs: { a: { ${STEPS}, matrix: { a: &v [${numbers(100)}], b: *v, c: *v } } }`;
     expect(told(file)).toEqual(["1:43 A build has at most 256 jobs: this matrix has far more combinations"]);
   });
 });
 
 describe("names in a file of several jobs", () => {
-  it("may be those of every object", () => {
+  it("may be those of Object.prototype", () => {
     const { plan } = parsePlan(`jobs: { constructor: { ${STEPS} }, toString: { needs: [constructor], ${STEPS} } }`);
     expect(plan?.jobs?.map(({ key, needs }) => [key, needs])).toEqual([
       ["constructor", []],
@@ -508,7 +514,7 @@ describe("names in a file of several jobs", () => {
     expect(told("env: { A: '${{ matrix }}${{ needs }}' }\nsteps: [{ run: x, if: needs == 'x' }]")).toEqual([]);
   });
 
-  it("of a condition that is only true or false", () => {
+  it("may be unknown in a condition that is only true or false", () => {
     expect(parsePlan(`jobs: { a: { ${STEPS}, if: False } }`).plan?.jobs?.[0]?.if?.expression.text).toBe("false");
   });
 });

@@ -41,7 +41,7 @@ describe("a command file", () => {
     expect(readCommandFile(content).problems).toEqual([{ line, message }]);
   });
 
-  it("gives back any value in the heredoc form", () => {
+  it("returns any value in the heredoc form unchanged", () => {
     const value = fc.string({ unit: "binary" }).map((text) => text.replaceAll(/[\0\r]/g, ""));
     fc.assert(
       fc.property(fc.array(value, { maxLength: 5 }), (values) => {
@@ -51,13 +51,13 @@ describe("a command file", () => {
     );
   });
 
-  it("of MILLRACE_ENV has names of variables only, and none of the service's", () => {
+  it("of MILLRACE_ENV has only names of variables, and none of the service's", () => {
     const { entries, problems } = readEnvFile("A=1\nA-B=2\nMILLRACE_X=3\nmillrace_y=4\nPATH=/x\n__proto__=p\n");
     expect(entries.map((entry) => entry.name)).toEqual(["A", "PATH", "__proto__"]);
     expect(problems).toHaveLength(3);
   });
 
-  it("of MILLRACE_ENV has no value that is too large for a program's environment", () => {
+  it("of MILLRACE_ENV rejects a value that is too large for a program's environment", () => {
     const most = "x".repeat(130_560);
     expect(readEnvFile(`A=${most}\n`).problems).toEqual([]);
     const { entries, problems } = readEnvFile(`FEW=1\nCHANGED<<END\n${most}漢\nEND\n`);
@@ -68,7 +68,7 @@ describe("a command file", () => {
     expect(readCommandFile(`CHANGED=${most}x\n`).problems).toEqual([]);
   });
 
-  it("of MILLRACE_ARTIFACT has a name and a path a line, as many of one artifact as it may have files", () => {
+  it("of MILLRACE_ARTIFACT has a name and a path per line, and as many per artifact as it may have files", () => {
     expect(readArtifactFile("a=x\nb=y=z\n\na=!w\n").artifacts).toEqual([
       { name: "a", paths: ["x", "!w"] },
       { name: "b", paths: ["y=z"] },

@@ -20,7 +20,7 @@ const CONTEXT: JobContext = {
 const prepared = (plan: Plan, state: JobState = INITIAL_JOB_STATE): PreparedStep[] =>
   plan.job.steps.map((_, index) => prepareStep(plan, index, CONTEXT, state));
 
-/** The first step of a file `a` with these inputs, included `with` these values. */
+/** Returns the first step of a file `a` with these inputs, included `with` these values. */
 const first = (inputs: string, values: string, step: string, state?: JobState): PreparedStep =>
   prepared(
     planWith(`env: { OF_FILE: f }\nsteps:\n  - include: ./a\n    with: ${values}\n`, {
@@ -29,7 +29,7 @@ const first = (inputs: string, values: string, step: string, state?: JobState): 
     state,
   )[0]!;
 
-/** The value of `inputs.x`, as a step reads it. */
+/** Returns the value of `inputs.x`, as a step reads it. */
 const valueRead = (kind: string, value: string): unknown => {
   const step = first(`{ x: ${kind} }`, value, 'run: x\n    env: { V: "${{ toJSON(inputs.x) }}" }');
   return step.kind === "run" ? JSON.parse(step.env.V ?? "") : step;
@@ -60,10 +60,18 @@ describe("the value of an input", () => {
     ["{ x: { type: number } }", "{ x: 0x10 }", "p:4:16: This must be a number"],
     ["{ x: { type: boolean } }", "{ x: yes }", "p:4:16: This must be true or false"],
     ["{ x: { type: choice, options: [a, b] } }", "{ x: c }", "p:4:16: This must be one of: a, b"],
-    ["{ x: { type: choice } }", "{ x: c }", "a:1:11: An input of type choice, and no other, has `options`"],
-    ["{ x: { options: [a] } }", "{ x: a }", "a:1:11: An input of type choice, and no other, has `options`"],
+    [
+      "{ x: { type: choice } }",
+      "{ x: c }",
+      "a:1:11: An input of type choice needs `options`, and no other type has them",
+    ],
+    [
+      "{ x: { options: [a] } }",
+      "{ x: a }",
+      "a:1:11: An input of type choice needs `options`, and no other type has them",
+    ],
     ["{ x: { type: choice, options: [a], default: b } }", "{}", "a:1:53: This must be one of: a"],
-    ["{ x: { required: true, default: b } }", "{}", "a:1:11: An input with a default need not be given"],
+    ["{ x: { required: true, default: b } }", "{}", "a:1:11: An input with a default is never required"],
     ["{ x: { default: '${{ build.id }}' } }", "{}", "a:1:25: A default is plain text"],
     ["{ x: { default: a } }", "{ y: b }", "p:4:13: The included file has no such input"],
     ["{ 1x: { default: a } }", "{}", "a:1:11: An input's name must be letters, digits, _ and -"],
@@ -77,14 +85,14 @@ describe("the value of an input", () => {
       "{}",
       "a:1:9: A file has at most 100",
     ],
-  ])("is told what is wrong with %s and %s", (inputs, values, expected) => {
+  ])("has a mistake with %s and %s", (inputs, values, expected) => {
     const file = `steps:\n  - run: x\n  - include: ./a\n    with: ${values}\n`;
     const told = toldWith(file, { a: `inputs: ${inputs}\nsteps: [{ run: x }, { id: two, run: y }]\n` });
     expect(told.join("\n")).toContain(expected);
     expect(told.length).toBeLessThan(3);
   });
 
-  it("that only the build shows to be wrong fails the steps that read it, where it was written", () => {
+  it("that turns out wrong in the build fails the steps that read it, at its place in the file", () => {
     const inputs = "{ n: { type: number }, o: {} }";
     const values = "{ n: '${{ build.branch }}', o: \"${{ fromJSON('[1]') }}\" }";
     const mistakeOf = (step: string) => {
@@ -99,7 +107,7 @@ describe("the value of an input", () => {
     expect(mistakeOf("run: x")).toBe("run");
   });
 
-  it("is no code in a script, and a secret in it stays one", () => {
+  it("is not code in a script, and a secret in it stays secret", () => {
     const step = first("{ x: {} }", "{ x: '${{ build.message }} ${{ secrets.TOKEN }}' }", "run: echo ${{ inputs.x }}");
     expect(step).toMatchObject({ kind: "run", script: 'echo "${MILLRACE_EXPR_1}"' });
     expect(step).toMatchObject({ env: { MILLRACE_EXPR_1: "$(reboot) s3cret" } });
@@ -114,7 +122,7 @@ describe("the value of an input", () => {
     ).toMatch(/^a:3:/);
   });
 
-  it("is made with the variables around the include, not with those of the step that reads it", () => {
+  it("is computed with the variables around the include, not with those of the step that reads it", () => {
     const step = first(
       "{ x: {} }",
       "{ x: '${{ env.PLAIN }}' }",
@@ -123,7 +131,7 @@ describe("the value of an input", () => {
     expect(step).toMatchObject({ env: { MILLRACE_EXPR_1: "plain", MILLRACE_EXPR_2: "own" } });
   });
 
-  it("of an included file is not known to the files that it includes", () => {
+  it("is unknown in further files that an included file includes", () => {
     const files = { a: "inputs: { x: {} }\nsteps: [{ include: ./b }]", b: "steps:\n  - run: echo ${{ inputs.x }}\n" };
     expect(toldWith("steps: [{ include: ./a, with: { x: x } }]", files)).toEqual([
       "b:2:26: This file has no such input",
@@ -131,7 +139,7 @@ describe("the value of an input", () => {
   });
 });
 
-/** What `with` gives, and the same as an expression. */
+/** A value in `with`, and the same as an expression. */
 const VALUES = fc.constantFrom(
   { written: "plain text", inPlace: "'plain text'" },
   { written: "it's", inPlace: "'it''s'" },
@@ -157,7 +165,10 @@ const NODES = fc.letrec<{ list: Node[]; node: Node; leaf: Node; include: Node }>
 const depthOf = (nodes: Node[]): number =>
   Math.max(0, ...nodes.map((node) => ("run" in node ? 0 : 1 + depthOf(node.nodes))));
 
-/** The steps as files, each include a file of its own. At the top `x` is a variable of no file: its text is `top`. */
+/**
+ * Returns the steps as files, with a separate file for each include. At the top `x` is a variable of no file: its text
+ * is `top`.
+ */
 const asFiles = (nodes: Node[], files: Record<string, string>): unknown[] =>
   nodes.map((node) => {
     if ("run" in node) return node.if === null ? { run: node.run } : { run: node.run, if: node.if };
@@ -167,7 +178,7 @@ const asFiles = (nodes: Node[], files: Record<string, string>): unknown[] =>
     return { include: `./${path}`, with: { x: node.value.written } };
   });
 
-/** The same steps, written in place. */
+/** Returns the same steps, written in place. */
 const inPlace = (nodes: Node[], x: string): unknown[] =>
   nodes.flatMap((node) => {
     const put = (text: string) => text.replaceAll("inputs.x", `(${x})`);
@@ -177,9 +188,9 @@ const inPlace = (nodes: Node[], x: string): unknown[] =>
     return inPlace(node.nodes, value);
   });
 
-/** Everything that runs; a step without a name is named by its script as written, which differs. */
+/** Returns everything that runs. A step without a name has its script as written for a name, which differs. */
 const whatRuns = (steps: PreparedStep[]) => steps.map(({ name: _, ...step }) => ({ ...step, masks: [] }));
-/** Secrets are masked from the step on that is given them, whether it reads them or not. */
+/** Secrets are masked from the step that receives them, whether it reads them or not. */
 const masksOf = (steps: PreparedStep[]) => new Set(steps.flatMap((step) => (step.kind === "run" ? step.masks : [])));
 
 describe("steps that a file includes", () => {
@@ -199,12 +210,12 @@ describe("steps that a file includes", () => {
       { numRuns: 300 },
     );
 
-  it("do what the same steps do where they are written in place", () => {
+  it("do the same as steps written in place", () => {
     const { failed, counterexample } = run();
     expect({ failed, counterexample }).toEqual({ failed: false, counterexample: null });
   });
 
-  it("would be seen to do something else", () => {
+  it("fail the test if they do something else", () => {
     expect(run((steps) => [...steps].reverse()).failed).toBe(true);
     expect(run((steps) => JSON.parse(JSON.stringify(steps).replaceAll("build.branch", "build.id"))).failed).toBe(true);
   });

@@ -36,7 +36,7 @@ const facts = (more: Partial<JobContext> = {}): JobContext => ({
 
 const jobIn = (plan: Plan, key: string) => plan.jobs!.find((one) => one.key === key)!;
 
-/** The first step of a job, ready to run. */
+/** Returns the first step of a job, ready to run. */
 const stepOf = (plan: Plan, key: string, more: Partial<JobContext>): StepToRun => {
   const step = prepareStep(planOfJob(plan, jobIn(plan, key)), 0, facts(more), INITIAL_JOB_STATE);
   if (step.kind !== "run") throw new Error(JSON.stringify(step));
@@ -45,7 +45,7 @@ const stepOf = (plan: Plan, key: string, more: Partial<JobContext>): StepToRun =
 
 const ended = { result: "success", outcome: "success" } as const;
 
-describe("the steps of a job of several", () => {
+describe("the steps of one of several jobs", () => {
   const FILE = `
 env: { A: file, B: file }
 defaults: { run: { shell: sh, working-directory: app } }
@@ -71,7 +71,7 @@ jobs:
     test: { ...ended, outputs: null, jobs: [{ ...ended, matrix: { os: "a" }, outputs: { n: "2" } }] },
   };
 
-  it("read their matrix, the jobs that they need, and what the file says of all jobs", () => {
+  it("read their matrix, the needed jobs, and the file's settings for all jobs", () => {
     const plan = planOf(FILE);
     const step = stepOf(plan, "all", { matrix: { os: "mac", ios: true }, needs });
     expect(step).toMatchObject({
@@ -88,7 +88,7 @@ jobs:
     expect(planOfJob(plan, jobIn(plan, "bare")).job.checkout).toBe(false);
   });
 
-  it("find outputs that a job did not give to be null, and those of a matrix nowhere merged", () => {
+  it("read missing outputs as null, and do not merge those of a matrix", () => {
     const plan = planOf(FILE);
     const without = { ...needs, build: { ...needs.build!, result: "skipped" as const, outputs: {} } };
     const step = prepareStep(planOfJob(plan, jobIn(plan, "all")), 0, facts({ needs: without }), INITIAL_JOB_STATE);
@@ -104,7 +104,7 @@ jobs:
     expect(wrong).toMatchObject({ kind: "mistake", mistake: { message: expect.stringContaining("read its `jobs`") } });
   });
 
-  it("are checked against the variables that there are", () => {
+  it("are checked against the existing variables", () => {
     const plan = planOf(`
 jobs:
   a:
@@ -140,7 +140,7 @@ describe("the outputs of a job", () => {
     return outputsOfJob(plan, jobIn(plan, "a"), facts(more), after(x));
   };
 
-  it("are made after its steps, and say which came from a secret", () => {
+  it("are computed after its steps, and say which come from a secret", () => {
     expect(outputs("line\nline 2")).toEqual({ outputs: { one: "line\nline 2", two: "e-no" }, fromSecrets: [] });
     expect(outputs("x", { env: { T: "s3cret" }, secretKeys: ["T"] })).toEqual({
       ...{ outputs: { one: "x", two: "e-s3cret" }, fromSecrets: ["two"] },
@@ -149,20 +149,20 @@ describe("the outputs of a job", () => {
 
   it.each([
     ["a NUL", "a\0b", "The result has a NUL character"],
-    ["half a character", "\ud800", "The output `one` is no valid Unicode"],
+    ["half a character", "\ud800", "The output `one` is not valid Unicode"],
     ["one byte too many", "x".repeat(65_536 - "one".length + 1), "With `one` the outputs have more than 65,536 bytes"],
     ["bytes too many in few characters", "é".repeat(32_768), "With `one` the outputs have more than 65,536 bytes"],
   ])("with %s are a mistake at the output", (_, value, message) => {
     expect(outputs(value).mistake).toMatchObject({ line: 1, message });
   });
 
-  it("may be as large as there is room", () => {
+  it("may be as large as the limit", () => {
     const rest = "onetwoe-no".length;
     expect(outputs("x".repeat(65_536 - rest)).mistake).toBeUndefined();
     expect(outputs("x".repeat(65_536 - rest + 1)).mistake?.message).toContain("With `two`");
   });
 
-  it("may be called as every object's own names", () => {
+  it("may have names of Object.prototype", () => {
     const file = `jobs: { a: { outputs: { constructor: "\${{ steps.s.outputs.x }}" }, steps: [{ id: s, run: x }] } }`;
     expect(outputs("v", {}, file).outputs).toEqual({ constructor: "v" });
   });
@@ -224,7 +224,7 @@ describe("hostile values of a matrix, and outputs of other jobs", () => {
     );
   });
 
-  it("would be seen to run something if they were pasted", () => {
+  it("fail the test if they are pasted into the script", () => {
     bash("printf '%s' @".replace("@", "$(touch marker)"), {});
     expect(readdirSync(folder)).toEqual(["marker"]);
     rmSync(join(folder, "marker"));

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MaskFileReader, readMaskFile } from "../../../src/pipeline/prepare/command-files.ts";
 
-/** The same in few words: it looks for the end of each value in all lines after it. */
+/** The same in few words: it searches for the end of each value in all lines after it. */
 const readSlowly = (content: string): string[] => {
   const lines = content.split(/\r?\n/).map((line) => line.replace(/^\ufeff/, ""));
   const masks: string[] = [];
@@ -27,11 +27,11 @@ describe("a file of masks", () => {
     ["\ufeffone\r\n\ufefftwo\r\n", ["one", "two"]],
   ])("%j", (content, masks) => expect(readMaskFile(content)).toEqual(masks));
 
-  it("has a value a line, or lines up to the end word", () => {
+  it("has a value per line, or lines up to the end word", () => {
     fc.assert(fc.property(file, (content) => void expect(readMaskFile(content)).toEqual(readSlowly(content))));
   });
 
-  it("tells all of them, however it is cut, and first what is written first", () => {
+  it("returns all values in the order written, wherever it is cut", () => {
     fc.assert(
       fc.property(file, fc.array(fc.nat(60), { maxLength: 6 }), (content, cuts) => {
         const ends = [...cuts.map((cut) => Math.min(cut, content.length)), content.length].sort((a, b) => a - b);
@@ -42,7 +42,7 @@ describe("a file of masks", () => {
     );
   });
 
-  it("tells each line once, and what is not whole only as often as there is work left", () => {
+  it("returns each line once, and incomplete values only while there is work left", () => {
     const work = { left: 100 };
     const reader = new MaskFileReader(work);
     expect(reader.push("<<A\nin A\n<<B\n")).toEqual(["<<A", "in A", "<<B"]);

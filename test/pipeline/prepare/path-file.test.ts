@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { pathWith, prependFolders, readPathFile } from "../../../src/pipeline/prepare/path-file.ts";
 
 describe("the file of MILLRACE_PATH", () => {
-  it("has a folder a line", () => {
+  it("has a folder per line", () => {
     expect(readPathFile("/a b/bin\n/ü\r\n/$(x)")).toEqual({ folders: ["/a b/bin", "/ü", "/$(x)"], problems: [] });
     expect(readPathFile("")).toEqual({ folders: [], problems: [] });
   });
@@ -13,8 +13,8 @@ describe("the file of MILLRACE_PATH", () => {
     ["/a\n./b\n", 2, "must be the whole path of a folder, beginning with /"],
     ["~/bin\n", 1, "must be the whole path of a folder, beginning with /"],
     [" /bin\n", 1, "must be the whole path of a folder, beginning with /"],
-    ["/a\n\n/b\n", 2, "the line is empty: it would stand for the folder that a program is started in"],
-    ["\n", 1, "the line is empty: it would stand for the folder that a program is started in"],
+    ["/a\n\n/b\n", 2, "the line is empty: it would mean the folder in which a program starts"],
+    ["\n", 1, "the line is empty: it would mean the folder in which a program starts"],
     ["/a\0b\n", 1, "the folder has a NUL character"],
     ["/a:/b\n", 1, "the folder has a colon, which separates folders in PATH"],
     ["/a:\n", 1, "the folder has a colon, which separates folders in PATH"],
@@ -22,7 +22,7 @@ describe("the file of MILLRACE_PATH", () => {
     expect(readPathFile(content).problems).toEqual([{ line, message }]);
   });
 
-  it("never gives PATH a part that is no whole path", () => {
+  it("never gives PATH a part that is not a full path", () => {
     const line = fc.oneof(fc.string({ unit: "binary" }), fc.stringMatching(/^[/:.~ a\n]{0,8}$/));
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {

@@ -44,7 +44,7 @@ const ended = (more: Partial<StepEnd> = {}): StepEnd => ({
 const STEP = { continueOnError: false };
 
 describe("changed() in a condition", () => {
-  it("is answered by the files that the job's context has, and true without them", () => {
+  it("uses the files in the job's context, and is true without them", () => {
     const file = "steps: [{ if: changed('docs/**'), run: x }]";
     const kind = (changedFiles: string[] | null) =>
       prepare(file, INITIAL_JOB_STATE, 0, { ...CONTEXT, changedFiles }).kind;
@@ -80,7 +80,7 @@ steps:
     expect(stepNames(plan)).toEqual(["true"]);
   });
 
-  it("keeps text as it is written", () => {
+  it("keeps text as written", () => {
     const { env } = running("env: { A: 1.10, B: 0755, C: true, D: '', E: 1e3, F: null-ish }\nsteps: [{ run: x }]");
     expect(env).toMatchObject({ A: "1.10", B: "0755", C: "true", D: "", E: "1e3", F: "null-ish" });
   });
@@ -116,7 +116,7 @@ steps:
       # first
       second
 `;
-  it("has everything filled in, and what came from secrets among its masks", () => {
+  it("has all expressions evaluated, and values from secrets among its masks", () => {
     expect(running(FILE)).toEqual({
       kind: "run",
       name: "Deploy 7 with ***",
@@ -141,7 +141,7 @@ steps:
   it.each([
     ["/etc", "A working-directory is relative to the checkout: it must not begin with /"],
     ["a/../../..", "A working-directory is inside the checkout: it must not have .. in it"],
-  ])("does not leave the checkout for what an expression comes to be: %s", (folder, message) => {
+  ])("does not leave the checkout for an expression's value: %s", (folder, message) => {
     const file = "steps:\n  - run: a\n    working-directory: ${{ vars.WHERE }}\n";
     const context = { ...CONTEXT, env: { ...CONTEXT.env, WHERE: folder } };
     expect(prepare(file, INITIAL_JOB_STATE, 0, context)).toMatchObject({
@@ -153,7 +153,7 @@ steps:
     });
   });
 
-  it("knows a secret by whatever name it goes", () => {
+  it("recognizes a secret under any name", () => {
     const file = `
 env: { COPY: "x\${{ TOKEN }}", TOKEN: replaced }
 steps:
@@ -166,7 +166,7 @@ steps:
     expect(masks).toEqual(expect.arrayContaining(["s3cret", "xs3cret", "replaced", "xs3crety"]));
   });
 
-  it("does not mask what is too short to be told from any text", () => {
+  it("does not mask values that are too short", () => {
     const context = { ...CONTEXT, env: { TOKEN: '{"n":3,"key":"abcd"}' } };
     const { masks } = running(
       "steps: [{ run: 'echo ${{ fromJSON(TOKEN).n }} ${{ fromJSON(TOKEN).key }}' }]",
@@ -210,7 +210,7 @@ describe("a mistake that shows only now", () => {
     expect(prepare(file)).toMatchObject({ kind: "mistake", mistake });
   });
 
-  it("stops a value that no environment would take", () => {
+  it("rejects a value that is too large for an environment", () => {
     const context = { ...CONTEXT, env: { BIG: "x".repeat(70_000) } };
     expect(
       prepare("steps: [{ run: 'echo ${{ format(''{0}{0}'', BIG) }}' }]", INITIAL_JOB_STATE, 0, context),
@@ -221,7 +221,7 @@ describe("a mistake that shows only now", () => {
   });
 });
 
-describe("what later steps know of earlier ones", () => {
+describe("the effect of earlier steps on later ones", () => {
   const FILE = `
 steps:
   - id: one
@@ -242,13 +242,13 @@ steps:
   const values = ({ env }: { env: Record<string, string> }) =>
     Object.entries(env).flatMap(([key, value]) => (key.startsWith("MILLRACE_EXPR_") ? [value] : []));
 
-  it("a failure that is allowed changes nothing but the outcome", () => {
+  it("an allowed failure changes only the outcome", () => {
     const state = afterStep(INITIAL_JOB_STATE, plan.job.steps[0]!, ended({ outcome: "failure", exitCode: 3 }));
     expect(state.status).toBe("success");
     expect(values(running(FILE, state, 1))).toEqual(["failure", "success", "3", "none", "success"]);
   });
 
-  it("a failure leaves only what asks for it", () => {
+  it("after a failure only steps that ask for it run", () => {
     let state = afterStep(INITIAL_JOB_STATE, plan.job.steps[0]!, ended({ outputs: { A: "a" } }));
     state = afterStep(state, plan.job.steps[1]!, ended({ outcome: "failure", exitCode: 1, outputs: { WHAT: "it" } }));
     expect(state.status).toBe("failure");
@@ -269,7 +269,7 @@ steps:
     expect(kinds(afterCancel(skipped))).toEqual(["skip", "skip", "skip", "run", "run"]);
   });
 
-  it("a success leaves what asks for failure", () => {
+  it("after a success steps that ask for failure do not run", () => {
     expect(kinds(INITIAL_JOB_STATE)).toEqual(["run", "mistake", "skip", "run", "skip"]);
     expect(kinds(afterStep(INITIAL_JOB_STATE, STEP, ended()))).toEqual(["run", "run", "skip", "run", "skip"]);
   });

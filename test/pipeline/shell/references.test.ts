@@ -88,7 +88,7 @@ describe("an expression in a script for bash or sh", () => {
     ["the name in printf -v", `printf -v ${X} a`, REFUSED.name],
     ["the name in read", `read ${X}`, REFUSED.name],
     ["the name in test -v", `[ -v ${X} ]`, REFUSED.name],
-  ])("in %s is refused", (_, run, message) => {
+  ])("in %s is rejected", (_, run, message) => {
     expect(replaceExpressions(run, "bash").problems).toEqual([{ offset: run.indexOf("${{"), message }]);
   });
 
@@ -100,7 +100,7 @@ describe("an expression in a script for bash or sh", () => {
     expect(script).toBe(`# ${X} it's\necho "${ONE}" # '${X}\necho "\${MILLRACE_EXPR_2}"`);
   });
 
-  it("that is never closed is told of", () => {
+  it("that is never closed is reported", () => {
     expect(replaceExpressions("echo ${{ 'a }} b", "bash").problems).toEqual([
       { offset: 5, message: "This ${{ is never closed by }}" },
     ]);
@@ -125,11 +125,11 @@ describe("an expression in a script for another shell", () => {
     [`echo \`${X}`, REFUSED.escaped],
     [`Invoke-Expression "echo ${X}"`, REFUSED.code],
     [`iex ${X}`, REFUSED.code],
-  ])("is refused in pwsh: %s", (run, message) => {
+  ])("is rejected in pwsh: %s", (run, message) => {
     expect(replaceExpressions(run, "pwsh").problems).toEqual([{ offset: run.indexOf("${{"), message }]);
   });
 
-  it("is refused in python and node, which have no reference", () => {
+  it("is rejected in python and node, which have no reference", () => {
     expect(replaceExpressions(`print("${X}")`, "python").problems[0]?.message).toContain('os.environ["NAME"]');
     expect(replaceExpressions(`console.log("${X}")`, "node").problems[0]?.message).toContain(
       "the environment of the process",

@@ -22,7 +22,7 @@ const factsWith = (env: Record<string, string>, more: Partial<JobContext["build"
   agent: { id: "a", name: "agent", platform: "linux" },
 });
 
-/** Texts made to break out of whatever they are put in. Every one that gets out makes a file. */
+/** Texts built to break out of any context. Every one that escapes creates a file. */
 const PIECES = [
   ...["$(touch marker)", "`touch marker`", "; touch marker;", "&& touch marker", "| touch marker", "\ntouch marker\n"],
   ...[
@@ -124,7 +124,7 @@ describe("2,000 hostile texts in a script", () => {
     );
   });
 
-  it("would be seen to run something if they were pasted", () => {
+  it("fail the test if they are pasted into the script", () => {
     const values = fc.sample(text, 54);
     for (const [index, value] of values.entries()) {
       bash(PLACES[index % PLACES.length]![0]("@").replaceAll("@", value), {});
@@ -144,7 +144,7 @@ steps:
     run: |
       printf '%s\\0' \${{ build.branch }} "\${{ build.message }}" "$FROM_FILE" "$FROM_STEP"
 `;
-  it("are texts by every way in", () => {
+  it("are texts on every path into a script", () => {
     const { plan } = parsePlan(FILE);
     fc.assert(
       fc.property(text, text, (branch, message) => {

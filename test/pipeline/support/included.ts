@@ -3,7 +3,7 @@ import { KnownFiles, type ToInclude } from "../../../src/pipeline/parse/included
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 import type { Plan } from "../../../src/pipeline/parse/plan.ts";
 
-/** Files by their paths, as a commit has them. */
+/** Returns files by their paths, as a commit has them. */
 export const filesOf = (files: Record<string, string>): KnownFiles =>
   new KnownFiles(
     new Map(Object.entries(files).map(([path, text]): [string, ToInclude] => [path, { text }])),
@@ -16,6 +16,6 @@ export const planWith = (text: string, files: Record<string, string>): Plan => {
   return plan;
 };
 
-/** Mistakes as people read them, of a pipeline file that is called `p`. */
+/** Returns mistakes as people read them, in a pipeline file called `p`. */
 export const toldWith = (text: string, files: Record<string, string> = {}): string[] =>
   (parsePlan(text, filesOf(files).find).mistakes ?? []).map((mistake) => formatMistake("p", mistake));

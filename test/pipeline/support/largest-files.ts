@@ -9,11 +9,11 @@ const tokensOf = (text: string): number => {
   return count;
 };
 
-/** `unit` as often as a file with `head` and `tail` may have characters. */
+/** Repeats `unit` as often as a file with `head` and `tail` may have characters. */
 export const filled = (head: string, unit: string, tail = ""): string =>
   head + unit.repeat(Math.floor((FILE_LIMITS.characters - head.length - tail.length) / unit.length)) + tail;
 
-/** As often as it may have tokens of YAML. */
+/** Repeats it as often as the file may have YAML tokens. */
 const upToTokens = (head: string, unit: string, tail = ""): string => {
   const each = (tokensOf(head + unit.repeat(20) + tail) - tokensOf(head + unit.repeat(10) + tail)) / 10;
   const count = Math.floor((FILE_LIMITS.tokens - tokensOf(head + tail) - each) / each);
@@ -24,7 +24,7 @@ const upToTokens = (head: string, unit: string, tail = ""): string => {
 
 const script = (lines: string): string => `steps:\n  - run: |\n${lines}\n`;
 
-/** One block of text, and `count` steps that run it by an alias. */
+/** Returns one block of text, and `count` steps that run it by an alias. */
 export const aliased = (line: string, lines: number, count: number): string =>
   `name: &r |\n${line.repeat(lines)}steps:\n${"  - { run: *r }\n".repeat(count)}`;
 
@@ -35,7 +35,7 @@ const names = (each: string, perText: number, tokens: number): string => {
   return `${STEP}env:\n${Array.from({ length: texts }, (_, i) => `  A${i}: "${each.repeat(perText)}"\n`).join("")}`;
 };
 
-/** Files whose weight is in the tree of YAML: as large as each limit lets them be. */
+/** Files with a heavy YAML tree: as large as each limit allows. */
 export const LARGE_TREES: Record<string, string> = {
   "a list in brackets": upToTokens(`${STEP}name: [`, "a,", "]"),
   "empty mappings": upToTokens(`${STEP}name: [`, "{},", "]"),
@@ -45,9 +45,9 @@ export const LARGE_TREES: Record<string, string> = {
   keys: upToTokens(STEP, "a:\n"),
   "empty lines": upToTokens(STEP, "\n"),
   comments: upToTokens(STEP, "#\n"),
-  "brackets too many": upToTokens(STEP, "}"),
-  "values that cannot begin so": upToTokens(STEP, "@\n"),
-  "escapes that are none": filled(`${STEP}name: "`, "\\q", '"'),
+  "too many brackets": upToTokens(STEP, "}"),
+  "values that cannot begin this way": upToTokens(STEP, "@\n"),
+  "invalid escapes": filled(`${STEP}name: "`, "\\q", '"'),
   "items of a matrix": upToTokens(
     "jobs: { a: { steps: [{ run: x }], matrix: { v: [1], exclude: [",
     "{ v: 1 },",
@@ -57,7 +57,7 @@ export const LARGE_TREES: Record<string, string> = {
   "one script": filled("steps:\n  - run: |\n", "      echo $A\n"),
 };
 
-/** Files whose weight is in what this language reads in a text, which is one scalar to YAML. */
+/** Files whose weight is in the expressions within a text, which is one scalar to YAML. */
 export const LARGE_TEXTS: Record<string, string> = {
   "short expressions": names("${{a}}", 1000, 3),
   "calls with arguments": names("${{format('',a,a)}}", 900, 10),
@@ -71,7 +71,7 @@ export const LARGE_TEXTS: Record<string, string> = {
   "shells in a pipeline": script(`      echo ${"${{ a }} ".repeat(990)}${"|sh".repeat(80_000)}`),
 };
 
-/** Files that grow by what their aliases stand for, and are refused: about 200 KB, and few. */
+/** Files that grow through their aliases and are rejected: about 200 KB, and few. */
 export const GROWING: Record<string, string> = {
   "50 aliases": aliased(LINE, 5500, 50),
   "100 aliases": aliased(LINE, 5500, 100),

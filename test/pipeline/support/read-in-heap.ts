@@ -7,12 +7,14 @@ import { parseExpression } from "../../../src/pipeline/expression/parse.ts";
 import { parsePlan } from "../../../src/pipeline/parse/parse.ts";
 import { replaceExpressions } from "../../../src/pipeline/shell/references.ts";
 
-/** Ways to read a file: as a plan, by the YAML library alone, or each alias anew as if nothing were kept. */
+/**
+ * Ways to read a file: as a plan, with the YAML library alone, or with each alias read again as if nothing were cached.
+ */
 const WAYS = {
   plan: (text: string) => parsePlan(text),
   yaml: (text: string) =>
     parseDocument(text, { lineCounter: new LineCounter(), prettyErrors: false, logLevel: "error" }),
-  "each alias anew": (text: string) => {
+  "each alias again": (text: string) => {
     const block = /\|\n(.*?)^steps:/ms.exec(text)![1]!;
     return text
       .match(/\*r/g)!
@@ -21,7 +23,7 @@ const WAYS = {
 };
 export type Way = keyof typeof WAYS;
 
-/** Between two files on the standard input. */
+/** Separates two files on the standard input. */
 const END = "\0";
 
 /**

@@ -17,7 +17,7 @@ import { ons } from "../../githosts/support/arrivals.ts";
 const STEPS = "steps: [{ run: make }]\n";
 const READ = { hash: "h", number: 3, commitSha: "c", at: "2026-01-01T00:00:00.000Z" };
 
-/** What people write below `on`, most of it right. */
+/** Values that people write below `on`, most of them right. */
 const patterns = fc.array(
   fc.oneof(
     fc.stringMatching(/^[a-z*?/!.-]{0,6}$/),
@@ -38,7 +38,7 @@ const written = fc.record(
 );
 
 describe("an `on` in a pipeline's record", () => {
-  it("is taken where a file may have it, and means the same", () => {
+  it("is accepted if a file may have it, and means the same", () => {
     let taken = 0;
     fc.assert(
       fc.property(written, (on) => {
@@ -55,8 +55,8 @@ describe("an `on` in a pipeline's record", () => {
   });
 });
 
-describe("what is stored of a pipeline", () => {
-  it("never throws, and is the default where it cannot be read", () => {
+describe("the stored triggers of a pipeline", () => {
+  it("never throw, and are the defaults if they cannot be read", () => {
     const anything = fc.oneof(fc.jsonValue(), fc.anything(), fc.constant(null)) as fc.Arbitrary<never>;
     fc.assert(
       fc.property(anything, anything, anything, (on, supersede, fileSnapshot) => {
@@ -68,7 +68,7 @@ describe("what is stored of a pipeline", () => {
     );
   });
 
-  it("is the file's where the record says nothing, and the record's where it does", () => {
+  it("are the record's, or the file's if the record has none", () => {
     const fileSnapshot = snapshotAfter(null, { ...READ, text: `on: { tag: true }\nsupersede: all\n${STEPS}` });
     const tags = { push: null, tag: { names: null }, pull: null, mergeGroup: false };
     expect(readTriggers({ on: null, supersede: "file", fileSnapshot })).toMatchObject({ on: tags, supersede: "all" });
@@ -76,7 +76,7 @@ describe("what is stored of a pipeline", () => {
     expect(own).toMatchObject({ on: { push: { branches: null }, tag: null }, supersede: "none" });
   });
 
-  it("comes back from the database as it was", () => {
+  it("come back from the database unchanged", () => {
     fc.assert(
       fc.property(ons, (on) => {
         const snapshot = { ...snapshotAfter(null, { ...READ, text: STEPS }), on };
@@ -86,7 +86,7 @@ describe("what is stored of a pipeline", () => {
     );
   });
 
-  it("keeps the text before one with mistakes, and forgets one that is gone", () => {
+  it("keep the text before one with mistakes, and forget a deleted one", () => {
     const good = snapshotAfter(null, { ...READ, text: `supersede: all\n${STEPS}` });
     const wrong = snapshotAfter(good, { ...READ, hash: "h2", number: 4, commitSha: "d", text: "on: 1\n" });
     expect(wrong).toEqual({ ...good, hash: "h2", number: 4, mistake: expect.stringMatching(/^1:/) });

@@ -14,8 +14,8 @@ const STEPS = "steps: [{ run: make }]\n";
 const mistakesOf = (file: string): string[] =>
   (parseTriggers(STEPS + file).mistakes ?? []).map((one) => `${one.line}:${one.column} ${mistakeSentence(one)}`);
 
-describe("a file that says when it is built", () => {
-  it("is read with all it says", () => {
+describe("a file with triggers", () => {
+  it("is read with all its keys", () => {
     const { value, mistakes } = parseTriggers(`
 on:
   push: { branches: [main, 'release/**', '!release/old'], paths: ['**', '!docs/**'] }
@@ -47,7 +47,7 @@ ${STEPS}`);
     });
   });
 
-  it("has defaults for what it leaves out", () => {
+  it("has defaults for omitted keys", () => {
     expect(parseTriggers(STEPS).value).toEqual(DEFAULT_TRIGGERS);
     expect(parseTriggers(`on: {}\n${STEPS}`).value?.on).toEqual({
       ...{ push: null, tag: null, pull: null, mergeGroup: false },
@@ -65,7 +65,7 @@ ${STEPS}`);
     });
   });
 
-  it("says the same again as it was read", () => {
+  it("can be written again with the same meaning", () => {
     const isPlain = (patterns: string[] | null | undefined) => !patterns?.[0]?.startsWith("!");
     const written = ons.filter(
       ({ push, tag, pull }) =>
@@ -85,30 +85,37 @@ ${STEPS}`);
   });
 });
 
-describe("a mistake is told with its place and what to write", () => {
+describe("a mistake is reported with its place and what to write", () => {
   it.each<[string, string[]]>([
     ["on: push\n", ["2:5 Write a mapping, for example `on: { push: true, pull: true }`"]],
     ["on: [push]\n", ["2:5 This must be a mapping, with `key: value` on each line"]],
-    ["on: { push: false }\n", ["2:13 Write true, or conditions as { branches: [main] }; leave the key out for none"]],
+    [
+      "on: { push: false }\n",
+      ["2:13 Write true, or conditions such as { branches: [main] }; leave the key out for none"],
+    ],
     ["on: { pull_request: true }\n", ["2:7 `pull_request` is not a key of `on`. Write `pull`"]],
     ["on: { pusk: true }\n", ["2:7 `pusk` is not a key of `on`. Did you mean `push`?"]],
     [
       "on: { push: { tags: [v1] } }\n",
-      ["2:15 `tags` is not a key of `push`. Tags have a key of their own: write `tag: { names: [...] }` below `on`"],
+      ["2:15 `tags` is not a key of `push`. Tags have their own key: write `tag: { names: [...] }` below `on`"],
     ],
     [
       "on: { push: { paths-ignore: [docs] } }\n",
-      ["2:15 `paths-ignore` is not a key of `push`. A pattern with ! takes away: write '**', then '!' and the pattern"],
+      [
+        "2:15 `paths-ignore` is not a key of `push`. A pattern with ! only excludes: write '**', then '!' and the pattern",
+      ],
     ],
     ["on: { push: { branches: main } }\n", ["2:25 This must be a list, with `- ` before each item"]],
     ["on: { push: { branches: [] } }\n", ["2:25 This must not be empty"]],
     [
       "on: { push: { branches: ['v[0-9]'] } }\n",
-      ["2:26 No name of a branch or tag has a space or any of [ ] \\ ^ ~ : in it: a pattern has *, ** and ?"],
+      [
+        "2:26 The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, ** and ?",
+      ],
     ],
     [
       "on: { push: { paths: ['!docs/**'] } }\n",
-      ["2:23 A pattern with ! takes away from those before it: write '**' as the first"],
+      ["2:23 A pattern with ! excludes matches of earlier ones: write '**' as the first"],
     ],
     [`on: { push: { paths: [${"a, ".repeat(101)}] } }\n`, ["2:22 This must have at most 100 items"]],
     [`on: { push: { paths: [${"a".repeat(251)}] } }\n`, ["2:23 A pattern must have at most 250 characters"]],
@@ -120,7 +127,7 @@ describe("a mistake is told with its place and what to write", () => {
     ["schedule: [{ name: a, cron: 0 0 30 2 * }]\n", ["2:29 This date never comes: no such month has so many days"]],
     [
       "schedule: [{ name: a, cron: 0 0 * * *, time-zone: Mars/Base }]\n",
-      ["2:51 There is no such time zone: write a name as Europe/Berlin or UTC"],
+      ["2:51 There is no such time zone: write a name such as Europe/Berlin or UTC"],
     ],
     [
       "schedule: [{ name: a, cron: 0 0 * * * }, { name: a, cron: 0 1 * * * }]\n",
@@ -128,7 +135,7 @@ describe("a mistake is told with its place and what to write", () => {
     ],
     [
       "schedule: [{ name: a, cron: 0 0 * * *, env: { A: '${{ secrets.B }}' } }]\n",
-      ["2:50 This is plain text: nothing is put in place of ${{ }} here"],
+      ["2:50 This is plain text: ${{ }} is not evaluated here"],
     ],
     [
       "schedule: [{ name: a, cron: 0 0 * * *, env: { MILLRACE_A: b } }]\n",
@@ -140,7 +147,7 @@ describe("a mistake is told with its place and what to write", () => {
     ],
   ])("%s", (file, mistakes) => expect(mistakesOf(file)).toEqual(mistakes));
 
-  it("and never with what the file has in that place", () => {
+  it("and never with the file's text at that place", () => {
     const secret = fc.stringMatching(/^s3cret[a-z ]{0,9}$/);
     fc.assert(
       fc.property(secret, (text) => {
@@ -152,7 +159,7 @@ describe("a mistake is told with its place and what to write", () => {
     );
   });
 
-  it("in steps too, so that no half-read file decides", () => {
+  it("in steps too, so that no partly read file decides", () => {
     expect(parseTriggers("on: { push: true }\nsteps: []\n").mistakes).toHaveLength(1);
   });
 });
@@ -180,7 +187,7 @@ describe("an editor with the file's schema", () => {
 describe("an agent", () => {
   const values = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("${{ secrets.A }}", "x: *a", "\u0000"));
 
-  it("builds whatever the keys say: a newer word in them breaks no build", () => {
+  it("ignores the triggers: a newer word in them breaks no build", () => {
     const key = fc.constantFrom("on", "supersede", "schedule");
     fc.assert(
       fc.property(key, values, (name, value) => {
@@ -194,8 +201,8 @@ describe("an agent", () => {
   });
 });
 
-describe("a file that nothing builds", () => {
-  it("is told in a hint", () => {
+describe("a file that nothing triggers", () => {
+  it("gets a hint", () => {
     expect(parseFile(`on: {}\n${STEPS}`).hints).toMatchObject([{ line: 1, column: 5 }]);
     expect(parseFile(`on: { tag: true }\n${STEPS}`).hints).toEqual([]);
   });
