@@ -17,7 +17,7 @@ export interface CurrentJob {
   } | null;
 }
 
-/** A hand-out on its way through the Worker, with the next stage: read D1, deliver, answer the agent. */
+/** A hand-out on its way through the Worker, with its next stage: read D1, deliver, answer the agent. */
 export interface HandOut {
   agent: SimAgent;
   jobId: string;
@@ -32,10 +32,10 @@ export class SimAgent {
   boot = "";
   condition: "up" | "crashed" | "frozen" = "up";
   job: CurrentJob | null = null;
-  /** Continues its build after it was asked to stop. */
+  /** Keeps working after it was asked to stop. */
   readonly isStubborn: boolean;
   isUnregistered = false;
-  /** What its program says that it can do; undefined where no file has jobs. */
+  /** The features that its program reports; undefined if no file has jobs. */
   features: Feature[] | undefined;
 
   constructor(simulator: Simulator, skills: Partial<NewAgent>) {
@@ -72,7 +72,7 @@ export class SimAgent {
     if (!answer.ok) throw new Error(`registration refused: ${answer.refusal.detail}`);
   }
 
-  /** A program of this release, or of one before: every other one of these cannot even run jobs. */
+  /** Installs a program of this release, or of an earlier one. Half of the earlier ones cannot even run jobs. */
   install(isNew: boolean): void {
     const { hasJobs, hasForks } = this.simulator;
     if (!hasJobs && !hasForks) return;
@@ -85,19 +85,19 @@ export class SimAgent {
     return this.simulator.hasForks && runsStrangers(this.id) ? ["untrusted"] : [];
   }
 
-  /** Of its machine; one that heals the history has both. */
+  /** The machine's versions. An agent that heals the history has both. */
   get #xcodes(): string[] {
     if (this.simulator.isHealing) return ["16.4", "26.1"];
     return this.id.charCodeAt(this.id.length - 1) % 2 === 0 ? ["26.1"] : ["16.4"];
   }
 
-  /** The call with which it asks for work. */
+  /** The call with which it requests work. */
   get #asking() {
     const { caller, boot: bootId, features } = this;
     return { ...caller, bootId, xcodes: this.#xcodes, ...(features && { features }) };
   }
 
-  /** Does the next thing that the program would do. */
+  /** Takes the program's next action. */
   step(handOuts: HandOut[]): void {
     const { simulator } = this;
     if (this.isUnregistered) return;
@@ -165,7 +165,7 @@ export class SimAgent {
     }
   }
 
-  /** Sends a heartbeat and polls; no answer arrives. */
+  /** Sends a heartbeat and polls, but no answer arrives. */
   pollWithoutAnswer(): void {
     if (this.isUnregistered || this.condition !== "up") return;
     this.simulator.call("heartbeat", { ...this.caller, bootId: this.boot });
@@ -176,7 +176,7 @@ export class SimAgent {
   receiveJob(jobId: string, fence: number): void {
     if (this.condition !== "up" || this.isUnregistered || this.job?.isStarted) return;
     this.job = { jobId, fence, isStarted: false, mustStop: false, result: null };
-    // Its own socket may stay open: heartbeats go over it.
+    // Its own socket may stay open; heartbeats then use it.
     const { simulator, id } = this;
     const keepsSocket = simulator.sockets.hasOwn(id) && simulator.random.chance(simulator.hasLongBuilds ? 0.95 : 0.7);
     if (!keepsSocket) simulator.closeSocket(id);
@@ -215,7 +215,7 @@ export class SimAgent {
     else this.#release(job);
   }
 
-  /** Reads the file of the job that a build begins with. @returns whether that was all that it did */
+  /** Reads the file of the job with which a build begins. @returns whether that was its whole action */
   #reads(job: CurrentJob): boolean {
     const { simulator } = this;
     const kind = simulator.files.kindOf(job.jobId);
@@ -243,7 +243,7 @@ export class SimAgent {
     if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
   }
 
-  /** It cannot fetch the repository. If no other agent may try, it has to finish the build itself. */
+  /** It cannot fetch the repository. If no other agent may try, it must finish the build itself. */
   #releaseUnfetched(job: CurrentJob): void {
     const answer = this.simulator.request("release", {
       ...this.#leaseOf(job),
@@ -255,13 +255,13 @@ export class SimAgent {
     else if (answer) this.#dropJob(answer.refusal.kind);
   }
 
-  /** The program is stopped by force: it releases its build and starts again later. */
+  /** The program is stopped by force: it releases its build and restarts later. */
   #interrupt(job: CurrentJob): void {
     this.simulator.request("release", { ...this.#leaseOf(job), reason: "stopped", interrupted: true });
     this.#crash();
   }
 
-  /** Its own socket closes, or opens again. */
+  /** Its own socket closes, or reopens. */
   #changeSocket(): void {
     const { simulator, id } = this;
     const isOpen = simulator.sockets.has(id);
@@ -270,7 +270,7 @@ export class SimAgent {
     if (!isOpen && simulator.request("wait", call)?.ok) simulator.sockets.open(id, null);
   }
 
-  /** Over the socket where there is one; by HTTP, also where the socket gave no answer. */
+  /** Uses the socket if there is one. Uses HTTP otherwise, or if the socket gave no answer. */
   #heartbeat(job: CurrentJob): void {
     const { simulator } = this;
     const beat = { ...this.#leaseOf(job), bootId: this.boot };
@@ -299,12 +299,12 @@ export class SimAgent {
     if (answer) this.#dropJob(answer.ok ? "" : answer.refusal.kind);
   }
 
-  /** What a job tells those that need it: other words with each lease. */
+  /** The outputs of a job: different texts with each lease. */
   #outputsOf({ fence }: CurrentJob) {
     return { outputs: { word: fence % 3 === 0 ? "no" : "yes", lease: String(fence) } };
   }
 }
 
-/** The opposite result, as a faulty agent may report it after the first. */
+/** The opposite result, which a faulty agent may report after the first one. */
 const contradicting = ({ status }: { status: string }) =>
   status === "failed" ? { status: "succeeded" as const, exitCode: 0 } : { status: "failed" as const, exitCode: 7 };

@@ -2,7 +2,7 @@ import { ACTOR, type Simulator } from "./simulator.ts";
 import { isEnded } from "./specification.ts";
 import { request } from "./triggers.ts";
 
-/** Somebody answers for a commit that waits, or for another build, and not always somebody who may. */
+/** Somebody answers for a waiting commit, or for another build. They may lack the permission. */
 export const approveHeld = (simulator: Simulator): void => {
   const { random, pool, isHealing, hasForks } = simulator;
   if (!hasForks) return;
@@ -22,7 +22,7 @@ export const approveHeld = (simulator: Simulator): void => {
   });
 };
 
-/** Somebody has what a stranger wrote built once more, and the pool or the service knows whose code it is. */
+/** Somebody rebuilds a stranger's build, and the pool or the service knows the author of the code. */
 export const retryStranger = (simulator: Simulator): void => {
   const { random, pool, pipelines, database } = simulator;
   const ended = [...pool.storage.rows.builds.values()].filter(

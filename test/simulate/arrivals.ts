@@ -7,7 +7,7 @@ import { isOfFork, pullOf, sourceOf } from "./strangers.ts";
 
 const ACTOR = { actor: "connection:c", requestId: null };
 
-/** The next delivery arrives. Its host sends one again that was not answered, or not carried out whole, or gives up. */
+/** The next delivery arrives. Its host repeats one that was not answered, or not carried out in full, or gives up. */
 export const arriveNext = (simulator: Simulator): void => {
   const { repository, random, isHealing } = simulator;
   const delivery = repository.next();
@@ -59,7 +59,7 @@ const buildOf = (simulator: Simulator, { platform, ...pipeline }: Pipeline, deli
   };
 };
 
-/** Remembers what was made, and whether a ref was heard to be gone after it was made again. */
+/** Remembers the created builds, and whether a ref's deletion arrived after the ref was created again. */
 const noteBuilds = (simulator: Simulator, delivery: OnWay, answer: Result<DeliveryResult> | undefined): void => {
   const { builds, repository } = simulator;
   const { life, history } = repository.refs.get(delivery.ref)!;

@@ -7,10 +7,10 @@ interface Caller {
   call<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>>;
 }
 
-/** Histories in which jobs leave artifacts: the others stay as they were. */
+/** Histories in which jobs keep artifacts. The others stay unchanged. */
 const WITH_ARTIFACTS = [0, 3, 7];
 
-/** What agents leave. It has chances of its own, so that nothing else of a history depends on it. */
+/** The artifacts of agents. It draws its own random numbers, so that nothing else in a history depends on it. */
 export class SimArtifacts {
   readonly #random: Random;
   readonly #isOn: boolean;
@@ -21,7 +21,7 @@ export class SimArtifacts {
     this.#isOn = WITH_ARTIFACTS.includes(history % 8);
   }
 
-  /** The next thing that an agent with this lease does about artifacts; often nothing. Its answer may be lost. */
+  /** Takes the agent's next action about artifacts under this lease, often none. Its answer may be lost. */
   work(simulator: Caller, lease: LeaseHolder): void {
     if (!this.#isOn || !this.#random.chance(0.5)) return;
     const artifact = { name: this.#random.pick(["app", "report"]), as: "files" as const, files: 1, day: "2100-01-31" };

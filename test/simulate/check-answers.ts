@@ -22,7 +22,7 @@ import { type AnyInput, type Call, type CheckContext, forget } from "./observati
 import { DAY_MS, isEnded, OFFER_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** What an accepted call must not do, by command: compared with what callers saw before. */
+/** Checks of accepted calls, by command, against the callers' earlier observations. */
 const CHECKS: Partial<Record<string, (context: CheckContext, state: PoolState, call: Call, value: AnyInput) => void>> =
   {
     registerAgent: (context, _state, call) => checkRegistration(context, call),
@@ -96,7 +96,7 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldJob 
     must(15, state.jobs.get(heldJob)?.lease?.agentId !== agentId, "the build of a removed agent is still leased to it");
 };
 
-/** A plan of the lease holder is refused where the queue is full: its build has failed then. */
+/** The lease holder's plan is rejected if the queue is full; its build has then failed. */
 const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call): void => {
   const { input, job, build, now } = call;
   if (!context.isGenuine(input)) return;
@@ -114,7 +114,7 @@ const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call):
   must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
 };
 
-/** The agent of the job that a build begins with read a file with mistakes. */
+/** The agent of the job with which a build begins read a file with mistakes. */
 const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void => {
   const { job, input } = call;
   const isRepeat =
@@ -125,7 +125,7 @@ const checkPlanRefused = ({ storage, observed }: CheckContext, call: Call): void
   must(33, status === (isCanceled ? "canceled" : "failed"), `a plan with mistakes made a job ${status}`);
 };
 
-/** The first cancel says how the build ends, the second when its cleaning up does: where that stops anything. */
+/** The first cancel decides how the build ends. The second one ends its cleanup, if there is any. */
 const checkCancel = ({ observed, storage, call }: CheckContext, { buildId }: AnyInput): void => {
   const seen = observed.builds.get(buildId);
   if (!seen) {
@@ -140,7 +140,7 @@ const checkCancel = ({ observed, storage, call }: CheckContext, { buildId }: Any
   must(26, !seen.cancel || cancel!.until <= seen.cancel.until, "a canceled build has too much time");
 };
 
-/** The holder of a lease that calls in time must not be refused. */
+/** A lease holder that calls in time must not be rejected. */
 export const checkRefused = (context: CheckContext, state: PoolState, call: Call): void => {
   const { command, input, job, now } = call;
   if (command === "decideGate") checkGateRefused(context, call);
@@ -169,13 +169,13 @@ export const checkRefused = (context: CheckContext, state: PoolState, call: Call
     );
   }
   if (command === "deliver" && heldCurrentLease(call) && now < job!.lease!.expiresAt) {
-    // The same call may cancel it first, for another job whose turn comes.
+    // The same call may first cancel it for another job whose turn it is.
     const isAssigned = job!.status === "assigned" && state.jobs.get(job!.id)?.status === "assigned";
     must(13, isCanceled || !isAssigned, "a delivery under a current lease was refused");
   }
 };
 
-/** Whether another agent that meets the requirements waits, with room for a build. */
+/** Reports whether another agent that meets the requirements waits, with room for a build. */
 const isAnotherReady = (state: PoolState, job: JobFacts, besides: string, now: number): boolean =>
   [...state.agents.values()].some((agent) => {
     const { until, ignored } = state.waiters.get(agent.id) ?? { until: 0, ignored: 0 };

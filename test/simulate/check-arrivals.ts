@@ -6,7 +6,7 @@ import type { Push, SimArriving } from "./repository.ts";
 import { HEARD_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** Checks what came of a delivery against what really happened at the host, and what the pool had heard of it. */
+/** Compares the result of a delivery with the real events at the host, and with those that the pool received. */
 export const checkArrival = (context: CheckContext, state: PoolState, value: AnyInput, call: Call): void => {
   const { input, now } = call;
   const { observed } = context;
@@ -21,7 +21,7 @@ export const checkArrival = (context: CheckContext, state: PoolState, value: Any
   must(19, !value.isRepeat, "a delivery that was never carried out whole counts as known");
   for (const { pipelineId, ref } of input.ended) observed.heads.delete(`${pipelineId} ${ref}`);
   (input.builds as SimArriving[]).forEach((asked, index) => {
-    // Only a simulated host says what really happened.
+    // Only a simulated host knows the real events.
     if (!asked.push) return;
     const { outcome, buildId } = value.builds[index];
     const key = `${asked.pipelineId} ${asked.push.ref}`;
@@ -34,7 +34,7 @@ export const checkArrival = (context: CheckContext, state: PoolState, value: Any
   for (const id of value.canceled) checkCanceled(context, state, id, input);
 };
 
-/** Whether the ref never went back to an earlier commit: else nobody can always tell which push arrives. */
+/** Reports whether the ref never went back to an earlier commit. Otherwise the arriving push may be ambiguous. */
 const isStraight = (history: readonly Push[], life: number): boolean => {
   const shas = history.flatMap((push) => (push.life === life ? [push.sha] : []));
   return new Set(shas).size === shas.length;
@@ -49,7 +49,7 @@ const learn = (head: HeardHead, { push, origin }: SimArriving): void => {
   if (head.life === push.life && !head.indices.includes(push.index)) head.indices.push(push.index);
 };
 
-/** By what the pool says became of a build; nothing is checked of one that the queue refused. */
+/** By the pool's answer about a build. A build that the queue rejected is not checked. */
 const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: string, at: number) => void> = {
   made: (heard, asked, buildId, at) => {
     const { push, origin } = asked;
@@ -64,7 +64,7 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
   same: (heard, asked, buildId) => {
     const { push, origin } = asked;
     const head = heard.find((one) => one.buildId === buildId);
-    // The very build again, of which a refused delivery was repeated after its branch was gone.
+    // A repeat of exactly this build, whose delivery was rejected, after its branch was deleted.
     if (head === undefined && asked.id === buildId) return;
     must(19, head !== undefined && head.sha === push.sha, "a push was taken for one of another commit");
     const isUnclear = head.before === null || origin.before === null;
@@ -74,7 +74,7 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
   late: (heard, asked, _buildId, at) => {
     const { push, origin } = asked;
     const isReplaced = heard.some(({ life, indices }) => life === push.life && Math.max(...indices) > push.index);
-    must(19, isReplaced || !isPlain(asked), "the newest head that was heard of made no build");
+    must(19, isReplaced || !isPlain(asked), "the newest known head triggered no build");
     const head = heard.find((one) => isOf(one, push));
     if (head) learn(head, asked);
     else if (origin.before !== null)
@@ -98,7 +98,7 @@ const checkCanceled = (context: CheckContext, state: PoolState, id: string, inpu
   must(20, isOlder || !isStraight(asked.history, newest.life), "an older head ended the build of a newer one");
 };
 
-/** Where every push of a ref was heard of, its head has a build that no other took the place of. */
+/** If every push of a ref arrived, its head has a build that no other replaced. */
 export const checkHead = (
   { observed, storage }: Pick<CheckContext, "observed" | "storage">,
   head: Push,

@@ -4,7 +4,7 @@ import { heldCurrentLease } from "./call-of-lease.ts";
 import type { AnyInput, Call, CheckContext } from "./observations.ts";
 import { must } from "./violation.ts";
 
-/** Only the agent that holds the job now adds to what it leaves. */
+/** Only the agent that currently holds the job adds to its artifacts. */
 export const checkKept = ({ observed }: CheckContext, value: AnyInput, call: Call): void => {
   must(43, heldCurrentLease(call), "an artifact under a stale lease was kept");
   const { jobId, fence, artifactId } = call.input;
@@ -14,7 +14,7 @@ export const checkKept = ({ observed }: CheckContext, value: AnyInput, call: Cal
   observed.kept.set(jobId, kept);
 };
 
-/** The lease under which the result came. Called before the result of the call is recorded anywhere else. */
+/** Records the lease of the result. Call it before the result is recorded anywhere else. */
 export const recordWinner = ({ observed }: CheckContext, { job, input }: Call): void => {
   const isFirst = job?.status === "running" || job?.status === "canceling";
   if (isFirst) observed.winners.set(input.jobId, input.fence);
@@ -25,11 +25,11 @@ export const forgetWinner = ({ observed }: CheckContext, jobId: string): void =>
   observed.winners.delete(jobId);
 };
 
-/** Others see all that was kept under the lease that ended the job well or badly, and nothing else. */
+/** Others see all artifacts kept under the lease that ended the job, and nothing else. */
 export const checkShown = ({ observed, storage }: CheckContext, rules: Pick<Rules, "showsArtifact">): void => {
   for (const [jobId, kept] of observed.kept) {
     const job = storage.rows.jobs.get(jobId);
-    // A restored pool that took over an end from D1 does not know the lease: then the archive counts.
+    // A restored pool that adopted an end from D1 does not know the lease; then the archive counts.
     if (!job || job.fence === 0) continue;
     const hasResult = job.status === "succeeded" || job.status === "failed";
     const winner = hasResult ? observed.winners.get(jobId) : undefined;

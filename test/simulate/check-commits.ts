@@ -29,7 +29,8 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
   checkTries(context, changes);
   checkDecisions(context, changes);
   for (const change of changes) {
-    if (change.kind === "due") must(39, isBuild(context, changes, change.buildId), "D1 hears of a job as of a build");
+    if (change.kind === "due")
+      must(39, isBuild(context, changes, change.buildId), "D1 gets a job as if it were a build");
     if (change.kind === "audit") context.call.audits.push(`${change.entry.action} ${change.entry.subject}`);
     if (change.kind === "build") builds.set(change.build.id, change.build);
     if (change.kind === "build" && isEnded(change.build.status)) context.call.ended.add(change.build.id);
@@ -45,7 +46,7 @@ export const checkCommit = (context: CheckContext, state: PoolState, changes: re
 const isBuild = ({ storage }: CheckContext, changes: readonly Change[], id: string): boolean =>
   storage.rows.builds.has(id) || changes.some((change) => change.kind === "build" && change.build.id === id);
 
-/** Allowed: by a person, with its token, after the one build of an ephemeral agent, or after months of silence. */
+/** Allowed: by a person, with its token, after the single build of an ephemeral agent, or after months of silence. */
 const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string): void => {
   const { command, input, now } = context.call;
   const seen = context.observed.agents.get(id)!;
@@ -69,7 +70,7 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
     return;
   }
   const isTold = changes.some((one) => one.kind === "due" && one.channel === "lists" && one.buildId === id);
-  must(16, (before && !isEnded(next.status)) || isTold, "a change that D1 has to hear of is not in the outbox");
+  must(16, (before && !isEnded(next.status)) || isTold, "a change for D1 is not in the outbox");
   if (!before) {
     checkNewBuild(context, id, next);
     return;
@@ -89,14 +90,17 @@ const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, c
 const isDeleted = ({ deleted }: Stored, id: string): boolean =>
   deleted.some((deletion) => deletion.buildId === id && deletion.deleted === "build");
 
-/** Whether a restored pool ends the build by D1's word. One whose agent is removed again ends as at any removal. */
+/**
+ * Reports whether a restored pool ends the build because D1 says so. One whose agent is removed again ends as at any
+ * removal.
+ */
 const isTakenOver = ({ call }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): boolean => {
   if (call.command !== "reconcile" || !isEnded(next.status)) return false;
   const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
   return !before || (!!stored && isEnded(stored.status)) || isDeleted(call.input, next.id);
 };
 
-/** A restored pool may only end a build: as D1 says, or because nothing but its row is left. */
+/** A restored pool may only end a build: as D1 says, or because only its row is left. */
 const checkReconciled = ({ call, observed }: CheckContext, next: BuildFacts, before: BuildFacts | undefined): void => {
   if (isDeleted(call.input, next.id)) return;
   const stored = (call.input as Stored).builds.find(({ id }) => id === next.id);
@@ -137,7 +141,7 @@ const checkNewBuild = (context: CheckContext, id: string, build: BuildFacts): vo
   must(7, build.number === last + 1, `build number ${build.number} follows ${last}`);
   context.observed.numbers.set(build.repoId, build.number);
   if (!context.observed.builds.has(id)) context.observed.builds.set(id, newBuild());
-  // A trigger that arrives once more, long after a restore forgot it, is another build.
+  // A trigger that is repeated long after a restore forgot it is another build.
   context.observed.ended.delete(id);
 };
 
@@ -179,7 +183,7 @@ const checkJobChange = (context: CheckContext, state: PoolState, id: string, nex
   );
 };
 
-/** How a job goes on: only as its status lets it, and canceled once somebody canceled it. */
+/** A job moves only along its transitions, and ends canceled once somebody canceled it. */
 const checkStatus = (context: CheckContext, id: string, before: JobFacts, next: JobFacts): void => {
   if (before.end)
     must(
@@ -198,7 +202,7 @@ const checkStatus = (context: CheckContext, id: string, before: JobFacts, next: 
     must(10, next.status === "canceled" || next.status === "canceling", `a canceled job became ${next.status}`);
 };
 
-/** Whether a restored pool ends the job with its build, by D1's word. */
+/** Reports whether a restored pool ends the job with its build, because D1 says so. */
 const isOfRestore = (context: CheckContext, { buildId, end }: JobFacts): boolean => {
   const build = context.storage.rows.builds.get(buildId);
   const stored =
@@ -273,7 +277,7 @@ const checkLeaseEnd = (context: CheckContext, state: PoolState, id: string, next
   const isExpired = now >= seen.promisedUntil;
   const isRestart =
     isHolder && !!input.bootId && !context.observed.agents.get(lease.agentId)!.boots.includes(input.bootId);
-  // A job may be canceled in the same call, by the time of its build.
+  // The build's timeout may cancel a job in the same call.
   const isCanceled = seen.isCanceled || context.storage.rows.jobs.get(id)!.status === "canceling";
   const isIdleAgain = isHolder && command === "claim" && lease.startedAt === null && isCanceled;
   const byAgent = namesLease && isHolder && ["finish", "release", "plan", "refusePlan"].includes(command);
@@ -287,7 +291,7 @@ const checkLeaseEnd = (context: CheckContext, state: PoolState, id: string, next
     isExpired || isRestart || isIdleAgain || byAgent || byService || isRemoval,
     `a lease ended early at ${command}`,
   );
-  // A lease that is overdue ends before its release is looked at.
+  // An overdue lease ends before its release is read.
   const isRelease = byAgent && command === "release" && state.jobs.get(id)!.lease!.expiresAt > now;
   const isForAnother = isRelease && !input.interrupted && seen.lastTry?.fence !== lease.fence;
   if (isForAnother && next.status === "queued" && lease.startedAt !== null) seen.starts--;

@@ -3,7 +3,7 @@ import { mayDecide } from "./job-specification.ts";
 import type { Call, CheckContext } from "./observations.ts";
 import { must } from "./violation.ts";
 
-/** A decision is made once, by a call that decides. Storage still has the job from before. */
+/** A decision is made once, by a call that decides. Storage still has the earlier job. */
 export const checkDecisions = ({ call, storage }: CheckContext, changes: readonly Change[]): void => {
   for (const change of changes) {
     if (change.kind !== "job") continue;
@@ -19,8 +19,8 @@ const graphJobOf = ({ storage }: CheckContext, { id, buildId }: JobFacts) =>
   storage.rows.graphs.get(buildId)!.graph.jobs.find((job) => job.id === id)!;
 
 /**
- * The job that a decision is about: of a build, the only one that asks, or the first of the only matrix that does. A
- * build that is held is decided on itself.
+ * The job to decide: the build's only job that asks, or the first of the only matrix that asks. A held build is itself
+ * decided.
  */
 const asked = (context: CheckContext, { input, gates, build }: Call): JobFacts | undefined => {
   if (build?.approval && !build.approval.decision && build.id === input.id) return undefined;
@@ -46,7 +46,7 @@ const checkTogether = (context: CheckContext, { gates }: Call, decided: JobFacts
 
 export const checkGateDecided = (context: CheckContext, call: Call): void => {
   const { input, now, audits } = call;
-  // A gate that was asked in this very call is not among those from before.
+  // A gate that began to ask in this very call is not among the earlier ones.
   const before = asked(context, call);
   if (!before) return;
   const known = before.gate!.decision;

@@ -5,7 +5,7 @@ import type { CheckContext } from "./observations.ts";
 import { mayStop, type SeenBuild, type SeenJob } from "./seen-build.ts";
 import { must } from "./violation.ts";
 
-/** Checks once how a job ended: by its agent, or for a reason that can be seen. */
+/** Checks once how a job ended: by its agent, or for a visible reason. */
 export const checkEndOfJob = (context: CheckContext, one: SeenBuild, { job, facts, wasQueued }: SeenJob): void => {
   const end = facts.end!;
   const known = one.seen.ends.get(job.id);
@@ -21,13 +21,13 @@ export const checkEndOfJob = (context: CheckContext, one: SeenBuild, { job, fact
   else checkUnqueued(context, one, { job, facts, wasQueued });
 };
 
-/** Whose fault it was is told, and what may fail has no victims. */
+/** The report names the failed job, and a job that may fail has no victims. */
 const checkFailFast = (one: SeenBuild, { job, facts }: SeenJob): void => {
   const names = failuresThatReach(one, job).map(({ key }) => key);
   must(27, names.includes(facts.end!.cause!.job ?? ""), "a job was ended for a failure that does not reach it");
 };
 
-/** Outputs come from the lease that finished the job, and from none where it did not succeed. */
+/** Outputs come from the lease that finished the job, and only if the job succeeded. */
 const checkResult = ({ observed, storage }: CheckContext, end: JobEnd, jobId: string): void => {
   const posted = observed.posted.get(jobId);
   const stored = storage.rows.outputs.get(jobId) ?? {};
@@ -42,7 +42,7 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
   const { job, facts } = seen;
   const end = facts.end!;
   if (end.status === "canceled") return;
-  // A cancel in the same call may come after the condition was looked at.
+  // A cancel in the same call may come after the condition was evaluated.
   const verdicts = [verdictOf(one, job), verdictOf({ ...one, isCanceled: false }, job)];
   if (verdicts.includes("runs") && job.gate && end.reason === "gate-closed") {
     must(32, !!facts.gate, "a gate closed that never asked");
@@ -61,7 +61,7 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
   if (end.status !== "failed") checkCause(one, seen);
 };
 
-/** What was skipped or dropped names its own condition, or a job that it needs. */
+/** A skipped or dropped job names its own condition, or a job that it needs. */
 const checkCause = (one: SeenBuild, { job, facts }: SeenJob): void => {
   const { status, cause } = facts.end!;
   must(35, cause !== null, "a job that did not run has no cause");
@@ -81,14 +81,14 @@ const checkCause = (one: SeenBuild, { job, facts }: SeenJob): void => {
   must(35, cause.kind === (isFailure ? "need-failed" : "need-canceled"), `a job is dropped for ${cause.kind}`);
 };
 
-/** What a job may name that kept others from running, by how it ended itself. */
+/** What a job may name as its cause, by its own end. */
 const CAUSES: Partial<Record<JobEnd["status"], string>> = {
   failed: "need-failed",
   canceled: "need-canceled",
   skipped: "need-skipped",
 };
 
-/** All that a job needs, and what that needs. */
+/** Returns all direct and indirect needs of a job. */
 const behind = ({ graph }: SeenBuild, job: GraphJob): Set<GraphJob> => {
   const found = new Set<GraphJob>();
   const add = ({ needs }: GraphJob): void => {

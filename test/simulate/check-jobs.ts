@@ -31,7 +31,7 @@ export const checkJobs = (context: CheckContext, state: PoolState): void => {
   }
 };
 
-/** Without a change only time makes a difference. */
+/** Without a change, only time matters. */
 const mayHaveChanged = ({ call }: CheckContext, id: string, { quietUntil }: ObservedBuild): boolean =>
   call.touched.has(id) || call.now >= quietUntil || DECISIONS.has(call.command);
 
@@ -44,7 +44,7 @@ const nextChange = ({ build, seen, jobs }: SeenBuild): number =>
     ...jobs.flatMap(({ facts: { gate, end } }) => (gate && !gate.decision && !end ? [gate.until] : [])),
   );
 
-/** The job that a build begins with, as a file of steps would have it. */
+/** The job with which a build begins, in the form of a file of steps. */
 const firstGraph = (id: string): JobGraph => ({
   ...{ hash: "", path: null, commitSha: null, failFast: false },
   facts: { build: {}, repository: {}, vars: {}, changed: {} },
@@ -73,7 +73,7 @@ const lookAt = (
   return { graph, facts, outputs: rows.outputs, isCanceled, build, seen, jobs };
 };
 
-/** A job with `cancel-running` cancels whole builds too, and one whose commit nobody approved ends. */
+/** A job with `cancel-running` also cancels whole builds, and a build whose commit nobody approved ends. */
 const noteCancel = ({ call, observed }: CheckContext, build: BuildFacts, seen: ObservedBuild): void => {
   if (seen.cancel || !build.cancel) return;
   const isAllowed = [...observed.builds.values()].some(({ cancelsRunning }) => cancelsRunning);
@@ -96,7 +96,7 @@ const checkJob = (context: CheckContext, state: PoolState, one: SeenBuild, seen:
   if (!facts.end) checkStop(context, state, one, seen);
 };
 
-/** Nothing is left to do for a job that waits. */
+/** Nothing is left to do for a waiting job. */
 const checkWaiting = ({ call: { now } }: CheckContext, one: SeenBuild, { job, facts }: SeenJob): void => {
   const verdict = verdictOf(one, job);
   const asks = !!job.gate && !!facts.gate && !facts.gate.decision && now < facts.gate.until;
@@ -112,7 +112,7 @@ const checkReady = (one: SeenBuild, { job, facts }: SeenJob): void => {
   must(37, job.hasSteps, "a job without steps is ready");
 };
 
-/** What a cancel, a failure that is not waited for, or the build's own end does to a job that has not ended. */
+/** The effect of a cancel, an intolerable failure, or the build's own end on an unended job. */
 const checkStop = (context: CheckContext, state: PoolState, one: SeenBuild, { job, facts }: SeenJob): void => {
   const { now } = context.call;
   const { seen, build } = one;
@@ -137,7 +137,7 @@ const checkStop = (context: CheckContext, state: PoolState, one: SeenBuild, { jo
   if (isCanceled) seen.stopped.add(job.id);
 };
 
-/** A build ends with its last job, as its jobs and its cancel say. */
+/** A build ends with its last job, as its jobs and its cancel require. */
 const checkEndOfBuild = ({ call }: CheckContext, { build, seen, jobs }: SeenBuild): void => {
   const isOver = jobs.every(({ facts }) => facts.end);
   must(
@@ -165,13 +165,13 @@ const checkEndOfBuild = ({ call }: CheckContext, { build, seen, jobs }: SeenBuil
   must(25, isFirst, "a build does not show its first failure");
 };
 
-/** What a build shows while it goes on is what its jobs do. */
+/** The state of an unended build follows from its jobs. */
 const checkProgress = ({ build, jobs, isCanceled, seen }: SeenBuild): void => {
   if (isEnded(build.status)) return;
   const statuses = jobs.filter(({ facts: { end } }) => !end?.adopted).map(({ facts }) => facts);
   const ran = statuses.some(({ end }) => end && end.startedAt !== null);
   const held = statuses.filter(({ status }) => isLeased(status)).map(({ status }) => status);
-  // Once its jobs are planned it runs from the first lease on.
+  // Once its jobs are planned, it runs from the first lease on.
   seen.hasRun ||= build.until !== null && (ran || held.length > 0);
   const goesOn = ran || seen.hasRun || held.some((status) => status !== "assigned");
   const expected = isCanceled ? "canceling" : goesOn ? "running" : (held[0] ?? "queued");

@@ -103,7 +103,7 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
   );
   const lease = state.jobs.get(input.jobId)!.lease!;
   if (lease.startedAt !== null) seen.unaskedExtensions = 0;
-  // What the same call canceled, the checks of its jobs look at afterwards.
+  // The checks of jobs cover everything that the same call canceled.
   const isJobStopped = state.jobs.get(input.jobId)?.status === "canceling";
   if (seen.isCanceled || isJobStopped)
     must(
@@ -132,8 +132,8 @@ export const checkHeartbeat = (context: CheckContext, state: PoolState, value: A
 };
 
 /**
- * The time of the build, or that for cleaning up after a cancel, is over: the same call may cancel the job
- * before it looks at the result.
+ * The time of the build, or for cleanup after a cancel, is over: the same call may cancel the job before it reads the
+ * result.
  */
 const isOfOverdueBuild = ({ storage, call }: CheckContext, buildId: string): boolean => {
   const { until, cancel } = storage.rows.builds.get(buildId)!;
@@ -149,7 +149,7 @@ export const checkFinish = (context: CheckContext, call: Call): void => {
   must(9, isEnded(ended.status), "an accepted finish did not end the job");
   if (job?.end) {
     must(9, isReportedAgain(call, seen), "a second, different result was accepted");
-    // A restored pool knows from D1 who ended the build, and not under which fence.
+    // A restored pool knows from D1 who ended the build, but not under which fence.
     const isItsLease = job.fence === 0 || job.fence === input.fence;
     must(3, isItsLease && job.agentId === input.agentId, "the finish of another lease was accepted");
     return;

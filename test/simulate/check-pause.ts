@@ -7,7 +7,7 @@ import { must } from "./violation.ts";
 
 export const isPaused = (pause: ObservedPause | null, now: number): boolean => pause !== null && now < pause.until;
 
-/** The pause after one more hand-out that failed for all; one that began before the pause makes it no longer. */
+/** The pause after another hand-out that failed for all builds. One that began before the pause does not extend it. */
 const longer = (pause: ObservedPause | null, fence: number | null, now: number): ObservedPause => {
   if (pause && pause.fence !== fence && isPaused(pause, now)) return pause;
   const failures = pause ? pause.failures + 1 : 1;
@@ -16,7 +16,7 @@ const longer = (pause: ObservedPause | null, fence: number | null, now: number):
   return { failures, until: now + Math.min(length, MOST_PAUSE_MS), fence: null };
 };
 
-/** What the call shows of the service: whether hand-outs fail for all, or work. */
+/** What the call reveals about the service: whether hand-outs fail for all builds, or succeed. */
 const pauseAfter = (state: PoolState, pause: ObservedPause | null, answer: Result<AnyInput>, call: Call) => {
   const { command, input, now, job } = call;
   if (command === "claim" && !answer.ok) {
@@ -33,7 +33,7 @@ const pauseAfter = (state: PoolState, pause: ObservedPause | null, answer: Resul
   return isAnswered ? null : pause;
 };
 
-/** While hand-outs fail for all, nothing is handed out in each pause, and after it one build. */
+/** While hand-outs fail for all builds, nothing is handed out in each pause, and one build after it. */
 export const checkPause = (
   context: CheckContext,
   state: PoolState,
@@ -42,7 +42,7 @@ export const checkPause = (
 ): void => {
   const { observed, call } = context;
   const { command, now } = call;
-  // It stays over, also for a clock that is set back.
+  // It stays over, even if the clock is set back.
   if (observed.pause && !isPaused(observed.pause, now)) observed.pause = { ...observed.pause, until: 0 };
   const isNew = command === "claim" && answer.ok && answer.value && !answer.value.isAgain;
   must(46, !isNew || !isPaused(observed.pause, now), "a build was handed out in a pause");
@@ -52,7 +52,7 @@ export const checkPause = (
   must(46, looks <= 1 || !observed.pause, "several agents got a hint before one hand-out worked");
 };
 
-/** The job that was tried last remembers the pause of a pool that was evicted. */
+/** The job that was tried last remembers the pause of an evicted pool. */
 export const pauseAfterWake = ({ jobs }: PoolState): ObservedPause | null => {
   const kept = [...jobs.values()].flatMap(({ pause, lease }) =>
     pause ? { ...pause, fence: lease?.fence ?? null } : [],

@@ -9,8 +9,8 @@ import { must } from "./violation.ts";
 const MAX_JOBS = 256;
 
 /**
- * Until when the caller's lease lives: as stored, as its agent was told, or as the same call renewed it, which after an
- * outage gives all leases their time once more.
+ * The end of the caller's lease: as stored, as reported to its agent, or as the same call renewed it. After an outage,
+ * a call renews all leases once.
  */
 const deadlineIn = ({ call: { job }, storage, observed }: CheckContext): number =>
   Math.max(
@@ -19,7 +19,7 @@ const deadlineIn = ({ call: { job }, storage, observed }: CheckContext): number 
     observed.jobs.get(job!.id)?.promisedUntil ?? 0,
   );
 
-/** Jobs come from the plan alone, which is made once. Storage still has what was before. */
+/** Jobs come only from the plan, which is accepted once. Storage still has the earlier rows. */
 export const checkPlanned = (context: CheckContext, changes: readonly Change[]): void => {
   const { call, storage, observed } = context;
   const { rows } = storage;
@@ -51,7 +51,7 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
       must(37, fresh.has(change.job.id), "a job was added after the plan");
 };
 
-/** A job that the queue gets is one of a plan, and its build has not ended. */
+/** A queued job belongs to a plan, and its build has not ended. */
 export const checkQueuedJob = ({ storage, observed }: CheckContext, { id, buildId }: JobFacts): void => {
   const planned = storage.rows.graphs.get(buildId);
   must(37, !!planned?.graph.jobs.some((job) => job.id === id), "the queue got a job that no plan has");

@@ -2,7 +2,7 @@ import type { NewPlan } from "../../src/queue/commands/commands.ts";
 import type { Change } from "../../src/queue/state/facts.ts";
 import { must } from "./violation.ts";
 
-/** What was adopted is stored byte for byte, as the end of its job. */
+/** Adopted jobs are stored byte for byte, as the end of each job. */
 export const checkAdopted = ({ graph, adopted }: NewPlan, changes: readonly Change[]): void => {
   for (const { id } of graph.jobs) {
     const last = changes.findLast((change) => change.kind === "job" && change.job.id === id);
@@ -20,20 +20,20 @@ export const checkAdopted = ({ graph, adopted }: NewPlan, changes: readonly Chan
   }
 };
 
-/** Which jobs of the ended build run anew: those that did not go well, and all that need one of them. */
+/** Returns the jobs of the ended build that run again: those that did not succeed, and all that need one of them. */
 export const checkRerun = (
   old: { key: string; definition: string; needs: string[]; status: string }[],
   adopted: ReadonlySet<string>,
 ): void => {
-  const anew = new Set<string>();
-  for (let size = -1; size < anew.size; ) {
-    size = anew.size;
+  const rerun = new Set<string>();
+  for (let size = -1; size < rerun.size; ) {
+    size = rerun.size;
     for (const job of old) {
       const isGood = job.status === "succeeded" || job.status === "skipped";
-      const isBehind = old.some((other) => job.needs.includes(other.definition) && anew.has(other.key));
-      if (!isGood || isBehind) anew.add(job.key);
+      const isBehind = old.some((other) => job.needs.includes(other.definition) && rerun.has(other.key));
+      if (!isGood || isBehind) rerun.add(job.key);
     }
   }
   for (const { key } of old)
-    must(31, adopted.has(key) !== anew.has(key), `${key} is ${adopted.has(key) ? "" : "not "}adopted`);
+    must(31, adopted.has(key) !== rerun.has(key), `${key} is ${adopted.has(key) ? "" : "not "}adopted`);
 };

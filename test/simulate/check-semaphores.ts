@@ -7,11 +7,11 @@ import { isEnded, isLeased } from "./specification.ts";
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
-/* Semaphores, counted anew each time by looking at every build. */
+/* Semaphores, recounted each time from every build. */
 
 const byId = new WeakMap<JobGraph, Map<string, GraphJob>>();
 
-/** What the file says of a planned job; undefined for the one that a build begins with. */
+/** Returns a planned job of the file; undefined for the job with which a build begins. */
 const graphJobOf = ({ rows }: SimStorage, { id, buildId }: JobFacts): GraphJob | undefined => {
   const graph = rows.graphs.get(buildId)?.graph;
   if (!graph) return undefined;
@@ -23,7 +23,7 @@ const graphJobOf = ({ rows }: SimStorage, { id, buildId }: JobFacts): GraphJob |
 const isTaken = (state: PoolState, { id, status }: JobFacts, countOffers: boolean): boolean =>
   isLeased(status) || (countOffers && state.offers.has(id));
 
-/** Builds that have a place of the pipeline, one for all jobs of a build: without what this job takes. */
+/** Counts builds that hold a place of the pipeline, one for all jobs of a build, without the place for this job. */
 const placesTaken = (state: PoolState, { id, buildId }: JobFacts, countOffers: boolean): Set<string> => {
   const { pipelineId } = state.builds.get(buildId)!;
   const taken = new Set<string>();
@@ -35,11 +35,11 @@ const placesTaken = (state: PoolState, { id, buildId }: JobFacts, countOffers: b
   return taken;
 };
 
-/** What strangers wrote shares groups with its own ref alone. */
+/** A stranger's code shares groups only with its own ref. */
 const groupOf = ({ repoId, trust, branch }: BuildFacts, { concurrency }: GraphJob): string | null =>
   concurrency && JSON.stringify([repoId, trust ? branch : null, concurrency.group.toLowerCase()]);
 
-/** Whether the pipeline, the job's matrix and its group let one more run. */
+/** Reports whether the pipeline, the job's matrix and its group allow one more to run. */
 export const findsFreeSemaphores = (
   state: PoolState,
   storage: SimStorage,
@@ -63,13 +63,13 @@ export const findsFreeSemaphores = (
     if (other.buildId === build.id && otherJob.definition === job.definition) inMatrix += takes;
     if (group === null || groupOf(state.builds.get(other.buildId)!, otherJob) !== group) continue;
     inGroup += takes;
-    // Who waits for others, or has ended, holds no semaphore and wants none.
+    // A job that waits for others, or has ended, neither holds nor wants a semaphore.
     if (other.status === "queued" || isLeased(other.status)) limit = Math.min(limit, otherJob.concurrency!.limit);
   }
   return (job.maxParallel === null || inMatrix < job.maxParallel) && (group === null || inGroup < limit);
 };
 
-/** No semaphore has more leases than the least of their limits; a new hint found it free beside all others. */
+/** No semaphore has more leases than the lowest of its limits. A new hint found it free beside all others. */
 export const checkSemaphores = (state: PoolState, storage: SimStorage, { offers }: Call): void => {
   for (const [id, { agentId }] of state.offers) {
     const isNew = !offers.some(([known, offer]) => known === id && offer.agentId === agentId);
@@ -102,8 +102,8 @@ export const checkSemaphores = (state: PoolState, storage: SimStorage, { offers 
 };
 
 /**
- * A build holds its place while a job of it is leased, and once one has ended until nothing of it is ready: its jobs do
- * not lose it to each other.
+ * A build holds its place while one of its jobs is leased. Once one has ended, it holds it until none is ready: its
+ * jobs do not lose the place to each other.
  */
 export const checkPlace = ({ call }: CheckContext, _state: PoolState, { build, jobs, seen }: SeenBuild): void => {
   if (isEnded(build.status)) return;

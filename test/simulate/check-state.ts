@@ -10,10 +10,10 @@ import { AGENT_MS, isEnded, isLeased, LEASE_GRID, OFFER_MS } from "./specificati
 import type { SimStorage } from "./storage.ts";
 import { must } from "./violation.ts";
 
-/** Whether the job came with a plan: its build began with another. */
+/** Reports whether the job came with a plan: its build began with another job. */
 export const isPlanned = ({ id, buildId }: JobFacts): boolean => id !== buildId;
 
-/** Whether the agent meets the requirements, and its program knows the words, by this second implementation. */
+/** Reports whether the agent meets the requirements and has the features, by this second implementation. */
 export const canRun = (agent: AgentFacts, job: JobFacts): boolean => {
   const { requires, features = [] } = job;
   const words = [...(isPlanned(job) ? (["jobs"] as const) : []), ...features];
@@ -46,7 +46,7 @@ const isEligible = (
   canRun(agent, job) &&
   findsFreeSemaphores(state, storage, job, countOffers);
 
-/** The next job for this agent, by looking at every job. */
+/** Finds the next job for this agent by reading every job. */
 export const firstEligible = (
   state: PoolState,
   storage: SimStorage,
@@ -100,7 +100,7 @@ export const checkState = (context: CheckContext, state: PoolState, latest: numb
   checkWaiters(context, state, latest, pushes);
 };
 
-/** Each build that a waiting agent could take has one hint, and no such agent waits without one. */
+/** Each build that a waiting agent could claim has one hint, and no such agent waits without one. */
 const checkWaiters = (
   { storage, observed: { pause }, call: { now } }: CheckContext,
   state: PoolState,

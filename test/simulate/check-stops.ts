@@ -5,7 +5,7 @@ import type { AnyInput, CheckContext } from "./observations.ts";
 import { STOP_AGAIN_MS } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** An agent with a socket is told to stop its build again and again, until its heartbeat was answered with the stop. */
+/** An agent with a socket gets the stop repeatedly, until the answer to its heartbeat contains it. */
 export const checkStops = (
   { observed, call }: CheckContext,
   state: PoolState,
@@ -27,7 +27,7 @@ export const checkStops = (
     if (seen.toldToStop.isAnswered || state.waiters.get(lease.agentId)?.until !== null) continue;
     const opensSocket = command === "wait" && isByHolder && input.until === null;
     must(10, isTold || !opensSocket, "an agent opened a socket and was not told to stop its build");
-    // Where the clock went back and the object was evicted, the pool counts from the order itself.
+    // If the clock went back and the object was evicted, the pool counts from the order itself.
     const isDue = now >= Math.max(seen.toldToStop.at, lease.stop.at) + STOP_AGAIN_MS;
     must(10, !isDue, "an agent that did not answer was not told again to stop");
   }

@@ -6,7 +6,7 @@ import { must } from "./violation.ts";
 
 const LABEL = "untrusted";
 
-/** Remembers whose code was asked for, from what the host and people said alone. */
+/** Records the author of requested code, only from the host's and people's statements. */
 export const noteStrangers = ({ observed, storage }: CheckContext, value: AnyInput, { command, input }: Call): void => {
   if (command === "arrive" && !value.isRepeat)
     (input.builds as SimArriving[]).forEach(({ trust, needsApproval = false, branch, commitSha: sha }, index) => {
@@ -14,13 +14,13 @@ export const noteStrangers = ({ observed, storage }: CheckContext, value: AnyInp
       if (outcome !== "made" || trust !== "untrusted") return;
       observed.strangers.set(buildId, { ref: refOf(branch), sha, mustBeApproved: needsApproval, isApproved: false });
     });
-  // A Worker of the release before does not say it, and of a build that was deleted meanwhile nobody else knows.
+  // A Worker of the previous release omits it, and nobody else knows it for a build that was deleted in the meantime.
   const isKnown = input?.trust !== undefined || storage.rows.builds.has(input?.retryOf);
   const repeated = command === "enqueue" && value.isNew && isKnown ? observed.strangers.get(input.retryOf) : undefined;
   if (repeated) observed.strangers.set(value.buildId, { ...repeated, mustBeApproved: true, isApproved: false });
 };
 
-/** A person said yes or no to a commit. */
+/** A person approved or rejected a commit. */
 export const checkApproval = ({ observed, storage }: CheckContext, { input, now, build, audits }: Call): void => {
   const stranger = observed.strangers.get(input.id);
   const approval = build?.approval;
@@ -40,7 +40,7 @@ export const checkApproval = ({ observed, storage }: CheckContext, { input, now,
   stranger.isApproved = input.approved;
 };
 
-/** What agents hold, after each call. */
+/** Checks the agents' jobs after each call. */
 export const checkStrangers = ({ observed }: CheckContext, state: PoolState): void => {
   for (const { buildId, lease, requires } of state.jobs.values()) {
     const agent = lease && state.agents.get(lease.agentId);
@@ -57,14 +57,14 @@ export const checkStrangers = ({ observed }: CheckContext, state: PoolState): vo
     must(
       45,
       agent.features?.includes("untrusted") === true,
-      "an untrusted build went to a program that does not know of it",
+      "an untrusted build went to an agent without this feature",
     );
     must(45, build.trust === "untrusted", "a build forgot that it is untrusted");
     must(44, build.commitSha === stranger.sha, "another commit runs than the one that was approved");
   }
 };
 
-/** A build of a stranger ends none but those of its own ref. */
+/** A stranger's build ends only builds of its own ref. */
 export const checkEndedByStranger = ({ observed, storage }: CheckContext): void => {
   for (const { supersededBy, branch } of storage.rows.builds.values()) {
     const stranger = supersededBy ? observed.strangers.get(supersededBy) : undefined;

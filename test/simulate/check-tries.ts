@@ -5,17 +5,17 @@ import type { Call, CheckContext, ObservedJob } from "./observations.ts";
 import { LEASE_GRID } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** What the file says of the job; undefined where no plan has it. */
+/** Returns the job in the file; undefined if no plan has it. */
 const graphJobOf = ({ observed, storage }: CheckContext, id: string): GraphJob | undefined =>
   storage.rows.graphs.get(observed.jobs.get(id)?.buildId ?? "")?.graph.jobs.find((job) => job.id === id);
 
 const triesLeft = (context: CheckContext, id: string): number =>
   (graphJobOf(context, id)?.retry ?? 0) - context.observed.jobs.get(id)!.failedTries;
 
-/** A result that another try may mend: that steps failed, and nothing else. */
+/** Only a result of failed steps allows another try. */
 const isOfSteps = ({ input }: Call): boolean => input.status === "failed" && reportedOutcome(input).reason === null;
 
-/** Looks at jobs that go back to the queue after a failed try, before this is stored. */
+/** Checks jobs that go back to the queue after a failed try, before this is stored. */
 export const checkTries = (context: CheckContext, changes: readonly Change[]): void => {
   for (const change of changes) {
     if (change.kind !== "job") continue;
@@ -29,8 +29,8 @@ export const checkTries = (context: CheckContext, changes: readonly Change[]): v
 };
 
 /**
- * By its agent's result, or because its time is over: not by a lease that was lost, or a release. A pool that looks
- * after a lease late may still take the result.
+ * By its agent's result, or because its time is over: not by a lost lease, or a release. A pool that checks a lease
+ * late may still accept the result.
  */
 const endsTry = ({ call: { command, input, now } }: CheckContext, before: JobFacts, next: JobFacts): boolean => {
   const { id, lease } = before;
@@ -56,14 +56,14 @@ const checkNextTry = (context: CheckContext, before: JobFacts, job: JobFacts, ch
   seen.lastTry = { fence: before.lease!.fence, agentId: before.lease!.agentId };
 };
 
-/** Whether the call names the lease of the last try that failed, which no other lease followed. */
+/** Reports whether the call names the lease of the last failed try, which no other lease followed. */
 const namesLastTry = ({ input, job }: Call, { lastTry }: ObservedJob): boolean =>
   job?.lease === null &&
   job.fence === input.fence &&
   lastTry?.fence === input.fence &&
   lastTry?.agentId === input.agentId;
 
-/** @returns whether the result was that of a try, now or before, that another one follows */
+/** @returns whether the result belongs to a try, current or earlier, that another one follows */
 export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => {
   const { input, job, now } = call;
   const seen = context.observed.jobs.get(input.jobId)!;

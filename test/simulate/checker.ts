@@ -26,8 +26,8 @@ const isSignOfLife = ({ command }: Call): boolean =>
   command === "claim" || command === "heartbeat" || command === "wait";
 
 /**
- * Checks every call against the invariants: what it commits (check-commits.ts), what it answers (check-answers.ts) and
- * the state afterwards (check-state.ts). Remembers what callers saw, and asks none of the machine's rules.
+ * Checks every call against the invariants: its commit (check-commits.ts), its answer (check-answers.ts) and the state
+ * afterwards (check-state.ts). Records the callers' observations, and uses none of the machine's rules.
  */
 export class Checker implements CheckContext {
   readonly orgId: string;
@@ -65,7 +65,7 @@ export class Checker implements CheckContext {
     const id = input?.jobId ?? input?.buildId ?? input?.id;
     const job = this.storage.rows.jobs.get(id);
     const build = this.storage.rows.builds.get(job?.buildId ?? id);
-    // Where the clock was set back, nobody was seen later than now.
+    // If the clock was set back, nobody was seen later than now.
     for (const agent of this.observed.agents.values()) if (agent.seenAt > now) agent.seenAt = now;
     this.call = {
       command,
@@ -82,14 +82,14 @@ export class Checker implements CheckContext {
     };
   }
 
-  /** A new object takes up the sockets that it finds. */
+  /** A new object adopts the sockets that it finds. */
   beforeWake(state: PoolState, found: ReadonlyMap<string, AgentSockets>, now: number): void {
     this.beforeCall(state, "wake", { found }, now);
   }
 
   /**
-   * Each lease has at least the deadline that its agent was told, whatever of it was stored; where the clock was set back
-   * since, a whole lease from now.
+   * Each lease has at least the deadline that its agent knows, whatever part was stored. If the clock was set back
+   * since, it has a whole lease from now.
    */
   afterWake(state: PoolState): void {
     this.observed.pause = pauseAfterWake(state);
@@ -120,7 +120,7 @@ export class Checker implements CheckContext {
     if (isSignOfLife(call) && this.isGenuine(call.input)) {
       const agent = this.observed.agents.get(call.input.agentId)!;
       const { bootId } = call.input;
-      // A late message of an earlier boot is no sign of life.
+      // A late message of an earlier boot does not count as contact.
       if (!agent.boots.includes(bootId) || agent.boots.at(-1) === bootId) agent.seenAt = call.now;
     }
     if (call.input?.bootId && this.isGenuine(call.input)) {
@@ -141,13 +141,13 @@ export class Checker implements CheckContext {
     return !!agent && !agent.isRemoved && tokenHash === `hash of ${agentId}`;
   }
 
-  /** Callers saw what D1 has, also where the restored observations lack it. */
+  /** Callers saw D1's content, even if the restored observations lack it. */
   poolWasRestored({ builds, numbers }: Stored): void {
     for (const { id, status } of builds) if (isEnded(status)) this.observed.ended.add(id);
     this.#numbersWereGiven(numbers);
   }
 
-  /** A restored pool deletes again what D1 says was deleted. */
+  /** A restored pool deletes again what D1 reports as deleted. */
   #forgetDeleted({ deleted }: Stored): void {
     for (const { buildId } of deleted) if (!this.storage.rows.builds.has(buildId)) forget(this.observed, buildId);
   }
@@ -157,7 +157,7 @@ export class Checker implements CheckContext {
     for (const { repoId, number } of numbers) last.set(repoId, Math.max(number, last.get(repoId) ?? 0));
   }
 
-  /** From now on the pool knows the removals that D1 has. */
+  /** From now on the pool knows D1's removals. */
   poolIsReconciled({ numbers, removedAgents, revoked }: Stored): void {
     const { observed } = this;
     this.#numbersWereGiven(numbers);
@@ -168,17 +168,17 @@ export class Checker implements CheckContext {
     for (const token of revoked) observed.revoked.add(token);
   }
 
-  /** Once both sides have spoken, D1 holds no token valid that was revoked. */
+  /** Once both sides have been compared, D1 considers no revoked token valid. */
   checkRevocations(valid: ReadonlySet<string>): void {
     for (const token of this.observed.revoked) must(15, !valid.has(token), "a revoked token is valid again");
   }
 
-  /** Once every build has ended and nothing waits, nobody can write to a log any more. */
+  /** Once every build has ended and nothing waits, nobody can write to a log. */
   checkCloses(closed: ReadonlySet<string>): void {
     for (const lease of this.observed.leases) must(3, closed.has(lease), `the log of lease ${lease} is still open`);
   }
 
-  /** The observations as they are now, to restore them together with the pool. */
+  /** The current observations, to restore them together with the pool. */
   snapshot(): Observations {
     return structuredClone(this.observed);
   }

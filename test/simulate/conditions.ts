@@ -1,16 +1,16 @@
 import type { JobEndStatus } from "../../src/pipeline/graph/job-end.ts";
 
-/** What a condition of the simulation can see: how each needed job ended, what it told, and the build. */
+/** The facts that a condition of the simulation can read: the end and outputs of each needed job, and the build. */
 interface Sight {
   needs: { definition: string; hasFailedBehind: boolean; status: JobEndStatus; outputs: Record<string, string> }[];
   isCanceled: boolean;
   matrix: Record<string, string | boolean> | null;
 }
 
-/** An `if` that graphs of the simulation use, with what it means in words of our own. */
+/** An `if` that graphs of the simulation use, with an independent definition of its meaning. */
 export interface Condition {
   text: string;
-  /** It names a status function, so that it is looked at whatever became of the needs. */
+  /** It names a status function, so it is evaluated whatever happened to the needs. */
   hasStatus: boolean;
   /** A job with it may clean up after a cancel. */
   cleansUp: boolean;
@@ -37,14 +37,14 @@ const PLAIN: readonly Condition[] = [
 
 const OUTPUT = /^needs\.(\w+)\.outputs\.word == 'yes'$/;
 
-/** The condition that a job runs only where the job that it needs said yes. */
+/** The condition that a job runs only if the needed job said yes. */
 export const saidYes = (definition: string): string => `needs.${definition}.outputs.word == 'yes'`;
 
-/** A text of a condition that fits a job: those of a matrix only where there is one. */
+/** Returns the texts of conditions that fit a job: those about a matrix only if there is one. */
 export const conditionTexts = (hasMatrix: boolean): string[] =>
   PLAIN.map(({ text }) => text).filter((text) => hasMatrix || !text.startsWith("matrix"));
 
-/** What a text means. @throws if no graph of the simulation has such a condition */
+/** Returns the meaning of a text. @throws if no graph of the simulation has such a condition */
 export const conditionOf = (text: string): Condition => {
   const plain = PLAIN.find((one) => one.text === text);
   if (plain) return plain;

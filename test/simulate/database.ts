@@ -16,10 +16,10 @@ import { must } from "./violation.ts";
 export interface Batch {
   builds: { buildId: string; version: number; build: BuildFacts; first: JobFacts | undefined }[];
   audits: [seq: number, audit: AuditFact][];
-  /** Tokens that are deleted again, after D1 was restored. */
+  /** Tokens that are deleted again after D1 was restored. */
   revoked: string[];
   isDue: boolean;
-  /** The pool's sequence, and the one up to which D1 must be complete to be complete up to it. */
+  /** The pool's sequence, and the one from which D1 must be complete to become complete up to it. */
   sequence: { written: number; from: number };
 }
 
@@ -31,7 +31,7 @@ interface Row {
   first: JobFacts | undefined;
 }
 
-/** What a record says of the jobs of its build. It is replaced where it is stored, never changed in place. */
+/** The jobs of a build in its record. A record is replaced in storage, never changed in place. */
 const jobsIn = ({ rows }: SimStorage, buildId: string): unknown[] =>
   (rows.graphs.get(buildId)?.graph.jobs ?? [{ id: buildId }]).flatMap(({ id }) => {
     const { end, gate, leak } = rows.jobs.get(id)!;
@@ -41,7 +41,7 @@ const jobsIn = ({ rows }: SimStorage, buildId: string): unknown[] =>
 const isSameList = (left: readonly unknown[], right: readonly unknown[]): boolean =>
   left.length === right.length && left.every((one, at) => one === right[at]);
 
-/** As much of a build as D1 has. */
+/** The part of a build that D1 has. */
 const storedOf = ({ build, first }: Row): StoredBuild => {
   const { id, number, repoId, pipelineId, branch, commitSha, trigger, priority, retryOf, createdBy, origin } = build;
   const { status, exitCode, reason, message, leak, queuedAt, startedAt, finishedAt, version, trust, host } = build;
@@ -57,25 +57,27 @@ const storedOf = ({ build, first }: Row): StoredBuild => {
   };
 };
 
-/** D1 and the archive as the pool writes to them: a batch is atomic, and an older version never replaces a newer one. */
+/**
+ * D1 and the archive, as the pool writes to them. A batch is atomic, and an older version never replaces a newer one.
+ */
 export class SimDatabase {
   builds = new Map<string, Row>();
   audits = new Set<AuditFact>();
   /** The version of each build's record in the archive. */
   readonly records = new Map<string, number>();
-  /** What each record says of the jobs of its build. */
+  /** The jobs of a build in each record. */
   readonly #jobs = new Map<string, readonly unknown[]>();
   /** Builds that were deleted here. */
   readonly erased = new Set<string>();
-  /** Tokens that D1 holds valid. */
+  /** Tokens that D1 considers valid. */
   tokens = new Set<string>(["t0"]);
   heard: HeardSequence = NOTHING_HEARD;
-  /** How often D1 or the pool was restored. Writes that were on their way are lost. */
+  /** How often D1 or the pool was restored. Writes in progress are then lost. */
   restores = 0;
-  /** One of both was restored: D1 may know a later version of a build than the pool. */
+  /** One of the two was restored: D1 may know a later version of a build than the pool. */
   wasRestored = false;
 
-  /** What the pool tells next: it has put the records of ended builds, unless the archive is away. */
+  /** The pool's next report. The records of ended builds are already stored, unless the archive is unavailable. */
   read({ storage, state, context }: Pick<SimPool, "storage" | "state" | "context">, isArchiveAway: boolean): Batch {
     const { rules } = context;
     const builds = [...state.outbox.lists.due.keys()].slice(0, BATCH_SIZE).flatMap((buildId) => {
@@ -98,14 +100,14 @@ export class SimDatabase {
     };
   }
 
-  /** @returns what D1 had heard before */
+  /** @returns D1's earlier rows */
   write({ builds, audits, revoked, sequence }: Batch, storage: SimStorage): HeardSequence {
     const found = this.heard;
     const { written, from } = sequence;
     for (const row of builds) {
       const { buildId, version } = row;
       const isRecorded = this.records.has(buildId) || this.erased.has(buildId);
-      must(16, isRecorded || !isEnded(row.build.status), "D1 heard of an end without a record");
+      must(16, isRecorded || !isEnded(row.build.status), "D1 got an end without a record");
       if ((this.builds.get(buildId)?.version ?? -1) < version) this.builds.set(buildId, row);
       const known = storage.rows.builds.get(buildId);
       const isNewer = known && known.version < this.builds.get(buildId)!.version;
@@ -120,13 +122,13 @@ export class SimDatabase {
     return found;
   }
 
-  /** The service revokes a token: D1 deletes it, and has it in the audit. */
+  /** The service revokes a token: D1 deletes it, and records it in the audit. */
   revokeToken(at: number, subject: string): void {
     this.tokens.delete(subject);
     this.audits.add({ at, actor: "token:t", action: "token.revoke", subject, requestId: null, detail: {} });
   }
 
-  /** What a restored pool reads. */
+  /** The data that a restored pool reads. */
   stored(): Stored {
     const audits = [...this.audits];
     const subjects = (...actions: string[]) =>
@@ -152,7 +154,7 @@ export class SimDatabase {
     };
   }
 
-  /** The rows as they are now; the function restores them. */
+  /** Takes a snapshot of the rows. The function restores them. */
   snapshot(): () => void {
     const { builds, audits, tokens, heard } = this;
     const copy = { builds: new Map(builds), audits: new Set(audits), tokens: new Set(tokens), heard };
@@ -163,13 +165,13 @@ export class SimDatabase {
     };
   }
 
-  /** What the pool told before it was set back has arrived by then. */
+  /** Reports from before the restore have arrived by then. */
   poolWasRestored(): void {
     this.restores++;
     this.wasRestored = true;
   }
 
-  /** Takes a deleted build out. */
+  /** Removes a deleted build. */
   erase(buildId: string): void {
     this.builds.delete(buildId);
     this.records.delete(buildId);

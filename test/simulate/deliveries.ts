@@ -13,7 +13,7 @@ import type { Random } from "./random.ts";
 import { isEnded } from "./specification.ts";
 import { must } from "./violation.ts";
 
-/** A write to D1 that was under way when its build was deleted arrives within these milliseconds. */
+/** A write to D1 in progress when its build was deleted arrives within these milliseconds. */
 const LATE_WRITE_MS = 60_000;
 
 interface Surroundings {
@@ -31,9 +31,9 @@ interface Surroundings {
   evict(): void;
 }
 
-/** What the object does between its decisions: it compares itself with D1, and tells D1, the archive, logs and hosts. */
+/** The object's work between its decisions: it compares itself with D1, and updates D1, the archive, logs and hosts. */
 export class SimDeliveries {
-  /** Leases whose logs were closed, each as its job and its fence. */
+  /** Leases with closed logs, each as its job and its fence. */
   readonly closedLogs = new Set<string>();
   readonly #simulator: Surroundings;
   #flushing: Batch | null = null;
@@ -43,7 +43,7 @@ export class SimDeliveries {
     this.#simulator = simulator;
   }
 
-  /** One attempt of each kind that is due. */
+  /** Makes one attempt of each kind that is due. */
   deliverDue(): void {
     const { pool, now } = this.#simulator;
     const isDue = (channel: Channel): boolean => (pool.state.outbox[channel].at ?? Number.POSITIVE_INFINITY) <= now;
@@ -53,13 +53,13 @@ export class SimDeliveries {
     if (isDue("hosts")) this.tellHosts();
   }
 
-  /** The object was evicted: what it was writing may arrive or not. */
+  /** The object was evicted: its writes in progress may or may not arrive. */
   forget(): void {
     this.#flushing = null;
     this.#telling = null;
   }
 
-  /** The pool tells the objects of git hosts, in two parts: other calls may happen between reading and telling. */
+  /** The pool updates the objects of git hosts in two parts: other calls may happen between reading and sending. */
   tellHosts(): void {
     const { pool, gitHosts, random, isHealing } = this.#simulator;
     if (this.#telling) {
@@ -84,7 +84,7 @@ export class SimDeliveries {
     return (build && toHostReport(build, [])) ?? null;
   }
 
-  /** Builds that a git host has nothing to hear of any more: D1 was believed, and does not know their commit. */
+  /** Builds with nothing more to report to a git host: D1 was believed, and does not know their commit. */
   #untellable(): string[] {
     return [...this.#simulator.pool.state.outbox.hosts.due.keys()].filter((id) => this.#reportOf(id) === null);
   }
@@ -101,7 +101,7 @@ export class SimDeliveries {
     const heard: Heard[] = failed
       ? []
       : reports.map(({ number, buildId, state, phase, version }) => {
-          // Some hosts show as well how far a build is.
+          // Some hosts also show the progress of a build.
           const hearsPhases = number % 2 === 0;
           return { buildId, state: toldState({ state, phase }, hearsPhases), version };
         });
@@ -109,7 +109,7 @@ export class SimDeliveries {
     this.#simulator.call("recordDelivery", { channel: "hosts", ...nothingDelivered(failed), builds });
   }
 
-  /** The pool writes its outbox to D1, in two parts: other calls may happen between reading and writing. */
+  /** The pool writes its outbox to D1 in two parts: other calls may happen between reading and writing. */
   flush(): void {
     const { database, pool } = this.#simulator;
     if (this.#flushing) {
@@ -140,7 +140,7 @@ export class SimDeliveries {
     if (this.#simulator.isHealing || this.#simulator.random.chance(0.5)) this.#completeFlush(batch);
   }
 
-  /** Compares D1 with the pool, where that was not done since the object was loaded. */
+  /** Compares D1 with the pool, unless that was done since the object was loaded. */
   compare(): void {
     const { database, pool, now } = this.#simulator;
     if (pool.state.unchecked === null) return;
@@ -155,14 +155,14 @@ export class SimDeliveries {
     pool.call(now, "reconcile", stored);
   }
 
-  /** An operator says that something was restored: D1 and the pool are compared once more. */
+  /** An operator reports a restore: D1 and the pool are compared again. */
   compareAgain(): void {
     const { database, pool } = this.#simulator;
     if (pool.state.unchecked === null) this.#simulator.call("compare", { found: database.heard });
     else this.compare();
   }
 
-  /** Upkeep asks the pool about the builds that D1 has under way. Only a restore leaves any. */
+  /** Upkeep asks the pool about the builds that D1 considers active. Only a restore leaves any. */
   askAboutActive(): void {
     const { database } = this.#simulator;
     const builds = database.stored().builds.filter(({ status }) => !isEnded(status));
@@ -174,7 +174,7 @@ export class SimDeliveries {
       revoked: [],
       deleted: [],
     });
-    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 was told too little of a build");
+    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 got too little about a build");
   }
 
   #completeFlush(batch: Batch): void {
@@ -193,7 +193,7 @@ export class SimDeliveries {
     this.#simulator.call("recordDelivery", { channel: "lists", builds, entries, sequence, failed });
   }
 
-  /** The pool takes deleted builds out of D1 and the archive, not while it tells them of others. */
+  /** The pool removes deleted builds from D1 and the archive, except while it writes others to them. */
   #carryOutDeletions(): void {
     const { pool } = this.#simulator;
     if (this.#flushing) this.#completeFlush(this.#flushing);
@@ -210,14 +210,14 @@ export class SimDeliveries {
     this.#simulator.call("recordDelivery", { channel: "deletions", ...nothingDelivered(failed), builds });
   }
 
-  /** What is deleted takes no bytes any more, as a log that is closed. */
+  /** A deleted log accepts no more bytes, like a closed one. */
   #erase(buildId: string): void {
     const { database, pool } = this.#simulator;
     database.erase(buildId);
     for (const lease of pool.checker.observed.leases) if (lease.startsWith(`${buildId} `)) this.closedLogs.add(lease);
   }
 
-  /** The pool closes the logs of leases that are over; some do not answer. */
+  /** The pool closes the logs of ended leases. Some do not answer. */
   #closeLogs(): void {
     const { storage, state } = this.#simulator.pool;
     const closes = [...storage.rows.closes];

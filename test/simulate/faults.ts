@@ -1,4 +1,4 @@
-/** The faults that a history injects, each with what it does. */
+/** The faults that a history injects, with their effects. */
 export const FAULTS = {
   "request lost": "the call never reaches the pool",
   "answer lost": "the pool decides, the caller gets no answer",
@@ -17,8 +17,8 @@ export const FAULTS = {
   "delivery lost": "a delivery of the git host never arrives",
   "delivery repeated": "a delivery of the git host comes again, with the same id or another",
   "git host away": "the object of a git host does not answer",
-  "git host outcome unknown": "the object of a git host was told, the pool gets an error",
-  "git host told late": "the object of a git host is told the same again, much later",
+  "git host outcome unknown": "the object of a git host got the report, the pool gets an error",
+  "git host told late": "the object of a git host gets the same report again, much later",
   "D1 write late": "D1 executes a write again, much later",
   "Worker died": "the Worker stops between two steps of a hand-out",
   "alarm late": "time passes and the alarm does not fire",

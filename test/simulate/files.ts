@@ -2,7 +2,7 @@ import type { JobGraph } from "../../src/pipeline/graph/graph.ts";
 import { type Blueprint, graphOf, newBlueprint } from "./graphs.ts";
 import type { Random } from "./random.ts";
 
-/** What a build's agent finds in the commit: steps, jobs, or a file with mistakes. */
+/** The content of the file in a build's commit: steps, jobs, or mistakes. */
 export type FileKind = "steps" | "jobs" | "mistakes";
 
 interface Surroundings {
@@ -14,7 +14,7 @@ interface Surroundings {
 
 export const isJobId = (id: string): boolean => id.startsWith("j");
 
-/** The pipeline files of a history, by build: each commit has one, which reads the same for every agent. */
+/** The pipeline files of a history, by build. Each commit has one, which reads the same for every agent. */
 export class SimFiles {
   readonly #kinds = new Map<string, FileKind>();
   readonly #blueprints = new Map<string, Blueprint>();
@@ -34,7 +34,7 @@ export class SimFiles {
     return kind;
   }
 
-  /** Whether the file has its jobs in the order of what they need, as the Worker gives them. */
+  /** Reports whether the file has its jobs in the order of their needs, as the Worker provides them. */
   isSorted(buildId: string): boolean {
     const known = new Set<string>();
     return this.#blueprintOf(buildId).jobs.every(({ definition, needs }) => {
@@ -43,7 +43,7 @@ export class SimFiles {
     });
   }
 
-  /** The file is that of another build, which this one repeats. */
+  /** The file equals that of another build, which this one retries. */
   copy(fromBuildId: string, toBuildId: string): void {
     this.#blueprints.set(toBuildId, this.#blueprintOf(fromBuildId));
     this.#copied.set(toBuildId, this.#copied.get(fromBuildId) ?? fromBuildId);
@@ -53,7 +53,7 @@ export class SimFiles {
     return `file of ${this.#copied.get(buildId) ?? buildId}`;
   }
 
-  /** One reading of the file: each gives the jobs other ids. */
+  /** Reads the file once. Each reading gives the jobs other ids. */
   read(buildId: string, commitSha: string | null, text = this.textOf(buildId)): JobGraph {
     const found = { commitSha, hash: `hash of ${text}` };
     return graphOf(this.#blueprintOf(buildId), found, () => this.#surroundings.newId("j"));

@@ -5,19 +5,19 @@ import { must } from "./violation.ts";
 
 const ERRORS: readonly unknown[] = ["agent-lost", "environment", "agent-error"];
 
-/** What a host must show of an ended build, by this second implementation. */
+/** Returns the state that a host must show for an ended build, by this second implementation. */
 const stateOf = (status: string, reason: unknown): string => {
   if (status === "succeeded") return "success";
   return status === "canceled" || ERRORS.includes(reason) ? "error" : "failure";
 };
 
-/** A build of which only people are waited for may show success, and goes on. */
+/** A build that waits only for people may show success, and continues. */
 const isOver = ({ state, description }: HostReport): boolean =>
   state !== "pending" && !description.endsWith("waits for approval");
 
-/** What the objects of git hosts were told: of each commit and context the newest build in its newest version. */
+/** The reports to the objects of git hosts: the newest build of each commit and context, in its newest version. */
 export class SimGitHosts {
-  /** A build that has ended may run again, where the pool and D1 were set back. */
+  /** An ended build may run again if the pool and D1 were both restored. */
   mayRunAgain = false;
   readonly #told = new Map<string, HostReport>();
 
@@ -29,19 +29,19 @@ export class SimGitHosts {
         !known || report.number > known.number || (report.number === known.number && report.version > known.version);
       if (!isNewer) continue;
       const isBack = known?.buildId === report.buildId && isOver(known) && !isOver(report);
-      must(21, !isBack || this.mayRunAgain, "a build that has ended is told to wait again");
+      must(21, !isBack || this.mayRunAgain, "an ended build is reported as waiting again");
       this.#told.set(key, report);
     }
   }
 
-  /** Once nothing waits, each build that ended is told so, unless a newer one of its commit and context is. */
+  /** Once nothing waits, the end of each build is reported, unless a newer build of its commit and context is. */
   check({ rows }: SimStorage): void {
     for (const { id, host, commitSha, number, status, reason } of rows.builds.values()) {
       if (!host || commitSha === null || !isEnded(status)) continue;
       const told = this.#told.get(`${host.connectionId} ${host.repoId} ${commitSha} ${host.context}`);
       must(21, told !== undefined, `the git host heard nothing of ${id}`);
       const isRight = told.number > number || told.state === stateOf(status, reason);
-      must(21, told.number > number || isOver(told), `the git host is told that ${id} waits for people`);
+      must(21, told.number > number || isOver(told), `the git host shows that ${id} waits for people`);
       must(21, isRight, `the git host shows ${told.state} for ${id}, which is ${status}`);
     }
   }

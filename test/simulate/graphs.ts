@@ -2,13 +2,13 @@ import type { GraphJob, JobGraph, Matrix } from "../../src/pipeline/graph/graph.
 import { conditionTexts, PLAIN_VARIABLES, saidYes } from "./conditions.ts";
 import type { Random } from "./random.ts";
 
-/** What a file with jobs says: the same for each agent that reads it. Ids are given where it is planned. */
+/** The content of a file with jobs, the same for each agent that reads it. Planning assigns the ids. */
 export type Blueprint = Omit<JobGraph, "commitSha" | "hash">;
 
 const MAX_JOBS = 8;
 const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 
-/** A random file of two to ten jobs, in the order of needs or in any other. */
+/** Creates a random file with two to ten jobs, in the order of needs or in any other. */
 export const newBlueprint = (random: Random, path: string | null): Blueprint => {
   const jobs: GraphJob[] = [];
   const definitions = 2 + random.below(4);
@@ -26,7 +26,7 @@ const shuffle = (random: Random, jobs: GraphJob[]): void => {
   }
 };
 
-/** One job, or each combination of its matrix. */
+/** Creates one job, or each combination of its matrix. */
 const newDefinition = (random: Random, definition: string, earlier: readonly GraphJob[]): GraphJob[] => {
   const combinations: (Matrix | null)[] = random.chance(0.3)
     ? ["a", "b", "c"].slice(0, 2 + random.below(2)).map((v) => ({ v }))
@@ -74,14 +74,14 @@ const newGate = (random: Random): GraphJob["gate"] => ({
   hostStatus: random.pick(["success", "pending"]),
 });
 
-/** Letter case does not count; the limits of a group may differ between its members. */
+/** Letter case does not count. The limits of a group may differ between its members. */
 const newConcurrency = (random: Random): GraphJob["concurrency"] => ({
   group: random.pick(["deploy", "Deploy", "stage"]),
   limit: random.pick([1, 1, 1, 2]),
   whenBusy: random.chance(0.3) ? "cancel-running" : "wait",
 });
 
-/** The graph that one reading of the file makes: each reading gives its jobs ids of their own. */
+/** Creates the graph of one reading of the file. Each reading gives its jobs new ids. */
 export const graphOf = (
   blueprint: Blueprint,
   found: Pick<JobGraph, "commitSha" | "hash">,

@@ -1,7 +1,7 @@
 import type { HandOut } from "./agent.ts";
 import type { Simulator } from "./simulator.ts";
 
-/** Takes one hand-out one stage further. Between two stages anything may happen. */
+/** Advances one hand-out by one stage. Anything may happen between two stages. */
 export const continueHandOut = (simulator: Simulator, handOuts: HandOut[]): void => {
   if (handOuts.length === 0) return;
   const handOut = handOuts[simulator.random.below(handOuts.length)]!;
@@ -9,7 +9,7 @@ export const continueHandOut = (simulator: Simulator, handOuts: HandOut[]): void
   if (isOver) handOuts.splice(handOuts.indexOf(handOut), 1);
 };
 
-/** Does what the Worker does between two calls of the pool. Returns whether the hand-out is over. */
+/** Does the Worker's work between two calls of the pool. Returns whether the hand-out is over. */
 const runStage = (simulator: Simulator, handOut: HandOut): boolean => {
   const { agent, jobId, fence, stage } = handOut;
   if (stage === "read") {

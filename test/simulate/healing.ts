@@ -11,10 +11,10 @@ import { must } from "./violation.ts";
 
 /** Rounds without faults after which every build must have ended. */
 const MAX_ROUNDS = 600;
-/** Minutes after which the outbox must be empty. It takes four at most. */
+/** Minutes after which the outbox must be empty. It takes at most four. */
 const MAX_OUTBOX_ROUNDS = 30;
 
-/** Injects no more faults: every build must end, and D1 must learn of all of them. */
+/** Injects no more faults: every build must end, and D1 must get all of them. */
 export const heal = (simulator: Simulator, agents: SimAgent[], handOuts: HandOut[]): void => {
   const { pool } = simulator;
   simulator.isHealing = true;
@@ -64,7 +64,7 @@ const emptyOutbox = (simulator: Simulator): void => {
   }
 };
 
-/** Two agents that meet every requirement, two for what strangers wrote, and no agent that drains. */
+/** Two agents that meet every requirement, two for strangers' code, and no draining agent. */
 const addAbleAgents = (simulator: Simulator, agents: SimAgent[]): void => {
   const marks = simulator.hasForks ? [[], ["untrusted"]] : [[]];
   for (const [platform, mark] of marks.flatMap((mark) => [[1, mark] as const, [2, mark] as const])) {

@@ -13,7 +13,7 @@ import { DAY_MS } from "./specification.ts";
 
 import { retryFailed, trigger } from "./triggers.ts";
 
-/** What may happen next, each with its relative probability. */
+/** The possible next events, each with its relative probability. */
 const EVENT_WEIGHTS = [
   ["agent step", 42],
   ["hand-out", 22],
@@ -35,7 +35,7 @@ const EVENT_WEIGHTS = [
   ["restore", 6],
   ["clock", 0.4],
 ] as const;
-/** The same where files have jobs. */
+/** The same if files have jobs. */
 const JOB_EVENT_WEIGHTS = [
   ...EVENT_WEIGHTS,
   ["gate", 6],
@@ -44,7 +44,7 @@ const JOB_EVENT_WEIGHTS = [
   ["retry", 2],
   ["hours", 0.4],
 ] as const;
-/** The same where strangers push too. */
+/** The same if strangers push too. */
 const STRANGER_WEIGHTS = [
   ["approval", 8],
   ["repeat", 1.5],
@@ -61,7 +61,7 @@ const withStrangers = (weights: readonly (readonly [Event, number])[]) => {
 };
 const EVENTS_WITH_STRANGERS = withStrangers(EVENT_WEIGHTS);
 const JOB_EVENTS_WITH_STRANGERS = withStrangers(JOB_EVENT_WEIGHTS);
-/** Milliseconds that may pass at once; few while builds are long, so that leases live through many events. */
+/** Steps of time in milliseconds. Steps are short while builds are long, so that leases live through many events. */
 const TIMES = [1, 500, 2_500, 7_000, 16_000, 35_000, 70_000];
 const SHORT_TIMES = [1, 500, 500, 2_500, 2_500, 7_000, 16_000, 35_000];
 /**
@@ -161,7 +161,7 @@ export class History {
     const { simulator } = this;
     if (simulator.injectFault("clock jump", 1)) {
       simulator.now += simulator.random.pick([-90_000, -3_000, 40_000, 200_000]);
-      // The pool counts the time of a jump as passed: nothing that was on its way arrives later.
+      // The pool counts a jump as passed time: nothing sent earlier arrives later.
       simulator.elapsed += 200_000;
     }
   }
@@ -204,7 +204,7 @@ export class History {
     if (answer.ok) simulator.sockets.delete(agent.id);
   }
 
-  /** No message is delayed that long, so that late ones are dropped. */
+  /** No message is delayed that long, so late ones are dropped. */
   #passMonths(): void {
     const { simulator } = this;
     if (!simulator.injectFault("months of silence", 1)) return;
@@ -213,7 +213,7 @@ export class History {
     simulator.advanceTime(simulator.random.pick([50, 95]) * DAY_MS);
   }
 
-  /** Revokes the registration token with all its agents; the next agents register with another one. */
+  /** Revokes the registration token with all its agents. The next agents register with another one. */
   #revoke(): void {
     const { simulator } = this;
     if (!simulator.injectFault("token revoked", 1, simulator.registrationToken)) return;
@@ -235,7 +235,7 @@ export class History {
       return;
     }
     simulator.note("restore point: a later restore returns to here");
-    simulator.now += 1_000; // Versions may be ahead of the clock: what happens afterwards is later than all of them.
+    simulator.now += 1_000; // Versions may be ahead of the clock: later events are later than all of them.
     const restoreDatabase = simulator.database.snapshot();
     const rows = pool.storage.snapshot();
     const observed = pool.checker.snapshot();

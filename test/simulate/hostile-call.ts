@@ -2,7 +2,7 @@ import type { LeaseHolder } from "../../src/queue/commands/commands.ts";
 import type { SimAgent } from "./agent.ts";
 import { ACTOR, ORG, type Simulator } from "./simulator.ts";
 
-/** Makes one call as an attacker with an agent's token, or with one of another organization, might. */
+/** Makes one call as an attacker with an agent's token, or with a token of another organization, might. */
 export const hostileCall = (simulator: Simulator, agents: readonly SimAgent[]): void => {
   const { random, pool } = simulator;
   if (!simulator.injectFault("hostile call", 1)) return;

@@ -10,16 +10,16 @@ import type { WrongRules } from "./pool.ts";
 /** One wrong rule of builds and their jobs, and the invariant that it breaks. */
 export type JobMutant = readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>];
 
-/** Its first lease ended without a result. */
+/** Reports whether its first lease ended without a result. */
 const wasLost = ({ status, message }: JobView): boolean => status === "queued" && message !== null;
 
 const isAlways = ({ condition }: GraphJob): boolean => condition?.includes("always()") ?? false;
 
-/** When a job is ready, and what its needs make of it. */
+/** When a job is ready, and how its needs affect it. */
 const NEEDS: readonly JobMutant[] = [
   [
     22,
-    "a need that runs counts as ended",
+    "a running need counts as ended",
     { isReady: (needs) => needs.every(({ view }) => view.status !== "waiting" && view.status !== "queued") },
   ],
   [
@@ -29,7 +29,7 @@ const NEEDS: readonly JobMutant[] = [
   ],
   [
     22,
-    "only the first need is looked at",
+    "only the first need counts",
     planted("queue/jobs/in-progress.ts", "const needs = job.needs.", "const needs = job.needs.slice(0, 1)."),
   ],
   [
@@ -45,7 +45,7 @@ const NEEDS: readonly JobMutant[] = [
   [22, "always() does not wait for its needs", { isReady: (needs, job) => isAlways(job) || RULES.isReady(needs, job) }],
   [
     35,
-    "everything behind a need is looked at",
+    "everything behind a need counts",
     planted(
       "queue/jobs/in-progress.ts",
       "const needs = job.needs.",
@@ -83,7 +83,7 @@ const NEEDS: readonly JobMutant[] = [
   ],
   [
     35,
-    "a need that may fail drops what stands behind it",
+    "a need that may fail drops the jobs behind it",
     { good: (need, isOptional) => need.status !== "failed" && RULES.good(need, isOptional) },
   ],
   [35, "an optional need that was skipped skips", { good: (need) => RULES.good(need, false) }],
@@ -92,7 +92,7 @@ const NEEDS: readonly JobMutant[] = [
     "one skipped need makes a skip of a drop",
     { endsAs: (inTheWay) => (inTheWay.some(({ status }) => status === "skipped") ? "skipped" : "dropped") },
   ],
-  [35, "what is behind a skip is dropped", { endsAs: () => "dropped" }],
+  [35, "jobs behind a skip are dropped", { endsAs: () => "dropped" }],
   [
     35,
     "failure() holds for a canceled need",
@@ -101,7 +101,7 @@ const NEEDS: readonly JobMutant[] = [
   [35, "failure() holds for a need that may fail", { isFailure: ({ status }) => status === "failed" }],
   [
     35,
-    "failure() does not see behind a dropped need",
+    "failure() ignores failures behind a dropped need",
     { isFailure: (need) => need.status !== "dropped" && RULES.isFailure(need) },
   ],
 ];
@@ -128,15 +128,15 @@ const GATES: readonly JobMutant[] = [
   [32, "a gate is decided again", planted("queue/commands/gates.ts", "job.end || gate.decision ||", "job.end ||")],
   [
     32,
-    "the other word counts as the same",
+    "the opposite decision counts as the same",
     planted("queue/commands/gates.ts", "gate.decision?.approved === approved", "gate.decision"),
   ],
   [
     32,
-    "the same word again is refused",
+    "the same decision again is rejected",
     planted("queue/commands/gates.ts", "gate.decision?.approved === approved", "false"),
   ],
-  [23, "what follows from a decision is forgotten", { sabotage: forgetting("decideGate") }],
+  [23, "the consequences of a decision are forgotten", { sabotage: forgetting("decideGate") }],
   [
     23,
     "the time of a gate is forgotten",
@@ -148,14 +148,14 @@ const GATES: readonly JobMutant[] = [
   ],
 ];
 
-/** Cancels, failures that are not waited for, and the build's own time. */
+/** Cancels, failures that end others, and the build's own time. */
 const STOPS: readonly JobMutant[] = [
-  [26, "what cleans up is never stopped", { stops: (isSpared) => !isSpared }],
+  [26, "cleanup is never stopped", { stops: (isSpared) => !isSpared }],
   [26, "a cancel spares nothing", { stops: () => true }],
   [26, "a cancel reaches nothing", { stops: () => false }],
   [
     38,
-    "the minutes for cleaning up are forgotten",
+    "the minutes for cleanup are forgotten",
     {
       sabotage: ({ deadlines }) => {
         deadlines.build.schedule = () => {};
@@ -167,7 +167,7 @@ const STOPS: readonly JobMutant[] = [
     "the time of a build ends nothing",
     { stops: (isSpared, cancel, now) => !cancel.isTimeout && RULES.stops(isSpared, cancel, now) },
   ],
-  [27, "what may fail ends its circle", { tripsFailFast: ({ status }) => status === "failed" }],
+  [27, "a job that may fail ends its circle", { tripsFailFast: ({ status }) => status === "failed" }],
   [27, "a failure ends nothing", { tripsFailFast: () => false }],
   [
     27,
@@ -179,7 +179,7 @@ const STOPS: readonly JobMutant[] = [
   ],
   [
     27,
-    "a failure spares what is assigned",
+    "a failure spares assigned jobs",
     {
       isInCircle: (job, failed, ofFile, isSpared) =>
         job.status !== "assigned" && RULES.isInCircle(job, failed, ofFile, isSpared),
@@ -196,11 +196,11 @@ const STOPS: readonly JobMutant[] = [
 /** The end of a build. */
 const ENDS: readonly JobMutant[] = [
   [36, "settling stops after one pass", planted("queue/jobs/settle.ts", "  hasChanged = true;\n", "")],
-  [23, "what follows from a result is forgotten", { sabotage: forgetting("finish") }],
-  [23, "what follows from a lost lease is forgotten", { sabotage: forgetting("sweep") }],
-  [25, "what follows from a hand-out is forgotten", { sabotage: forgetting("claim") }],
-  [25, "what follows from a start is forgotten", { sabotage: forgetting("start") }],
-  [25, "what follows from a release is forgotten", { sabotage: forgetting("release") }],
+  [23, "the consequences of a result are forgotten", { sabotage: forgetting("finish") }],
+  [23, "the consequences of a lost lease are forgotten", { sabotage: forgetting("sweep") }],
+  [25, "the consequences of a hand-out are forgotten", { sabotage: forgetting("claim") }],
+  [25, "the consequences of a start are forgotten", { sabotage: forgetting("start") }],
+  [25, "the consequences of a release are forgotten", { sabotage: forgetting("release") }],
   [
     24,
     "the end of its only job does not end a build",
@@ -211,7 +211,7 @@ const ENDS: readonly JobMutant[] = [
     "a build ends with its first failure",
     { buildIsOver: (jobs) => jobs.some(({ status }) => status === "failed") || RULES.buildIsOver(jobs) },
   ],
-  [24, "a build ends when nothing of it is leased", { buildIsOver: (jobs) => !jobs.some(isLeasedJob) }],
+  [24, "a build ends when none of its jobs is leased", { buildIsOver: (jobs) => !jobs.some(isLeasedJob) }],
   [24, "a build never ends", { buildIsOver: () => false }],
   [
     25,
@@ -230,16 +230,16 @@ const ENDS: readonly JobMutant[] = [
   ],
   [
     25,
-    "what may fail fails its build",
+    "a job that may fail fails its build",
     {
       buildOutcome: (jobs, cancel) =>
         jobs.some(({ status }) => status === "failed") && !cancel ? "failed" : RULES.buildOutcome(jobs, cancel),
     },
   ],
-  [25, "a canceled build is what its jobs say", { buildOutcome: (jobs) => RULES.buildOutcome(jobs, null) }],
+  [25, "a canceled build ends as its jobs do", { buildOutcome: (jobs) => RULES.buildOutcome(jobs, null) }],
   [
     25,
-    "a canceled job is nothing to its build",
+    "a canceled job does not affect its build",
     {
       buildOutcome: (jobs, cancel) =>
         RULES.buildOutcome(
@@ -259,7 +259,7 @@ const ENDS: readonly JobMutant[] = [
 const SEMAPHORES: readonly JobMutant[] = [
   [
     28,
-    "a group has the limit of the job that comes",
+    "a group has the limit of the next job",
     planted("queue/commands/match.ts", "Math.min(limit, ...limits.filter((other) => other !== null))", "limit"),
   ],
   [
@@ -289,10 +289,10 @@ const SEMAPHORES: readonly JobMutant[] = [
     "a semaphore is not free after its agent was removed",
     { sabotage: keepingSemaphores((command) => command === "removeAgent") },
   ],
-  [29, "an agent of the release before gets jobs", { runsLane: () => true }],
+  [29, "an agent of the previous release gets jobs", { runsLane: () => true }],
   [
     29,
-    "an agent that cannot include gets jobs that do",
+    "an agent that cannot include gets jobs with includes",
     { runsLane: ({ features = [] }, lane) => !lane.features.includes("jobs") || features.includes("jobs") },
   ],
   [29, "no agent gets jobs", { runsLane: (_agent, { features }) => !features.includes("jobs") }],
@@ -305,40 +305,40 @@ const SEMAPHORES: readonly JobMutant[] = [
   ],
   [
     36,
-    "what is ready has a place",
+    "a ready job has a place",
     { holdsPlace: (_holds, jobs) => jobs.some((job) => isLeasedJob(job) || job.status === "queued") },
   ],
 ];
 
-/** Plans, retries, outputs and what others hear. */
+/** Plans, retries, outputs and reports to others. */
 const RECORDS: readonly JobMutant[] = [
-  [33, "another plan is taken for the first", planted("queue/commands/plan.ts", "graph.hash === sent.hash", "true")],
-  [33, "the same plan again is refused", planted("queue/commands/plan.ts", "graph.hash === sent.hash", "false")],
-  [31, "a retry runs what succeeded", { runsAnew: () => true }],
-  [31, "a retry keeps what stands behind a failure", { runsAnew: (end) => RULES.runsAnew(end, false) }],
+  [33, "another plan counts as the first", planted("queue/commands/plan.ts", "graph.hash === sent.hash", "true")],
+  [33, "the same plan again is rejected", planted("queue/commands/plan.ts", "graph.hash === sent.hash", "false")],
+  [31, "a retry reruns successful jobs", { runsAnew: () => true }],
+  [31, "a retry keeps jobs behind a failure", { runsAnew: (end) => RULES.runsAnew(end, false) }],
   [
     31,
-    "a retry keeps what was dropped",
+    "a retry keeps dropped jobs",
     { runsAnew: (end, needsRunAnew) => end?.status !== "dropped" && RULES.runsAnew(end, needsRunAnew) },
   ],
   [
     31,
-    "a retry keeps what was canceled",
+    "a retry keeps canceled jobs",
     { runsAnew: (end, needsRunAnew) => end?.status !== "canceled" && RULES.runsAnew(end, needsRunAnew) },
   ],
   [
     30,
-    "outputs of a job that failed are kept",
+    "outputs of a failed job are kept",
     planted("queue/commands/work.ts", 'status === "succeeded" && fence === last', "true"),
   ],
   [30, "no outputs are kept", planted("queue/commands/work.ts", 'status === "succeeded" && fence === last', "false")],
-  [39, "D1 is told of jobs as of builds", { besides: tellingOfJobs }],
-  [39, "outputs come after D1 heard of the build", { besides: withLateOutputs }],
+  [39, "D1 gets jobs as if they were builds", { besides: tellingOfJobs }],
+  [39, "outputs come after D1 got the build", { besides: withLateOutputs }],
   [40, "plans leave no audit entry", withoutAudit("build.plan")],
   [40, "decisions leave no audit entry", withoutAudit("job.approve")],
 ];
 
-/** Forgets what a command made of builds: the set of those to settle takes none. */
+/** Forgets a command's effect on builds: the set of builds to settle ignores them. */
 function forgetting(name: string): WrongRules["sabotage"] {
   return ({ unsettled }, command) => {
     unsettled.add = command === name ? () => unsettled : Set.prototype.add;
@@ -361,7 +361,7 @@ function withLateOutputs(_state: PoolState, changes: readonly Change[]): Change[
   });
 }
 
-/** Semaphores that stay taken by whom they were taken. */
+/** Semaphores that stay with their holder. */
 function keepingSemaphores(isKept: (command: string) => boolean): WrongRules["sabotage"] {
   return ({ index: { semaphores } }, command) => {
     const { countLease } = Object.getPrototypeOf(semaphores);

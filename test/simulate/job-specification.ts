@@ -4,14 +4,14 @@ import type { JobFacts } from "../../src/queue/state/facts.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
 import { DAY_MS } from "./specification.ts";
 
-/* What becomes of the jobs of a build, written a second time, in other words than the rules. */
+/* The fate of a build's jobs, written a second time, independently of the rules. */
 
 export const CLEANING_MS = 5 * 60_000;
 export const BUILD_MS = 30 * DAY_MS;
 /** From least to most. */
 const ROLES = ["viewer", "member", "maintainer", "admin"];
 
-/** Of a build. */
+/** Transitions of a build. */
 export const BUILD_TRANSITIONS: Record<string, readonly string[]> = {
   queued: ["assigned", "running", "canceling", "succeeded", "failed", "canceled"],
   assigned: ["queued", "running", "canceling", "succeeded", "failed", "canceled"],
@@ -21,7 +21,7 @@ export const BUILD_TRANSITIONS: Record<string, readonly string[]> = {
 
 export const mayDecide = (held: string, asked: string): boolean => ROLES.indexOf(held) >= ROLES.indexOf(asked);
 
-/** One build with all that is known of its jobs. */
+/** One build with all facts about its jobs. */
 export interface JobsOfBuild {
   graph: JobGraph;
   facts: ReadonlyMap<string, JobFacts>;
@@ -35,11 +35,11 @@ export const jobsNamed = ({ jobs }: JobGraph, definition: string): GraphJob[] =>
 const ends = ({ graph, facts }: JobsOfBuild, definition: string): { job: GraphJob; end: JobEnd | null }[] =>
   jobsNamed(graph, definition).map((job) => ({ job, end: facts.get(job.id)!.end ?? null }));
 
-/** A need that went well: what may fail counts as that although it failed. */
+/** Reports whether a need counts as successful, including a failed one that may fail. */
 const isWell = ({ mayFail }: GraphJob, { status }: JobEnd): boolean =>
   status === "succeeded" || (status === "failed" && mayFail);
 
-/** Whether a failure is why the job ended as it did: its own, or one of what it needs. */
+/** Reports whether a failure caused the end of the job: its own, or one of its needs. */
 export const hasFailedBehind = (build: JobsOfBuild, job: GraphJob, { status }: JobEnd): boolean => {
   if (status === "failed") return !job.mayFail;
   if (status !== "dropped") return false;
@@ -51,7 +51,7 @@ export const hasFailedBehind = (build: JobsOfBuild, job: GraphJob, { status }: J
 export const needsHaveEnded = (build: JobsOfBuild, job: GraphJob): boolean =>
   job.needs.every(({ definition }) => ends(build, definition).every(({ end }) => end !== null));
 
-/** Jobs that may work on after their build was canceled, for a time. */
+/** Reports whether a job may continue for a time after its build was canceled. */
 export const cleansUp = ({ condition }: GraphJob): boolean => condition !== null && conditionOf(condition).cleansUp;
 
 const holds = (build: JobsOfBuild, job: GraphJob, condition: Condition): boolean | null =>
@@ -68,7 +68,7 @@ const holds = (build: JobsOfBuild, job: GraphJob, condition: Condition): boolean
     ),
   });
 
-/** What has to become of a job, as far as its needs and its own `if` decide it. */
+/** What must happen to a job, as far as its needs and its own `if` decide it. */
 export type Verdict = "waits" | "runs" | "skipped" | "dropped" | "failed";
 
 export const verdictOf = (build: JobsOfBuild, job: GraphJob): Verdict => {
@@ -87,7 +87,7 @@ export const verdictOf = (build: JobsOfBuild, job: GraphJob): Verdict => {
   return answer === null ? "failed" : answer ? "runs" : "skipped";
 };
 
-/** Whose failures end the job: of its matrix, or of its file where the job does not clean up. */
+/** Returns the jobs whose failures end this job: in its matrix, or in its file if the job does not clean up. */
 export const failuresThatReach = ({ graph, facts }: JobsOfBuild, job: GraphJob): GraphJob[] =>
   graph.jobs.filter((other) => {
     if (other.id === job.id || other.mayFail || facts.get(other.id)!.end?.status !== "failed") return false;

@@ -46,7 +46,7 @@ const printSummary = (seed: number, { histories, commands, faults, failures }: S
   console.log(`${failures.length} violations`);
 };
 
-/** Keeps the first history that shows each mutant, so that the tests need not look for it. */
+/** Stores the first history that reveals each mutant, so that the tests need not search for it. */
 const writeFirstSeen = (seed: number, results: readonly MutantResult[]): void => {
   const seen = results.flatMap(({ mutant, killedBy }) => (killedBy ? [[mutant.name, killedBy.history]] : []));
   writeFileSync(FIRST_SEEN, `${JSON.stringify({ seed, histories: Object.fromEntries(seen) }, null, 2)}\n`);

@@ -8,7 +8,7 @@ import type { WrongRules } from "./pool.ts";
 import { STRANGER_MUTANTS } from "./stranger-mutants.ts";
 import { TRY_MUTANTS } from "./try-mutants.ts";
 
-/** The state machine with one wrong rule. The checks must see that it violates the invariant `breaks`. */
+/** The state machine with one wrong rule. The checks must notice that it violates the invariant `breaks`. */
 export interface Mutant {
   name: string;
   breaks: Invariant;
@@ -46,17 +46,17 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     2,
-    "fences count on from the stored one only",
+    "fences continue from the stored one only",
     planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "state.fence + 1"),
   ),
   mutant(2, "fences are the time only", planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "now")),
-  mutant(21, "versions count on from the stored one only", { nextVersion: (last) => last + 1 }),
+  mutant(21, "versions continue from the stored one only", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
   mutant(18, "a deletion deletes nothing", planted("queue/commands/delete.ts", '{ kind: "deleted", deletion },', "")),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
   mutant(
     5,
-    "an outage extends a lease again and again",
+    "an outage extends a lease repeatedly",
     planted("queue/commands/sweep.ts", "graced: true", "graced: false"),
   ),
   mutant(
@@ -183,12 +183,12 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(4, "a finish after the cancel decides how the build ends", { ending: (_held, reported) => reported }),
   mutant(9, "a different second result is accepted", { isSameResult: () => true }),
-  mutant(9, "the same result again is refused", { isSameResult: () => false }),
+  mutant(9, "the same result again is rejected", { isSameResult: () => false }),
   mutant(10, "a cancel changes nothing", { mayCancel: () => false }),
   mutant(10, "a leased build cannot be canceled", { mayCancel: (build) => build.status === "queued" }),
   mutant(
     10,
-    "an agent is told to stop only once",
+    "an agent gets the stop only once",
     planted("queue/commands/sweep.ts", "(stopDue(state, id) ?? Infinity) <= now", "false"),
   ),
   mutant(17, "heartbeats extend the lease of a stopped build", {
@@ -206,9 +206,9 @@ export const MUTANTS: readonly Mutant[] = [
     "the outbox misses new builds",
     planted("queue/commands/enqueue.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
   ),
-  mutant(16, "D1 hears of an end before the archive has its record", { mayTell: () => true }),
-  mutant(16, "the news of a build's creation counts as that of its end", { isHeard: () => true }),
-  mutant(17, "an end is told again and again", { isHeard: (build) => !isEnded(build.status) }),
+  mutant(16, "D1 gets an end before the archive has its record", { mayTell: () => true }),
+  mutant(16, "the report of a build's creation counts as that of its end", { isHeard: () => true }),
+  mutant(17, "an end is reported repeatedly", { isHeard: (build) => !isEnded(build.status) }),
   mutant(13, "deliveries leave no audit entry", withoutAudit("build.deliver")),
   mutant(
     15,
@@ -232,12 +232,12 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(12, "a build returns to the agent that released it", { isNotFor: () => false }),
   mutant(
     12,
-    "a build can be released unfetched again and again",
+    "a build can be released unfetched repeatedly",
     planted("queue/commands/reassign.ts", "job.passedOver ||", ""),
   ),
   mutant(
     12,
-    "a build waits for another agent although there is none",
+    "a build waits for another agent that does not exist",
     planted("queue/commands/reassign.ts", "return isOther &&", "return true || isOther &&"),
   ),
   mutant(
@@ -266,7 +266,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     7,
-    "a restored pool uses numbers again",
+    "a restored pool reuses numbers",
     planted("queue/commands/reconcile.ts", "number > state.records.lastNumber(repoId)", "false"),
   ),
   mutant(
@@ -280,7 +280,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     4,
-    "a restored pool does not take over how builds ended",
+    "a restored pool does not adopt how builds ended",
     planted(
       "queue/commands/reconcile.ts",
       "database.builds.filter(",
@@ -289,7 +289,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     16,
-    "a restored pool does not end what it lost",
+    "a restored pool does not end lost builds",
     planted(
       "queue/commands/reconcile.ts",
       "database.builds.filter(",
@@ -303,7 +303,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     15,
-    "a restored D1 is not told of revoked tokens",
+    "a restored D1 does not get revoked tokens",
     planted("queue/commands/sequence.ts", "at > since ? [tokenId] : []", "[]"),
   ),
   mutant(
@@ -323,12 +323,12 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     19,
-    "deliveries are known by their id only",
+    "deliveries are recognized by their id only",
     planted("queue/commands/arrive.ts", "place(record.heads, pushedHead)", '{ kind: "new", isCertain: true }'),
   ),
   mutant(
     19,
-    "deliveries are known by their commit only",
+    "deliveries are recognized by their commit only",
     planted(
       "queue/commands/arrive.ts",
       "const position = place(record.heads, pushedHead)",
@@ -338,7 +338,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     19,
-    "a head that was replaced is built",
+    "a replaced head is built",
     planted(
       "queue/commands/arrive.ts",
       "const position = place(record.heads, pushedHead)",
@@ -348,12 +348,12 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     19,
-    "a delivery is known before all of it was made",
+    "a delivery is known before all its builds are created",
     planted("queue/commands/arrive.ts", "if (!isRefused)", "if (true)"),
   ),
   mutant(
     19,
-    "no delivery is known",
+    "no delivery is recognized",
     planted("queue/commands/arrive.ts", "now < earlierDelivery.at + HEAD_MS", "false"),
   ),
   mutant(
@@ -374,11 +374,11 @@ export const MUTANTS: readonly Mutant[] = [
       "{ newest: heads.findLast((head) => head.sha === sha), older: heads.filter(({ before }) => before === sha) }",
     ),
   ),
-  mutant(21, "git hosts are told without a version", {
+  mutant(21, "git hosts get a state without a version", {
     ...planted("queue/state/host-state.ts", "number, version, sha: commitSha", "number, version: 0, sha: commitSha"),
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
-  mutant(21, "git hosts are told the version of the start alone", {
+  mutant(21, "git hosts get the version of the start only", {
     ...planted(
       "queue/state/host-state.ts",
       "number, version, sha: commitSha",
@@ -386,18 +386,18 @@ export const MUTANTS: readonly Mutant[] = [
     ),
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
-  mutant(21, "git hosts are not told again after an attempt that failed", {
+  mutant(21, "git hosts get no retry after a failed attempt", {
     deliversAgain: (left, failed, channel) =>
       channel === "hosts" ? left > 0 && !failed : RULES.deliversAgain(left, failed, channel),
   }),
-  mutant(21, "that a build waits counts as its end", { isHostTold: () => true }),
-  mutant(21, "git hosts hear only of builds that wait", {
+  mutant(21, "the report that a build waits counts as its end", { isHostTold: () => true }),
+  mutant(21, "git hosts get only waiting builds", {
     hostOutbox: (build, at) => (isEnded(build.status) ? [] : RULES.hostOutbox(build, at)),
   }),
   mutant(43, "artifacts of every attempt are shown", {
     showsArtifact: (artifact, job) => RULES.showsArtifact({ ...artifact, fence: job.fence }, job),
   }),
-  mutant(43, "artifacts are shown before they are whole", {
+  mutant(43, "artifacts are shown before they are complete", {
     showsArtifact: (artifact, job) => RULES.showsArtifact({ ...artifact, isKept: true }, job),
   }),
   mutant(43, "artifacts are shown while their job runs", {
@@ -413,7 +413,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant(43, "no artifact is shown", { showsArtifact: () => false }),
   mutant(
     43,
-    "an artifact of an earlier lease is gone on with",
+    "an artifact of an earlier lease is continued",
     planted("queue/commands/artifacts.ts", "one.fence === fence", "true"),
   ),
   ...[...JOB_MUTANTS, ...TRY_MUTANTS, ...STRANGER_MUTANTS, ...PAUSE_MUTANTS].map(([breaks, name, rules]) =>

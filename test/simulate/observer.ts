@@ -15,12 +15,12 @@ export interface AnsweredCall {
 
 /** Watches a history as it runs: for a trace, or to repeat its calls against the real object. Changes nothing. */
 export interface Observer {
-  /** Before the pool decides: the last thing seen of a call that violates an invariant. */
+  /** Before the pool decides: the last sign of a call that violates an invariant. */
   onCall?(now: number, command: Command, input: unknown): void;
   /** Before the changes are stored: `storage` still has the old rows. */
   onCommit?(changes: readonly Change[], storage: SimStorage): void;
   onAnswer?(call: AnsweredCall, storage: SimStorage): void;
-  /** The object was evicted and starts again, in a crash without its sockets. */
+  /** The object was evicted and restarts, after a crash without its sockets. */
   onWake?(now: number, isCrash: boolean): void;
   /** `about` names the agent or the command that the fault hits, if there is one. */
   onFault?(now: number, fault: Fault, about: string): void;

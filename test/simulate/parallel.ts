@@ -5,7 +5,7 @@ import { type Failure, merge, type Summary, type Task } from "./run.ts";
 
 const HISTORIES_PER_TASK = 500;
 
-/** Runs the tasks on every core: each worker takes the next one as soon as it is free. */
+/** Runs the tasks on every core. Each worker takes the next one as soon as it is free. */
 const runInParallel = async (tasks: readonly Task[], onDone: (task: Task, summary: Summary) => void): Promise<void> => {
   const waiting = tasks[Symbol.iterator]();
   const runWorker = (): Promise<void> =>
@@ -48,13 +48,13 @@ export const simulate = async (
 export interface MutantResult {
   mutant: Mutant;
   histories: number;
-  /** The violation of the invariant that the mutant is there to break, or null if the checks did not see it. */
+  /** The violation of the invariant that the mutant should break, or null if the checks missed it. */
   killedBy: Failure | null;
 }
 
 /**
  * Runs every mutant until its invariant is violated, for at most `histories` histories.
- * @param first by the mutant's name: the history to begin with, 0 for those that it lacks
+ * @param first the history to begin with by the mutant's name, 0 for missing ones
  */
 export const testMutants = async (
   seed: number,

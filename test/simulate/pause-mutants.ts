@@ -1,11 +1,11 @@
 import type { JobMutant } from "./job-mutants.ts";
 import { planted } from "./planted.ts";
 
-/** Machines that are wrong about pauses of the pool. */
+/** Machines with wrong pauses of the pool. */
 export const PAUSE_MUTANTS: readonly JobMutant[] = [
   [
     46,
-    "a hand-out that fails for all pauses nothing",
+    "a hand-out that fails for all builds pauses nothing",
     planted("queue/commands/claim.ts", "if (request.isAway)", "if (false)"),
   ],
   [

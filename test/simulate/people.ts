@@ -4,7 +4,7 @@ import { isEnded } from "./specification.ts";
 
 const ROLES = ["viewer", "member", "maintainer", "admin"] as const;
 
-/** Somebody answers a gate: one that asks, mostly, and not always somebody who may. */
+/** Somebody answers a gate, mostly one that asks. They may lack the permission. */
 export const decideGate = (simulator: Simulator): void => {
   const { random, pool, isHealing } = simulator;
   const planned = [...pool.storage.rows.jobs.values()].filter(isPlanned);
@@ -31,7 +31,7 @@ export const cancelJob = (simulator: Simulator): void => {
   simulator.request("cancel", { buildId: random.pick(ids), actor: ACTOR });
 };
 
-/** Somebody does not wait for what cleans up. */
+/** Somebody does not wait for the cleanup. */
 export const cancelAgain = (simulator: Simulator): void => {
   const { random, pool } = simulator;
   const canceled = [...pool.storage.rows.builds.values()].filter(({ cancel, status }) => cancel && !isEnded(status));

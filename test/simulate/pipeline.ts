@@ -8,11 +8,11 @@ export interface Pipeline {
   maxAttempts: number;
   timeoutSeconds: number;
   platform: "macos" | "linux" | null;
-  /** Whether a newer head ends the builds of those before it. */
+  /** Whether a newer head ends the builds of earlier ones. */
   supersedes: boolean;
 }
 
-/** Where the state of a pipeline's builds is told. */
+/** Where to report the state of a pipeline's builds. */
 export const HOST_OF = (pipelineId: string): HostTarget => {
   return { connectionId: "c", repoId: 1, fullName: "acme/app", context: `millrace/${pipelineId}`, origin: null };
 };

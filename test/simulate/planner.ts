@@ -4,7 +4,7 @@ import type { Simulator } from "./simulator.ts";
 
 const COMMIT = "c".repeat(40);
 
-/** The agent of the job that a build begins with sends the file that it read; the Worker finds jobs in it, or mistakes. */
+/** The agent of the job with which a build begins sends the file. The Worker finds jobs or mistakes in it. */
 export const sendPlan = (
   simulator: Simulator,
   lease: LeaseHolder,
@@ -17,7 +17,7 @@ export const sendPlan = (
   const graph = simulator.files.read(jobId, commitSha ?? COMMIT);
   const text = simulator.files.textOf(jobId);
   const answer = simulator.request("plan", { ...lease, graph, text, base: null });
-  // An agent that heard nothing sends it once more, where the plan is read with other ids.
+  // An agent without an answer repeats the request, and the plan is read with other ids.
   if (!answer && simulator.random.chance(0.5)) return sendPlan(simulator, lease, kind);
   // A faulty agent changes its mind.
   if (answer?.ok && simulator.random.chance(0.1)) {

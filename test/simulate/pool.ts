@@ -15,11 +15,11 @@ import type { Observer } from "./observer.ts";
 import { AGENT_MS, LEASE_MS, START_MS, STORED_FOR_MS } from "./specification.ts";
 import { SimStorage } from "./storage.ts";
 
-/** Rules, one that stands in the source itself, and what may be done to a state before a call that no rule decides. */
+/** Rules, a planted wrong rule, and a manipulation of the state before a call that no rule decides. */
 export interface WrongRules extends Rules {
   planted?: PlantedRule | undefined;
   sabotage?: ((state: PoolState, command: Command) => void) | undefined;
-  /** What the machine changes besides, with these changes of a step. */
+  /** Extra changes of the machine, in addition to the changes of a step. */
   besides?: ((state: PoolState, changes: readonly Change[], input: unknown) => Change[]) | undefined;
 }
 
@@ -93,7 +93,7 @@ export class SimPool {
     return { rows: storage.snapshot(), current: storage.rows, observed: checker.snapshot(), maxFence };
   }
 
-  /** Nobody was told of the lease. A restore has other rows. */
+  /** Forgets a lease that nobody knows. A restore has other rows. */
   #loseUnwritten(): void {
     const { storage, checker } = this;
     if (this.#unwritten?.current === storage.rows) {
@@ -104,7 +104,7 @@ export class SimPool {
     this.#unwritten = null;
   }
 
-  /** Starts a new object from what is stored; `found` are the sockets that survived the eviction. */
+  /** Starts a new object from storage. `found` are the sockets that survived the eviction. */
   reload(now: number, found: ReadonlyMap<string, AgentSockets> = new Map()): void {
     const { storage, checker, context } = this;
     this.#loseUnwritten();

@@ -12,7 +12,7 @@ export class Random {
     for (let round = 0; round < 12; round++) this.next();
   }
 
-  /** A number from 0 to below 1. */
+  /** Returns a number from 0 up to 1, exclusive. */
   next(): number {
     const sum = (((this.#a + this.#b) | 0) + this.#count) | 0;
     this.#count = (this.#count + 1) | 0;
@@ -22,12 +22,12 @@ export class Random {
     return (sum >>> 0) / 4294967296;
   }
 
-  /** An integer from 0 to below `limit`. */
+  /** Returns an integer from 0 up to `limit`, exclusive. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }
@@ -36,7 +36,7 @@ export class Random {
     return from[this.below(from.length)]!;
   }
 
-  /** One of the names, each with the probability of its weight. */
+  /** Returns one of the names, with a probability by its weight. */
   weighted<K extends string>(weights: readonly (readonly [name: K, weight: number])[], total: number): K {
     let left = this.next() * total;
     for (const [name, weight] of weights) {

@@ -4,15 +4,15 @@ import { MUTANTS } from "./mutants.ts";
 import { type Failure, runHistory } from "./run.ts";
 import { JsonTrace, Trace } from "./trace.ts";
 
-/** Names one history: with the same code these three give the same calls and answers. */
+/** Identifies one history: with the same code these three give the same calls and answers. */
 export interface HistoryId {
   seed: number;
   index: number;
-  /** Its name. */
+  /** The mutant's name. */
   mutant?: string;
 }
 
-/** The command that prints the trace of a history. */
+/** Returns the command that prints the trace of a history. */
 export const replayCommand = ({ seed, index, mutant }: HistoryId): string =>
   `npm run simulate -- --seed ${seed} --history ${index}${mutant ? ` --mutant "${mutant}"` : ""}`;
 
@@ -30,7 +30,7 @@ export const replay = (
   return failure;
 };
 
-/** The end of a failing history's trace, what is violated and how to replay it. */
+/** Returns the end of a failing history's trace, the violation and the command to replay it. */
 export const failureReport = (id: HistoryId, lineCount = 30): string[] => {
   const lines: string[] = [];
   const failure = replay(id, (line) => lines.push(line));

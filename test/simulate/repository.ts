@@ -7,21 +7,21 @@ import { REFS, REFS_WITH_STRANGERS } from "./strangers.ts";
 /** A ref that was set to a commit, as it really happened. */
 export interface Push {
   ref: string;
-  /** Grows each time that the ref is made again. */
+  /** Increases each time that the ref is created again. */
   life: number;
   index: number;
   sha: string;
   before: string | null;
 }
 
-/** What the machine is asked for, and beside it, for the checks, what really happened. */
+/** The request to the machine, together with the real events for the checks. */
 export interface SimArriving extends RequestedBuild {
   push: Push;
-  /** All pushes of the ref, also those that were not heard of. */
+  /** All pushes of the ref, including those that did not arrive. */
   history: readonly Push[];
 }
 
-/** A delivery on its way. A host may not tell what was before a head; null for `push`: the ref is gone. */
+/** A delivery in transit. A host may omit the previous head; null for `push` means that the ref was deleted. */
 export interface OnWay {
   id: string;
   ref: string;
@@ -47,11 +47,11 @@ interface Surroundings {
 
 const MAX_PUSHES = 7;
 
-/** A repository at its git host: its refs as they are, and the deliveries that tell of them. */
+/** A repository at its git host: its current refs, and the deliveries about them. */
 export class SimRepository {
   readonly refs = new Map<string, Ref>();
   readonly onWay: OnWay[] = [];
-  /** Lives of refs of which something was not heard, or heard after the ref was made again. */
+  /** Lives of refs with a delivery that did not arrive, or arrived after the ref was created again. */
   readonly torn = new Set<string>();
   readonly #simulator: Surroundings;
   #pushes = 0;
@@ -60,7 +60,7 @@ export class SimRepository {
     this.#simulator = simulator;
   }
 
-  /** Somebody pushes to a ref, back to an earlier commit of it now and then, or deletes it. */
+  /** Somebody pushes to a ref, sometimes back to an earlier commit of it, or deletes it. */
   move(): void {
     const { random } = this.#simulator;
     const name = random.pick(this.#simulator.hasForks ? REFS_WITH_STRANGERS : REFS);
@@ -78,7 +78,7 @@ export class SimRepository {
     this.torn.add(`${ref} ${life}`);
   }
 
-  /** Takes a delivery that arrives now: mostly in order. */
+  /** Takes a delivery that arrives now, mostly in order. */
   next(): OnWay | undefined {
     const { random } = this.#simulator;
     const index = random.chance(0.6) ? 0 : random.below(this.onWay.length);
@@ -113,7 +113,7 @@ export class SimRepository {
     if (random.chance(0.4)) this.#send({ ...told, before: random.chance(0.4) ? null : push.before });
   }
 
-  /** Sends a delivery: it may get lost, come twice, or come again as another one. */
+  /** Sends a delivery. It may get lost, come twice, or come again as another one. */
   #send(told: Omit<OnWay, "id">): void {
     const delivery = { id: this.#simulator.newId("d"), ...told };
     if (this.#simulator.injectFault("delivery lost", 0.08, delivery.id)) this.tear(told);

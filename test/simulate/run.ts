@@ -27,7 +27,7 @@ export interface Summary {
   failures: Failure[];
 }
 
-/** Runs one history to its end or its first violation. Errors that are no violation become a failure, too. */
+/** Runs one history to its end or its first violation. Other errors become a failure, too. */
 export const runHistory = (history: History, index: number): Failure | undefined => {
   try {
     history.run();
@@ -39,7 +39,7 @@ export const runHistory = (history: History, index: number): Failure | undefined
   }
 };
 
-/** Runs the histories `from` to below `to` of a seed. */
+/** Runs the histories of a seed `from` up to `to`, exclusive. */
 export const runTask = ({ seed, from, to, mutant }: Task): Summary => {
   const { rules, breaks } = MUTANTS[mutant ?? -1] ?? { rules: RULES, breaks: null };
   const summary: Summary = { histories: 0, commands: 0, faults: {}, failures: [] };

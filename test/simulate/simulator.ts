@@ -22,7 +22,7 @@ export const ACTOR = { actor: "token:t", requestId: null };
 /** In the far future, so that no real alarm fires while a history is repeated against the real object. */
 export const EPOCH = Date.UTC(2100, 0);
 
-/** Alarms while no call comes: months of silence have about a hundred. */
+/** Alarms while no call arrives. Months of silence have about a hundred. */
 const MAX_ALARMS = 1_000;
 
 /** One organization's pool with its clock, network, alarm and database, in which faults happen. */
@@ -44,23 +44,23 @@ export class Simulator {
   readonly repository: SimRepository;
   readonly files = new SimFiles(this);
   readonly artifacts: SimArtifacts;
-  /** Whether files have jobs: in every other history, so that the others stay as they were. */
+  /** Whether files have jobs: in every other history, so that the others stay unchanged. */
   readonly hasJobs: boolean;
   /** Whether strangers push too. */
   readonly hasForks: boolean;
   /** The token that registers agents, until it is revoked with all of them. */
   registrationToken = "t0";
   now = EPOCH;
-  /** Milliseconds since the start, without regard to jumps of the clock. */
+  /** Milliseconds since the start, regardless of jumps of the clock. */
   elapsed = 0;
   poolRestores = 0;
-  /** Comparisons after a restore for which D1 is away. */
+  /** Comparisons after a restore for which D1 is unavailable. */
   awayAfterRestore = 0;
-  /** The last phase of a history: no fault is injected any more. */
+  /** The last phase of a history: no more faults are injected. */
   isHealing = false;
   /** Few machines can reach the git host. */
   readonly isGitHostRestricted: boolean;
-  /** Builds take many heartbeats, and most agents keep their sockets open meanwhile. */
+  /** Builds take many heartbeats, and most agents keep their sockets open in the meantime. */
   readonly hasLongBuilds: boolean;
   readonly #ids = new Map<string, number>();
   readonly #observer: Observer | undefined;
@@ -102,7 +102,7 @@ export class Simulator {
     this.#observer?.onNote?.(this.now, text);
   }
 
-  /** Calls the pool directly, without the network's faults. The first grant or number since a load awaits D1. */
+  /** Calls the pool directly, without the network's faults. The first grant or number since a load waits for D1. */
   call<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
     if (command === "claim" || command === "enqueue" || command === "arrive") this.deliveries.compare();
     return this.pool.call(this.now, command, input);
@@ -117,7 +117,10 @@ export class Simulator {
     return this.injectFault("answer lost", 0.04, command) ? undefined : answer;
   }
 
-  /** A Worker makes the id of a build and calls at once: where the object is set back meanwhile, that call has failed. */
+  /**
+   * A Worker creates the id of a build and calls at once. If the object is restored in the meantime, that call has
+   * failed.
+   */
   #delay<C extends Command>(command: C, input: InputOf<C>): void {
     const { poolRestores } = this;
     this.delayedMessages.push(() => {
@@ -203,7 +206,7 @@ export class Simulator {
     this.call("leave", { agentId });
   }
 
-  /** Evicts the object and starts it again. Hibernated sockets survive, except in a crash or deploy. */
+  /** Evicts the object and restarts it. Hibernated sockets survive, except in a crash or deploy. */
   evict(isCrash = this.random.chance(0.7)): void {
     if (isCrash) {
       this.sockets.clear();

@@ -4,11 +4,11 @@ interface SimSocket {
   /** When a poll's socket closes; null for the agent's own. */
   until: number | null;
   kept: RenewedLease | null;
-  /** The agent is gone, and the pool does not know. */
+  /** The agent is dead, and the pool does not know. */
   isHalfOpen: boolean;
 }
 
-/** The newest socket of each agent, as the pool sees it: it survives the eviction of the object, except in a crash. */
+/** The newest socket of each agent, as the pool sees it. It survives the eviction of the object, except in a crash. */
 export class SimSockets {
   readonly #sockets = new Map<string, SimSocket>();
 
@@ -17,23 +17,23 @@ export class SimSockets {
     this.#sockets.set(agentId, { until, kept, isHalfOpen: false });
   }
 
-  /** Whether the agent has an open socket. */
+  /** Reports whether the agent has an open socket. */
   has(agentId: string): boolean {
     return this.#sockets.get(agentId)?.isHalfOpen === false;
   }
 
-  /** Whether the agent has an open socket of its own, on which it may send heartbeats. */
+  /** Reports whether the agent has its own open socket, on which it may send heartbeats. */
   hasOwn(agentId: string): boolean {
     return this.has(agentId) && this.#sockets.get(agentId)!.until === null;
   }
 
-  /** The agent's machine dies without a word. */
+  /** The agent's machine dies without closing the socket. */
   breakOff(agentId: string): void {
     const socket = this.#sockets.get(agentId);
     if (socket) socket.isHalfOpen = true;
   }
 
-  /** The socket is closed. @returns whether there was one */
+  /** Closes the socket. @returns whether there was one */
   delete(agentId: string): boolean {
     return this.#sockets.delete(agentId);
   }
@@ -48,12 +48,12 @@ export class SimSockets {
     if (socket?.until === null) socket.kept = kept;
   }
 
-  /** Agents whose polls are over. */
+  /** Returns agents whose polls are over. */
   overdue(now: number): string[] {
     return [...this.#sockets].flatMap(([id, { until }]) => (until !== null && until <= now ? [id] : []));
   }
 
-  /** What an object finds when it wakes. */
+  /** Returns the sockets that an object finds when it wakes. */
   found(): Map<string, AgentSockets> {
     return new Map([...this.#sockets].map(([id, { until, kept }]) => [id, { until, hasOwn: until === null, kept }]));
   }

@@ -26,7 +26,7 @@ interface Rows {
   builds: Map<string, BuildFacts>;
   jobs: Map<string, JobFacts>;
   reports: Map<string, Report>;
-  /** By planned build: its graph and the text that it was read from. */
+  /** By planned build: its graph and its original text. */
   graphs: Map<string, { graph: JobGraph; text: string }>;
   outputs: Map<string, Record<string, string>>;
   numbers: Map<string, number>;
@@ -34,11 +34,11 @@ interface Rows {
   keys: Map<string, KeyedBuild>;
   heads: Map<string, readonly Head[]>;
   deliveries: Map<string, KnownDelivery>;
-  /** Ended builds of which all have heard. */
+  /** Ended builds that were reported everywhere. */
   told: Set<string>;
-  /** Builds that were deleted, and whether D1 was told. */
+  /** Deleted builds, and whether D1 has processed the deletion. */
   deletions: Map<string, { deletion: Deletion; isDone: boolean }>;
-  /** The highest sequence that D1 was told. */
+  /** The highest sequence reported to D1. */
   sequence: number;
   unchecked: number | null;
   tellAgain: { after: number | null; at: number };
@@ -76,7 +76,9 @@ const due = (channel: BuildChannel, buildId: string): Change => ({ kind: "due", 
 
 const keyText = ({ pipelineId, ref, purpose }: HeadKey): string => [pipelineId, ref, purpose].join(" ");
 
-/** The tables of the object, in memory. Survives evictions and crashes. Rows are replaced, never changed in place. */
+/**
+ * The tables of the object, in memory. They survive evictions and crashes. Rows are replaced, never changed in place.
+ */
 export class SimStorage implements Records {
   rows = emptyRows();
 
@@ -188,7 +190,7 @@ export class SimStorage implements Records {
     return new Map([...this.rows.jobs].filter(([, { gate }]) => gate));
   }
 
-  /** A build goes with its jobs. */
+  /** Deletes a build with its jobs. */
   #deleteBuild(buildId: string): void {
     const { rows } = this;
     const jobIds = this.#jobIdsOf(buildId);
@@ -197,7 +199,7 @@ export class SimStorage implements Records {
       for (const table of [rows.builds, rows.jobs, rows.reports, rows.outputs]) table.delete(id);
   }
 
-  /** The state with which a new object starts. */
+  /** Returns the state with which a new object starts. */
   load(isNew = false): PoolState {
     const { orgId, fence, agents, revoked, builds, told, deletions, sequence } = this.rows;
     const { unchecked, tellAgain } = this.rows;
@@ -227,7 +229,7 @@ export class SimStorage implements Records {
     return state;
   }
 
-  /** The rows as they are now, to restore them later. */
+  /** Returns the current rows, to restore them later. */
   snapshot(): Rows {
     const { agents, revoked, builds, jobs, reports, numbers, keys, told, deletions, audits, closes } = this.rows;
     const { heads, deliveries, graphs, outputs } = this.rows;
@@ -251,7 +253,7 @@ export class SimStorage implements Records {
     };
   }
 
-  /** The fence for which the log of an ended build is closed; 0 where it has none. */
+  /** Returns the fence for which the log of an ended build is closed; 0 if it has none. */
   lastFence(buildId: string): number {
     return this.rows.builds.get(buildId)?.plannedBy?.fence ?? this.rows.jobs.get(buildId)?.fence ?? 0;
   }

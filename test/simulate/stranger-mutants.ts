@@ -3,7 +3,7 @@ import type { Invariant } from "./invariants.ts";
 import { planted } from "./planted.ts";
 import type { WrongRules } from "./pool.ts";
 
-/** Wrong rules for code that is not the repository's own, each with the invariant that it breaks. */
+/** Wrong rules for someone else's code, each with the invariant that it breaks. */
 export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules: Partial<WrongRules>][] = [
   [
     44,
@@ -44,7 +44,7 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   ],
   [
     44,
-    "what the service says of a retry is believed",
+    "the service's claim about a retry is believed",
     planted("queue/commands/enqueue.ts", "trustOf(request.trust ? request : (retriedBuild ?? {}))", "trustOf(request)"),
   ],
   [

@@ -4,7 +4,7 @@ import type { AnyInput } from "./observations.ts";
 import { EPOCH } from "./simulator.ts";
 import type { SimStorage } from "./storage.ts";
 
-/** Time since the start of a history: `01:05.500`, `02:00:00.000` or `50d 00:00:01.000`. */
+/** Formats the time since the start of a history: `01:05.500`, `02:00:00.000` or `50d 00:00:01.000`. */
 export const clock = (now: number): string => {
   const milliseconds = Math.abs(now - EPOCH);
   const seconds = Math.floor(milliseconds / 1000);
@@ -29,7 +29,7 @@ const BY_PERSON: ReadonlySet<Command> = new Set([
   "removeAgentsOf",
 ]);
 
-/** The agent that calls, or the part of the service that calls in its place. */
+/** Returns the calling agent, or the part of the service that calls instead. */
 export const callerOf = (command: Command, input: AnyInput): string => {
   if (BY_PERSON.has(command)) return "api";
   if (command === "arrive") return "hook";
@@ -37,7 +37,7 @@ export const callerOf = (command: Command, input: AnyInput): string => {
   return input?.agentId ?? input?.id ?? "pool";
 };
 
-/** What a command asks for, besides its build and its lease. */
+/** Describes a command's request, without its build and its lease. */
 export const requestWords = (command: Command, input: AnyInput): string => {
   if (command === "enqueue")
     return [input.id, input.idempotency && `key ${input.idempotency.key}`].filter(Boolean).join(" ");
@@ -53,7 +53,7 @@ export const requestWords = (command: Command, input: AnyInput): string => {
   return input?.bootId && command === "claim" ? input.bootId : "";
 };
 
-/** The value of an accepted call, in a few words. */
+/** Describes the value of an accepted call in a few words. */
 export const answerWords = (command: Command, value: AnyInput, now: number): string => {
   if (command === "claim") return value ? `${value.jobId}, lease ${seconds(value.expiresAt - now)}` : "no build";
   if (command === "enqueue") return value.isNew ? value.buildId : `${value.buildId}, known by its key`;
@@ -71,7 +71,7 @@ export const answerWords = (command: Command, value: AnyInput, now: number): str
   return "ok";
 };
 
-/** What the changes do to the state that people think in. `storage` still has the old rows. */
+/** Describes the effect of the changes on the state. `storage` still has the old rows. */
 export const changeWords = (
   changes: readonly Change[],
   { rows }: SimStorage,
@@ -105,13 +105,13 @@ export const changeWords = (
 
 const DELIVERED = { lists: "in D1", logs: "with its log closed", hosts: "told to its git host" };
 
-/** The job that the build began with, where no others took its place: with these changes. */
+/** Returns the job with which the build began, with these changes, unless others replaced it. */
 const firstJobOf = (id: string, changes: readonly Change[], { jobs }: SimStorage["rows"]): JobFacts | undefined => {
   const last = changes.findLast((change) => change.kind === "job" && change.job.id === id);
   return last?.kind === "job" ? last.job : jobs.get(id);
 };
 
-/** Nothing where the words of its first job, which has its id, say it. */
+/** Nothing if the words of its first job, which has its id, say the same. */
 const buildWords = (
   before: BuildFacts | undefined,
   { id, status, reason }: BuildFacts,

@@ -19,7 +19,7 @@ A line with "!" is an injected fault: a lost answer is that of the call above it
 /** Writes the calls and faults of a history as lines that people read. */
 export class Trace implements Observer {
   readonly #print: (line: string) => void;
-  /** Fences are large numbers, so that the trace counts them. */
+  /** Fences are large numbers, so the trace numbers them. */
   readonly #fences = new Map<number, string>();
   #call: { now: number; caller: string; words: string } | null = null;
   #changes: string[] = [];
@@ -62,7 +62,7 @@ export class Trace implements Observer {
     this.#print(`${clock(now).padStart(10)}  -- ${text}`);
   }
 
-  /** Prints the call that a violation interrupted, with what it changed until then. */
+  /** Prints the call that a violation interrupted, with its changes up to then. */
   printInterrupted(): void {
     if (this.#call) this.#printCall("(violation)");
   }

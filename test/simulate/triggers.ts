@@ -39,7 +39,7 @@ const enqueue = (simulator: Simulator, build: NewBuild): void => {
 const mayAdd = ({ builds, hasJobs }: Simulator): boolean =>
   builds.length < (hasJobs ? MAX_BUILDS_WITH_JOBS : MAX_BUILDS);
 
-/** Somebody triggers a build. Where the definition stands in the pipeline's record, its jobs are known at once. */
+/** Somebody triggers a build. If the definition is in the pipeline's record, its jobs are known at once. */
 export const trigger = (simulator: Simulator): void => {
   if (!mayAdd(simulator)) return;
   const { random } = simulator;
@@ -48,7 +48,7 @@ export const trigger = (simulator: Simulator): void => {
   const requires: Requires = { platform, web: random.chance(0.2), labels: random.chance(0.2) ? ["x"] : [] };
   const key = random.chance(0.4) ? `k${random.below(4)}` : null;
   const id = simulator.newId("b");
-  // Without a draw: with one, every history that somebody has noted would be another.
+  // Without a random draw: a draw would change every recorded history.
   if (simulator.builds.length % 4 === 1) requires.xcode = "26";
   enqueue(simulator, {
     ...request(id, pipeline),
@@ -65,7 +65,7 @@ const planned = ({ files }: Simulator, id: string): { commitSha: string; planned
   planned: { graph: files.read(id, COMMIT), text: files.textOf(id), adopted: {} },
 });
 
-/** Somebody has the jobs that did not go well run again, in a build of their own. */
+/** Somebody reruns the failed jobs, in a new build. */
 export const retryFailed = (simulator: Simulator): void => {
   const { random, pool, files, pipelines } = simulator;
   const { rows } = pool.storage;
@@ -77,7 +77,7 @@ export const retryFailed = (simulator: Simulator): void => {
   const jobs = Object.fromEntries(
     graph.jobs.map(({ id }) => [id, { end: rows.jobs.get(id)!.end ?? null, outputs: rows.outputs.get(id) ?? {} }]),
   );
-  // A restored pool ended the build by what D1 says, and not its jobs.
+  // A restored pool ended the build because D1 says so, but not its jobs.
   if (Object.values(jobs).some(({ end }) => end === null)) return;
   const id = simulator.newId("b");
   files.copy(buildId, id);

@@ -9,21 +9,21 @@ import type { WrongRules } from "./pool.ts";
 
 const FAILED: Outcome = { status: "failed", exitCode: 1, reason: null };
 
-/** It waits for another try. */
+/** Reports whether it waits for another try. */
 const isBetweenTries = ({ status, retries }: JobView): boolean => status === "queued" && retries > 0;
 
-/** Machines that are wrong about tries of jobs. */
+/** Machines with wrong tries of jobs. */
 export const TRY_MUTANTS: readonly JobMutant[] = [
   [
     41,
-    "a job that succeeded is tried again",
+    "a successful job is retried",
     {
       triesAgain: (job, outcome) => RULES.triesAgain(job, outcome.status === "succeeded" ? FAILED : outcome),
     },
   ],
   [
     41,
-    "a canceled job is tried again",
+    "a canceled job is retried",
     {
       triesAgain: (job, outcome) =>
         job.status === "canceling"
@@ -36,15 +36,15 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
     "there is one try too many",
     { triesAgain: (job, outcome) => RULES.triesAgain({ ...job, retry: (job.retry ?? 0) + 1 }, outcome) },
   ],
-  [41, "no job is tried again", { triesAgain: () => false }],
+  [41, "no job is retried", { triesAgain: () => false }],
   [
     41,
-    "a job is tried again whatever failed",
+    "a job is retried whatever failed",
     { triesAgain: (job, outcome) => RULES.triesAgain(job, { ...outcome, reason: null }) },
   ],
   [
     41,
-    "a try that took too long ends its job",
+    "a try that timed out ends its job",
     { triesAgain: (job, outcome) => outcome.reason === null && RULES.triesAgain(job, outcome) },
   ],
   [41, "failed tries are not counted", planted("queue/commands/lease.ts", "{ retries: (job.retries ?? 0) + 1 }", "{}")],
@@ -55,7 +55,7 @@ export const TRY_MUTANTS: readonly JobMutant[] = [
   ],
   [
     6,
-    "a try has the number of the one before",
+    "a try repeats the previous number",
     planted(
       "queue/commands/lease.ts",
       "{ retries: (job.retries ?? 0) + 1 }",
@@ -100,7 +100,7 @@ interface FailedTry {
   input: unknown;
 }
 
-/** Adds changes to those of a step after which a job waits for its next try. */
+/** Adds changes to a step after which a job waits for its next try. */
 function afterTry(add: (failed: FailedTry) => Change[]): WrongRules["besides"] {
   return (state, changes, input) =>
     changes.flatMap((change) => {
@@ -125,7 +125,7 @@ function becomeYounger({ state, job }: FailedTry): Change[] {
   return [{ kind: "job", job: { ...job, seq: state.seq + 1 } }];
 }
 
-/** Semaphores that stay taken after a failed try. */
+/** Semaphores that stay with their holder after a failed try. */
 function keepingSemaphoresOfTries(): WrongRules["sabotage"] {
   return ({ index: { semaphores }, jobs }) => {
     const { countLease } = Object.getPrototypeOf(semaphores);

@@ -1,6 +1,6 @@
 import { INVARIANTS, type Invariant } from "./invariants.ts";
 
-/** An invariant that does not hold. */
+/** A violated invariant. */
 export class Violation extends Error {
   override name = "Violation";
   readonly invariant: Invariant;
@@ -11,7 +11,7 @@ export class Violation extends Error {
   }
 }
 
-/** Asserts a part of an invariant; `detail` says what is wrong if it does not hold. @throws Violation */
+/** Asserts a part of an invariant. `detail` says what is wrong if it does not hold. @throws Violation */
 export function must(invariant: Invariant, holds: boolean, detail: string): asserts holds {
   if (!holds) throw new Violation(invariant, detail);
 }

@@ -3,23 +3,25 @@ import { registerHooks } from "node:module";
 import { plant } from "../support/plant.ts";
 import { MUTANTS } from "./mutants.ts";
 
-/* For wrong rules that are planted into the source the simulation is loaded once more. A file with such rules is a list
-   of its functions there: a call goes to the file as it is, or to the file with the wrong rule that is in force. So a
-   mutant loads one file, and the rest of the machine is warm. */
+/*
+ * For wrong rules in the source, the simulation is loaded a second time. There, a file with such rules is a list of its
+ * functions: a call goes to the original file, or to the file with the active wrong rule. A mutant therefore loads one
+ * file, and the rest of the machine is warm.
+ */
 
 const REPOSITORY = new URL("../../", import.meta.url).href;
 const FILES = new Set(MUTANTS.flatMap(({ rules }) => rules.planted?.file ?? []));
 
 const textOf = (file: string): string => readFileSync(new URL(file, REPOSITORY).pathname, "utf8");
 
-/** The file whose wrong rule is in force, and its module. */
+/** The file with the active wrong rule, and its module. */
 const inForce: { file: string; module: object } = { file: "", module: {} };
 Object.assign(globalThis, { wrongRuleInForce: inForce });
 
 const EXPORT = /^export (?:const|class|function) (\w+)(.*)$/gm;
 const FUNCTION = /^(?:class|function)|= (?:async )?(?:<\w+>)?\(/;
 
-/** Functions and classes by what is in force, and constants. */
+/** Functions and classes of the active file, and constants. */
 const callsOf = (file: string): string => {
   const right = JSON.stringify(`${REPOSITORY}${file}?right`);
   const lines = [...textOf(file).matchAll(EXPORT)].map(([line, name]) =>
@@ -48,7 +50,7 @@ registerHooks({
   },
 });
 
-/** What a module of the simulation exports, with the machine of the mutant of this place: one at a time. */
+/** Returns the exports of a simulation module, with the machine of the mutant at this index: one at a time. */
 export const ofMutant = async <Module>(module: Module, address: string, mutant = -1): Promise<Module> => {
   const { planted } = MUTANTS[mutant]?.rules ?? {};
   if (!planted) return module;
