@@ -13,7 +13,7 @@ const closed = (schema: unknown): unknown => {
 
 export type AnswerChecker = (operation: string, status: number, headers: Headers, answer: unknown) => string[];
 
-/** Makes a function that lists what in an answer differs from the description: status, headers, media type, JSON. */
+/** Creates a function that lists how an answer differs from the description: status, headers, media type, JSON. */
 export const answerChecker = (description: ApiDescription): AnswerChecker => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);

@@ -13,10 +13,10 @@ export interface Answer<T> {
   text: string;
 }
 
-/** Whether the text of an answer is one JSON value: lines of JSON (`application/jsonl`) are not. */
+/** Reports whether the text of an answer is one JSON value. Lines of JSON (`application/jsonl`) are not. */
 export const isJsonText = (contentType: string | null): boolean => /[/+]json(?:;|$)/.test(contentType ?? "");
 
-/** One request to the API, as any client sends it. A text as `body` is sent as it is, anything else as JSON. */
+/** Sends one request to the API, as any client would. A text as `body` is sent unchanged, anything else as JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look at answers of every shape
 export const call = async <T = any>(
   token: string | null,
@@ -44,7 +44,7 @@ export const call = async <T = any>(
 
 let count = 0;
 
-/** A new organization with the token of its admin. */
+/** Creates an organization, and returns its admin's token. */
 export const newOrganization = async (): Promise<{ orgId: string; admin: string }> => {
   const orgId = `org-${++count}-${crypto.randomUUID().slice(0, 8)}`;
   const { status, body } = await call(env.OPERATOR_TOKEN ?? "", "POST", "/organization", { id: orgId, name: "Test" });
@@ -83,7 +83,7 @@ export const newAgent = (token: string, more: object = {}): Promise<Agent & { to
     ...more,
   });
 
-/** Asserts a problem of this kind whose request id is that of the answer. */
+/** Asserts a problem of this kind with the answer's own request id. */
 export const expectProblem = (answer: Answer<Problem>, status: number, kind: ProblemKind): void => {
   expect(answer, answer.text).toMatchObject({ status, body: { status, type: `/problems/${kind}` } });
   expect(answer.headers.get("Content-Type")).toBe("application/problem+json");

@@ -10,7 +10,7 @@ import type { HostSettings } from "./recording-host/host-state.ts";
 /** The number of the App at its host. */
 export const APP_ID = 4242;
 
-/** A GitHub with an App of the organization that is installed, and its connection. */
+/** Creates a GitHub with an installed App of the organization, and its connection. */
 export const newAppConnection = async (orgId: string, settings: Partial<HostSettings> = {}) => {
   const { key, publicKey } = newAppKeys();
   const app = {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 
-/** The key pair of a GitHub App: the private one as GitHub hands it out (PKCS#1). */
+/** Creates the key pair of a GitHub App, with the private key in GitHub's format (PKCS#1). */
 export const newAppKeys = (): { key: string; publicKey: string } => {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   return {

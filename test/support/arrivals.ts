@@ -21,10 +21,10 @@ export const ORIGIN: BuildOrigin = {
   purpose: "build",
 };
 
-/** A commit's hash that begins with this name. */
+/** Returns a commit's hash that begins with this name. */
 export const namedSha = (name: string): string => name.padEnd(40, "0");
 
-/** A build that a push asks for; `before` is the head before it. */
+/** Returns a build that a push requests. `before` is the previous head. */
 export const newRequestedBuild = (
   build: NewBuild,
   { head, before = null, ...over }: { head: string; before?: string | null } & Partial<RequestedBuild>,

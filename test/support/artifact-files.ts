@@ -7,7 +7,7 @@ const TABLE = Array.from({ length: 256 }, (_, index) => {
   return value >>> 0;
 });
 
-/** CRC-32 (ISO 3309) in 8 hexadecimal digits. */
+/** Computes the CRC-32 (ISO 3309) in 8 hexadecimal digits. */
 export const crc32 = (bytes: Uint8Array): string => {
   let value = 0xffffffff;
   for (const byte of bytes) value = (TABLE[(value ^ byte) & 0xff]! ^ (value >>> 8)) >>> 0;
@@ -16,13 +16,13 @@ export const crc32 = (bytes: Uint8Array): string => {
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** Files by their paths: as texts, or as bytes. */
+/** Files by path: as texts, or as bytes. */
 export type Files = Record<string, string | Uint8Array>;
 
 const bytesOf = (content: string | Uint8Array): Uint8Array =>
   typeof content === "string" ? new TextEncoder().encode(content) : content;
 
-/** The list of these files, and all their bytes one after the other. */
+/** Returns the list of these files, and all their bytes one after the other. */
 export const packed = (files: Files, mode: "644" | "755" = "644"): { list: ArtifactFile[]; bytes: Uint8Array } => {
   const contents = Object.values(files).map(bytesOf);
   const list = Object.keys(files).map((path, index) => {

@@ -10,11 +10,11 @@ interface Sender {
   token: string;
 }
 
-/** What a grant names: Workers of the release before and after read it too. */
+/** The fields of a grant. Workers of the previous and the next release read it too. */
 export const grantClaims = (grant: string): string[] =>
   Object.keys(JSON.parse(Buffer.from(grant.split(".")[0]!.slice("mrx_".length), "base64url").toString())).sort();
 
-/** Begins an artifact with these files. */
+/** Opens an artifact with these files. */
 export const openArtifact = (agent: Sender, job: Job, name: string, files: Files, more: object = {}) => {
   const { list, bytes } = packed(files);
   return callWithLease(agent, job, "POST", "artifact", {
@@ -49,7 +49,7 @@ export const endArtifact = (
     ...{ "X-Grant": grant, "X-Lease": String(job.lease) },
   });
 
-/** Sends an artifact of one part as an agent does. @returns what the opening answered */
+/** Sends an artifact with one part, as an agent does. @returns the answer to the opening */
 export const sendArtifact = async (
   agent: Sender,
   job: Job,

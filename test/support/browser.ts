@@ -32,7 +32,7 @@ export const startChromium = async (service: string) => {
     headless: true,
     args: FLAGS,
   });
-  // What moves on a page is drawn many times a second, by the processor.
+  // The processor draws moving parts of a page many times a second.
   const open = async (options: BrowserContextOptions = {}): Promise<Browser> => {
     const context = await process.newContext({ reducedMotion: "reduce", ...options });
     context.setDefaultTimeout(PATIENCE_MS);
@@ -45,7 +45,7 @@ export const startChromium = async (service: string) => {
 
 export type Chromium = Awaited<ReturnType<typeof startChromium>>;
 
-/** Collects what a page must never do. */
+/** Collects events that a page must never cause. */
 const watch = (context: BrowserContext, service: string, complaints: string[]): void => {
   context.on("request", (request) => {
     if (!request.url().startsWith(service)) complaints.push(`asked for ${request.url()}`);

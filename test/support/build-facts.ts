@@ -1,6 +1,6 @@
 import type { JobContext } from "../../src/pipeline/prepare/job-context.ts";
 
-/** What a job says of a build that a request made. */
+/** The facts of a job whose build a request created. */
 export const BY_REQUEST = {
   ...{
     event: "api",

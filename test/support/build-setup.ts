@@ -13,7 +13,7 @@ export interface BuildSetup {
   agent: Agent & { token: string };
 }
 
-/** A new organization with what a build needs: a repository, its pipeline and an agent. */
+/** Creates an organization with the needs of a build: a repository, its pipeline and an agent. */
 export const newBuildSetup = async (): Promise<BuildSetup> => {
   const { orgId, admin } = await newOrganization();
   const repository = await newRepository(admin);
@@ -37,7 +37,7 @@ export const completeJob = async (agent: { token: string }, job: Job): Promise<v
   await call(agent.token, "POST", `/build/${job.build.id}/finish`, { status: "succeeded", exitCode: 0 }, headers);
 };
 
-/** Triggers a build, takes its job and finishes it. @throws Error if the agent gets no job */
+/** Triggers a build, polls its job and finishes it. @throws Error if the agent gets no job */
 export const finishNewJob = async ({ admin, pipeline, agent }: BuildSetup, more: object = {}): Promise<Job> => {
   await triggerBuild(admin, pipeline.id, more);
   const answer = await pollOnce(agent);

@@ -12,7 +12,7 @@ interface Caller {
 
 const idOf = (job: Job): string => job.job?.id ?? job.build.id;
 
-/** Asks for these keys, with fallbacks for all. */
+/** Requests these keys, with fallbacks for all. */
 export const findCache = (agent: Caller, job: Job, keys: string[], fallback: string[] = [], codecs = ["gzip"]) =>
   callWithLease(agent, job, "POST", "cache/find", { entries: keys.map((key) => ({ key, fallback })), codecs });
 
@@ -54,14 +54,14 @@ export const endCache = (
     },
   );
 
-/** Asks for another grant of a save that was begun. */
+/** Requests another grant for a save in progress. */
 export const renewCache = (agent: Caller, job: Job, key: string, bytes: Uint8Array, grant: string) => {
   const body = { key, bytes: bytes.length, sha256: sha256(bytes), codec: "gzip" };
   const headers = { "X-Lease": String(job.lease), "X-Grant": grant };
   return call(agent.token, "POST", `/job/${idOf(job)}/cache`, body, headers);
 };
 
-/** Saves an entry of one part as an agent does. */
+/** Saves an entry with one part, as an agent does. */
 export const saveCache = async (agent: Caller, job: Job, key: string, bytes: Uint8Array): Promise<OpenedCache> => {
   const opened = await openCache(agent, job, key, bytes);
   expect(opened, opened.text).toMatchObject({ status: 201 });
@@ -72,7 +72,7 @@ export const saveCache = async (agent: Caller, job: Job, key: string, bytes: Uin
   return opened.body;
 };
 
-/** What a job finds of one key; null where it finds nothing. */
+/** Returns a job's entry for one key; null if it finds none. */
 export const findEntry = async (agent: Caller, job: Job, key: string, fallback: string[] = []) => {
   const answer = await findCache(agent, job, [key], fallback);
   expect(answer, answer.text).toMatchObject({ status: 200 });

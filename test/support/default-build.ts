@@ -1,6 +1,6 @@
 import type { NewBuild } from "../../src/queue/commands/commands.ts";
 
-/** A build as a Worker enqueues it, with the least that a trigger says. */
+/** A build as a Worker enqueues it, with only the required fields of a trigger. */
 export const DEFAULT_BUILD: Omit<NewBuild, "id"> = {
   orgId: "acme",
   repoId: "repo",

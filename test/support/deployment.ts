@@ -6,10 +6,10 @@ import type { AgentPool } from "../../src/objects/pool/agent-pool.ts";
 import worker from "../../src/worker.ts";
 import { type Answer, isJsonText } from "./api.ts";
 
-/** Rate limits are off: a test sends in a second what a caller sends in minutes. */
+/** Rate limits are off: a test sends as much in a second as a caller in minutes. */
 const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
-/** Makes a `call` of the service as if deployed with other secrets or bindings: same code, database and objects. */
+/** Creates a `call` of the service as if deployed with other secrets or bindings: same code, database and objects. */
 export const callDeployedWith = (change: Partial<Env>) => {
   const off = { TOKEN_RATE: UNLIMITED, AGENT_RATE: UNLIMITED, ORGANIZATION_RATE: UNLIMITED };
   const deployed = { ...env, ...off, ...change } as Env;
@@ -38,7 +38,7 @@ export const callDeployedWith = (change: Partial<Env>) => {
   };
 };
 
-/** Gives a running object other secrets or bindings, as a deploy would. */
+/** Gives a running object other secrets or bindings, like a deploy. */
 export const redeploy = (stub: DurableObjectStub<AgentPool> | DurableObjectStub<BuildLog>, change: Partial<Env>) =>
   runInDurableObject(stub as unknown as DurableObjectStub, (object) => {
     const { env: before } = object as unknown as { env: Env };
@@ -48,7 +48,7 @@ export const redeploy = (stub: DurableObjectStub<AgentPool> | DurableObjectStub<
 export const poolStub = (orgId: string) => env.AGENT_POOL.getByName(poolName(orgId));
 export const logStub = (orgId: string, buildId: string) => env.BUILD_LOG.getByName(buildLogName(orgId, buildId));
 
-/** The database, with a function that runs before each batch: there a test can do what happens at the same time. */
+/** Wraps the database with a function that runs before each batch, where a test can simulate simultaneous events. */
 export const databaseWithHook = (before: (statements: number) => Promise<void>): D1Database => {
   const session = (constraint?: string): D1DatabaseSession => {
     const real = env.DB.withSession(constraint);

@@ -23,7 +23,7 @@ export interface EndedBuildRow {
 
 let last = 0;
 
-/** Writes the row of a build that has ended, as its pool does. @returns its id */
+/** Writes the row of an ended build, as its pool does. @returns its id */
 export const writeEndedBuild = async (db: D1Database, build: EndedBuildRow): Promise<string> => {
   const { at, waitedMs = 5000, tookMs = 60_000 } = build;
   last += 1;

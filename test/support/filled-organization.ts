@@ -3,11 +3,11 @@ import { create, newPipeline } from "./api.ts";
 import { type BuildSetup, newBuildSetup, triggerBuild } from "./build-setup.ts";
 
 export interface FilledOrganization extends BuildSetup {
-  /** An id of the organization's own by the noun that its paths begin with. */
+  /** An id of the organization's own record, by the noun that begins its paths. */
   ids: Record<string, string>;
 }
 
-/** An organization with one record of each kind. */
+/** Creates an organization with one record of each kind. */
 export const newFilledOrganization = async (): Promise<FilledOrganization> => {
   const works = await newBuildSetup();
   const { admin, orgId, repository, pipeline, agent } = works;
@@ -39,5 +39,5 @@ export const newFilledOrganization = async (): Promise<FilledOrganization> => {
   return { ...works, ids };
 };
 
-/** The noun of a path that has an id: `/secrets/groups`, `/build`. */
+/** Returns the noun of a path with an id: `/secrets/groups`, `/build`. */
 export const nounOf = ({ path }: Route): string => path.split("/:")[0] ?? "";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 
-/** A browser to start, and what its environment must have beside the usual. */
+/** A browser to start, and the extra variables of its environment. */
 export interface ChromiumProgram {
   executablePath: string;
   env: Record<string, string>;
@@ -11,7 +11,7 @@ export interface ChromiumProgram {
 const NAMES = ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
 const MAC = ["Google Chrome", "Chromium"].map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`);
 
-/** The package's folder, which has a lockfile of its own: most machines never install it. */
+/** The package's folder, which has its own lockfile: most machines never install it. */
 const PACKAGE = join(import.meta.dirname, "../browser");
 const UNPACKED = join(PACKAGE, "node_modules/.cache");
 const FONTS_CONF = join(UNPACKED, "fonts.conf");
@@ -30,14 +30,16 @@ const run = (command: string, args: string[], env: Record<string, string> = {}):
   if (status !== 0) throw new Error(`${MISSING} (${command} failed: ${stderr})`);
 };
 
-/** Unpacks Chromium, its libraries and a font into the temporary folder; the variable asks for the libraries. */
+/** Unpacks Chromium, its libraries and a font into the temporary folder; the variable requests the libraries. */
 const UNPACK = 'const { default: chromium } = await import("@sparticuz/chromium"); await chromium.executablePath();';
 
-/** fonts-conf(5). The package's own names fixed folders; without any font this Chromium crashes at the first form. */
+/**
+ * fonts-conf(5). The package's own file names fixed folders. Without any font this Chromium crashes at the first form.
+ */
 const fontsConf = (fonts: string, cache: string): string =>
   `<?xml version="1.0"?>\n<fontconfig><dir>${fonts}</dir><cachedir>${cache}</cachedir></fontconfig>\n`;
 
-/** The Linux build that the npm package `@sparticuz/chromium` holds: it needs no library of the system's but libc. */
+/** Installs the Linux build in the npm package `@sparticuz/chromium`. The only system library that it needs is libc. */
 const fromNpm = (): ChromiumProgram => {
   const executablePath = join(UNPACKED, "chromium");
   if (!existsSync(executablePath)) {
@@ -53,13 +55,16 @@ const fromNpm = (): ChromiumProgram => {
   return { executablePath, env: environmentOf(executablePath) };
 };
 
-/** Where the program from npm finds its libraries and its font; a system's own Chromium needs nothing. */
+/** Returns where the program from npm finds its libraries and its font. A system's own Chromium needs nothing. */
 const environmentOf = (executablePath: string): Record<string, string> =>
   dirname(executablePath) === UNPACKED
     ? { LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"), FONTCONFIG_FILE: FONTS_CONF }
     : {};
 
-/** `CHROME_PATH`, else what the system has, else on Linux (x64) one from npm. @throws with what to install */
+/**
+ * Finds `CHROME_PATH`, or a browser of the system, or on Linux (x64) one from npm. @throws with instructions to install
+ * one
+ */
 export const findChromium = (): ChromiumProgram => {
   const chosen = process.env.CHROME_PATH;
   if (chosen && !existsSync(chosen)) throw new Error(`CHROME_PATH is ${chosen}, and there is no such program.`);
@@ -69,7 +74,7 @@ export const findChromium = (): ChromiumProgram => {
   return fromNpm();
 };
 
-/** Once for all tests, before the first starts a browser: two at once would install it twice. */
+/** Runs once for all tests, before the first starts a browser. Two at once would install it twice. */
 export const setup = (): void => {
   process.env.CHROME_PATH = findChromium().executablePath;
 };

@@ -10,7 +10,7 @@ import type { Problem } from "../../src/protocol/problem.ts";
 import worker from "../../src/worker.ts";
 import type { Answer } from "./api.ts";
 
-/** A connection that is stored, with its hook as its host knows it. */
+/** A stored connection, with its hook as its host knows it. */
 export interface StoredConnection extends Hook {
   token: string;
   secret: string;
@@ -18,7 +18,7 @@ export interface StoredConnection extends Hook {
 
 const grantOf = (hook: Hook) => loadHookMint(env.TOKEN_KEYS).grant(hook);
 
-/** The hook of a connection under another generation, as its host would know it. */
+/** Returns the hook of a connection under another generation, as its host would know it. */
 export const newHook = async (hook: Hook, generation: number): Promise<StoredConnection> => {
   const other = { ...hook, generation };
   return { ...other, ...(await grantOf(other)) };
@@ -44,7 +44,7 @@ export const newConnection = async (orgId: string, kind: HostKind): Promise<Stor
   return newHook({ orgId, kind, connectionId, generation: 1 }, 1);
 };
 
-/** Makes a repository one of the connection's. */
+/** Adds a repository to the connection. */
 export const attachRepository = async (repoId: string, { connectionId }: Hook): Promise<void> => {
   await env.DB.prepare("UPDATE repository SET connection_id = ? WHERE id = ?").bind(connectionId, repoId).run();
 };
@@ -52,7 +52,7 @@ export const attachRepository = async (repoId: string, { connectionId }: Hook): 
 const hex = (bytes: ArrayBuffer): string =>
   Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
-/** The headers with which a host proves that it knows the secret. */
+/** Returns the headers with which a host proves that it knows the secret. */
 export const signDelivery = async (
   { kind, secret }: Pick<StoredConnection, "kind" | "secret">,
   body: Uint8Array<ArrayBuffer>,
@@ -70,7 +70,7 @@ const EVENT_HEADERS: Record<HostKind, [event: string, delivery: string]> = {
   gitea: ["X-Gitea-Event", "X-Gitea-Delivery"],
 };
 
-/** What a host sends of an event. */
+/** Returns a host's headers for an event. */
 export const eventHeaders = (
   kind: HostKind,
   event: string,
@@ -82,7 +82,7 @@ export const eventHeaders = (
 
 const UNLIMITED: RateLimit = { limit: async () => ({ success: true }) };
 
-/** Sends a request to the service in an environment that differs so much, and waits for all that follows the answer. */
+/** Sends a request to the service in a changed environment, and waits for all work after the answer. */
 export const send = async <T = DeliveryTaken & Problem>(
   path: string,
   init: RequestInit,
@@ -102,7 +102,7 @@ const bytesOf = (body: string | object): Uint8Array<ArrayBuffer> =>
     ? (body as Uint8Array<ArrayBuffer>)
     : new Uint8Array(new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body)));
 
-/** Delivers a body with the host's proof. `headers` are those of the event. */
+/** Delivers a body with the host's proof. `headers` are the event's. */
 export const deliver = async (
   hook: StoredConnection,
   headers: Record<string, string>,
@@ -114,6 +114,6 @@ export const deliver = async (
   return send(`/hook/${hook.token}`, { method: "POST", headers: { ...headers, ...proof }, body: bytes }, change);
 };
 
-/** What the list of deliveries has of a connection. */
+/** Reads the list of a connection's deliveries. */
 export const readDeliveryNotes = ({ orgId, connectionId }: Hook): Promise<DeliveryNote[]> =>
   (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(gitHostName(orgId, connectionId)).deliveries(200);

@@ -21,7 +21,7 @@ interface Seen {
 
 export const HOST_TOKEN = "canary-token-of-the-git-host";
 
-/** A git host that only this test knows: the Worker finds it at `webUrl`. */
+/** Creates a git host that only this test knows. The Worker finds it at `webUrl`. */
 export const newHost = async (settings: Partial<HostSettings> & Pick<HostSettings, "kind">) => {
   const name = `${settings.kind}-${crypto.randomUUID()}.example`;
   const control = async (change?: Partial<HostSettings>): Promise<Seen> => {

@@ -1,13 +1,13 @@
-/* Deliveries of GitHub, as small as the service reads them. */
+/* Deliveries of GitHub, with only the fields that the service reads. */
 
 export const SHA = (digit: string): string => digit.repeat(40);
 
 const ZEROS = "0".repeat(40);
 
-/** When the first of these events happened: a close is remembered for days alone. */
+/** When the first of these events happened. A close is remembered only for days. */
 const BEGAN = Math.floor(Date.now() / 1000) * 1000 - 3_600_000;
 
-/** The time of an event so many seconds later, as GitHub writes it. */
+/** Returns the time of an event this many seconds later, as GitHub writes it. */
 export const hostTime = (seconds = 0): string => new Date(BEGAN + seconds * 1000).toISOString().replace(".000", "");
 
 interface HostRepository {
@@ -20,7 +20,7 @@ const repositoryOf = ({ id = 1, fullName = "acme/app-1", defaultBranch = "main" 
   ...{ id, full_name: fullName, default_branch: defaultBranch },
 });
 
-/** A change of the repository itself, of which `changes` says what was before. */
+/** Returns a change of the repository itself. `changes` has the previous values. */
 export const repositoryEvent = (action: string, changes: object, repository: HostRepository = {}) => ({
   ...{ action, changes, repository: repositoryOf(repository), sender: { login: "ann" } },
 });
@@ -31,11 +31,11 @@ interface PushFacts extends HostRepository {
   message?: string;
   files?: string[];
   sender?: string;
-  /** Of the commit. */
+  /** The commit's author. */
   author?: string;
 }
 
-/** A push of a branch or a tag; a deletion where `sha` is null. */
+/** Returns a push of a branch or a tag; a deletion if `sha` is null. */
 export const newPush = (
   sha: string | null,
   {
@@ -68,13 +68,13 @@ interface PullFacts extends HostRepository {
   labels?: string[];
   author?: string;
   sender?: string;
-  /** What GitHub says of the author: MEMBER, CONTRIBUTOR. */
+  /** GitHub's word for the author: MEMBER, CONTRIBUTOR. */
   association?: string;
-  /** `open` or `closed`; a host may not tell it. */
+  /** `open` or `closed`; a host may omit it. */
   state?: string;
 }
 
-/** A change of a pull request of the repository itself, or of a fork: of the repository with the id `forkOf`. */
+/** Returns a change of a pull request of the repository itself, or of a fork: the repository with the id `forkOf`. */
 export const newPull = (action: string, sha: string, facts: PullFacts = {}) => {
   const { number = 7, branch = "topic", base = "main", forkOf = facts.id ?? 1, title = "Add it" } = facts;
   const { updatedAt = hostTime(), before, draft = false, author = "ann", sender = "ann" } = facts;
@@ -90,7 +90,7 @@ export const newPull = (action: string, sha: string, facts: PullFacts = {}) => {
   };
 };
 
-/** What a merge queue says of a commit that it tries. */
+/** Returns a merge queue's event about a commit that it tests. */
 export const newMergeGroup = (action: string, sha: string, ref = "refs/heads/gh-readonly-queue/main/pr-7-abc") => ({
   ...{ action, repository: repositoryOf(), sender: { login: "github-merge-queue[bot]" } },
   merge_group: { head_ref: ref, head_sha: sha, base_ref: "refs/heads/main", base_sha: SHA("0") },

@@ -2,7 +2,7 @@ import type { HostKind } from "../../src/protocol/connection.ts";
 import { bodyWith } from "./deliveries/bodies.ts";
 import { hostTime, newPull, newPush, SHA } from "./host-events.ts";
 
-/* What people do at each host, as deliveries about the repository with the id 1. */
+/* People's actions at each host, as deliveries about the repository with the id 1. */
 
 interface Pushed {
   ref: string;
@@ -22,7 +22,7 @@ interface PullEvent {
   author: string;
   draft?: boolean;
   labels?: string[];
-  /** GitHub's alone: the fork that it is of, and what GitHub says of its author. */
+  /** Only for GitHub: the fork of the pull request, and GitHub's word for its author. */
   forkOf?: number;
   association?: string;
   /** The order of the events. */

@@ -1,4 +1,4 @@
-/** What a hostile text tries to do to the page. */
+/** The action that a hostile text attempts on the page. */
 export const RUN = "window.__ran=1";
 
 /** Texts that become markup, script, style or links on a page that does not escape them. */

@@ -3,7 +3,7 @@ import type { Build } from "../../src/protocol/build.ts";
 import { FEATURES, type Job } from "../../src/protocol/jobs.ts";
 import { type Answer, call } from "./api.ts";
 
-/** The commit of every build that these helpers plan. */
+/** The commit of every build that these functions plan. */
 export const COMMIT = "c".repeat(40);
 
 interface Caller {
@@ -15,7 +15,7 @@ interface Caller {
 export const pollForJobs = (agent: Caller, features: string = FEATURES.join(",")): Promise<Answer<Job>> =>
   call<Job>(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`, undefined, { "X-Agent-Features": features });
 
-/** A call about what the agent holds, under its lease. */
+/** Sends a call about the agent's job, under its lease. */
 export const callWithLease = (
   agent: Caller,
   { job, build, lease }: Job,
@@ -24,7 +24,7 @@ export const callWithLease = (
   body?: unknown,
 ) => call(agent.token, method, `/job/${job?.id ?? build.id}/${verb}`, body, { "X-Lease": String(lease) });
 
-/** Takes what waits for the agent and starts it. @throws Error where there is nothing */
+/** Polls the agent's next job and starts it. @throws Error if there is no job */
 export const startNextJob = async (agent: Caller): Promise<Job> => {
   const { status, body, text } = await pollForJobs(agent);
   if (status !== 200) throw new Error(`the agent got nothing: ${status} ${text}`);
@@ -32,7 +32,7 @@ export const startNextJob = async (agent: Caller): Promise<Job> => {
   return body;
 };
 
-/** Sends the file of the build that the agent holds. */
+/** Sends the file of the agent's build. */
 export const sendPlan = (agent: Caller, job: Job, text: string, more: object = {}) =>
   call(
     agent.token,
@@ -42,7 +42,9 @@ export const sendPlan = (agent: Caller, job: Job, text: string, more: object = {
     { "X-Lease": String(job.lease) },
   );
 
-/** Takes the root of the next build and plans it from this file. @returns its id, and the ids of its jobs by their keys */
+/**
+ * Polls the first job of the next build and plans it from this file. @returns its id, and the ids of its jobs by key
+ */
 export const planNextBuild = async (agent: Caller, text: string) => {
   const root = await startNextJob(agent);
   const answer = await sendPlan(agent, root, text);
@@ -51,7 +53,7 @@ export const planNextBuild = async (agent: Caller, text: string) => {
   return { root, buildId: root.build.id, ids: Object.fromEntries(jobs.map(({ id, key }) => [key, id])) };
 };
 
-/** Takes the next job, starts it and reports its result. */
+/** Polls the next job, starts it and reports its result. */
 export const finishNextJob = async (
   agent: Caller,
   result: object = { status: "succeeded", exitCode: 0 },
@@ -62,6 +64,6 @@ export const finishNextJob = async (
   return job;
 };
 
-/** The statuses of a build's jobs by their keys. */
+/** Returns the statuses of a build's jobs by key. */
 export const jobStatuses = ({ jobs }: Build): Record<string, string> =>
   Object.fromEntries((jobs ?? []).map(({ key, status }) => [key, status]));

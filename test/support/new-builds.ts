@@ -5,7 +5,7 @@ import { sendArtifact } from "./artifacts.ts";
 import { newBuildSetup, triggerBuild } from "./build-setup.ts";
 import { callWithLease, planNextBuild, startNextJob } from "./jobs.ts";
 
-/** A build of one job that its agent runs. */
+/** Creates a build with one job that its agent runs. */
 export const newStartedBuild = async () => {
   const setup = await newBuildSetup();
   await triggerBuild(setup.admin, setup.pipeline.id);
@@ -13,7 +13,7 @@ export const newStartedBuild = async () => {
   return { ...setup, job, id: job.build.id };
 };
 
-/** A build of one job that has left an artifact, and has ended with this result. */
+/** Creates a build with one job that has an artifact and ended with this result. */
 export const newBuildWithArtifact = async (
   files: Files,
   name = "report",
@@ -26,14 +26,14 @@ export const newBuildWithArtifact = async (
   return { ...setup, opened };
 };
 
-/** A build of several jobs from this file, planned. */
+/** Creates a build with several planned jobs from this file. */
 export const newPlannedBuild = async (file: string) => {
   const setup = await newBuildSetup();
   await triggerBuild(setup.admin, setup.pipeline.id);
   return { ...setup, ...(await planNextBuild(setup.agent, file)) };
 };
 
-/** The path of a file of an artifact. */
+/** Returns the path of a file of an artifact. */
 export const contentPath = (jobId: string, name: string, path: string): string =>
   `/job/${jobId}/artifact/${encodeURIComponent(name)}/content/${path.split("/").map(encodeURIComponent).join("/")}`;
 

@@ -22,7 +22,7 @@ export const methodsOf = (kind: Kind): string[] => {
   return names.filter((name) => !HANDLERS.includes(name) && !isForAllReleases(name));
 };
 
-/** The stub as the platform makes it, which only calls that say the release get through. */
+/** Returns the platform's own stub, which accepts only calls that name the release. */
 export const bareStub = (kind: Kind, name: string): DurableObjectStub =>
   Object.getPrototypeOf(env[kind]).getByName.call(env[kind], name);
 
@@ -47,7 +47,7 @@ export const callObjectsByName = (): void => {
   }
 };
 
-/** Objects of a test's own. The service calls their methods as it calls those of real ones. */
+/** Creates a test's own objects. The service calls their methods like those of real ones. */
 export const fakeObjects = <N>(objectOf: (name: string) => object): N => {
   const getByName = (name: string) => {
     const object = objectOf(name) as Calls;
@@ -57,7 +57,9 @@ export const fakeObjects = <N>(objectOf: (name: string) => object): N => {
   return { getByName } as N;
 };
 
-/** Objects of a release before 0.14.0: their methods are called by name, and what is called by name is listed. */
+/**
+ * Creates objects of a release older than 0.14.0. Their methods are called by name, and the called names are listed.
+ */
 export const earlierObjects = <K extends Kind>(kind: K) => {
   const called: string[] = [];
   const objects = new Proxy(env[kind], {

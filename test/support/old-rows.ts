@@ -1,4 +1,4 @@
-/** How many rows of each kind to write. All of them are of one organization, a thousand a day, the newest on `until`. */
+/** How many rows of each kind to write. All belong to one organization, a thousand a day, the newest on `until`. */
 export interface OldRows {
   orgId: string;
   /** Milliseconds since 1970: the time of the newest row. */
@@ -10,7 +10,7 @@ export interface OldRows {
 
 const MS_A_ROW = 86_400;
 
-/** `n` from 0, with the time `ms` and an id that begins with it, as UUIDs of version 7 do. */
+/** Generates `n` from 0, with the time `ms` and an id that begins with it, as UUIDs of version 7 do. */
 const series = (count: number, until: number): string => `WITH RECURSIVE series (n, ms) AS (
     SELECT 0, ${until} UNION ALL SELECT n + 1, ms - ${MS_A_ROW} FROM series WHERE n + 1 < ${count}
   ), named AS (
@@ -19,7 +19,7 @@ const series = (count: number, until: number): string => `WITH RECURSIVE series 
     FROM series
   )`;
 
-/** Writes rows that retention finds. */
+/** Writes rows for retention. */
 export const writeOldRows = async (db: D1Database, rows: OldRows): Promise<void> => {
   const { orgId, until } = rows;
   const insert = async (into: string, columns: string, count = 0) => {

@@ -1,11 +1,13 @@
-/** A wrong rule in the place of a right one: a piece of text that this file of the repository has once. */
+/** A wrong rule that replaces a right one: a text that this file of the repository has exactly once. */
 export interface PlantedRule {
   file: string;
   right: string;
   wrong: string;
 }
 
-/** The text of the file with the wrong rule. @throws where it does not have the right one, or has it several times */
+/**
+ * Returns the text of the file with the wrong rule. @throws if it does not have the right one, or has it several times
+ */
 export const plant = (text: string, { file, right, wrong }: PlantedRule): string => {
   const times = text.split(right).length - 1;
   if (times !== 1) throw new Error(`${file} must have this rule once, and has it ${times} times: ${right}`);

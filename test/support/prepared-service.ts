@@ -2,9 +2,9 @@ import { join } from "node:path";
 
 const VARIABLE = "MILLRACE_TEST_SERVICE";
 
-/** What the tests of a run share: it is made once before them. Programs beside the tests have none, and make their own. */
+/** The shared parts of a test run, created once before the tests. Other programs create their own. */
 interface PreparedService {
-  /** The settings of wrangler.toml, but what [build] makes is there already. */
+  /** The settings of wrangler.toml, except that the output of [build] already exists. */
   config: string;
   /** A state folder to copy, whose database has all migrations. */
   state: string;
@@ -23,7 +23,7 @@ export const preparedService = (): PreparedService | null => {
   return folder === undefined ? null : preparedIn(folder);
 };
 
-/** Tells the tests that come. */
+/** Announces it to later tests. */
 export const announcePrepared = (folder: string): void => {
   process.env[VARIABLE] = folder;
 };

@@ -4,7 +4,7 @@ export interface Statement {
   values: unknown[];
 }
 
-/** The same database, which also adds every statement of a batch to `statements`. Where that throws, the batch fails. */
+/** Wraps the database to add every statement of a batch to `statements`. If that throws, the batch fails. */
 export const recordStatements = (db: D1Database, statements: Pick<Statement[], "push">): D1Database => {
   const sent = new WeakMap<D1PreparedStatement, Statement>();
   const noted = (statement: D1PreparedStatement, sql: string, values: unknown[]): D1PreparedStatement => {
@@ -40,7 +40,7 @@ export const recordStatements = (db: D1Database, statements: Pick<Statement[], "
 
 const REAL = Symbol("the statement itself");
 
-/** The steps of `EXPLAIN QUERY PLAN` for the statement. */
+/** Returns the steps of `EXPLAIN QUERY PLAN` for the statement. */
 export const queryPlan = async (db: D1Database, { sql, values }: Statement): Promise<string[]> => {
   const { results } = await db
     .prepare(`EXPLAIN QUERY PLAN ${sql}`)

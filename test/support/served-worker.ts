@@ -19,7 +19,7 @@ export interface ServedWorker {
   newOrganization(id: string): Promise<Client>;
   /** Runs the upkeep, as the cron trigger does each minute. */
   runUpkeep(): Promise<void>;
-  /** Ends it at once, as a kill does. */
+  /** Ends it at once, like a kill. */
   stop(): Promise<void>;
 }
 
@@ -62,23 +62,23 @@ export interface ServeOptions {
   requestsPerMinute?: number;
   /** Path of another module to serve instead of the Worker. */
   entry?: string;
-  /** Path of a bundle to serve as it is. */
+  /** Path of a bundle to serve unchanged. */
   script?: string | undefined;
   /** Path of the settings of another release, whose module is bundled. */
   config?: string | undefined;
-  /** Whether the static files are served too. Without them a request takes one step less. */
+  /** Whether to serve the static files too. Without them a request takes one step less. */
   hasAssets?: boolean;
-  /** Folder in which the state is kept for a later service; by default that of a new service, for this one alone. */
+  /** Folder that keeps the state for a later service. By default the state belongs only to this new service. */
   stateFolder?: string;
   port?: number;
   inspectorPort?: number | undefined;
-  /** Takes what the Worker prints. By default its errors are printed. */
+  /** Receives the Worker's output. By default its errors are printed. */
   print?: (text: string, level: string) => void;
 }
 
 const printError = (text: string, level: string): void => void (level === "error" && console.error(text));
 
-/** The module to serve, bundled unless that was done before all tests. */
+/** Returns the module to serve, and bundles it unless that was done before all tests. */
 const scriptOf = (folder: string, { main }: WorkerSettings, { entry, config }: ServeOptions): string => {
   if (config !== undefined) return main;
   return (entry === undefined && preparedService()?.script) || bundle(join(folder, "bundle"), entry);
@@ -135,7 +135,7 @@ export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWo
   };
 };
 
-/** Where the tests have prepared a migrated database, the state begins with it. */
+/** Uses the tests' prepared, migrated database as the initial state, if there is one. */
 export const newState = (folder: string): string => {
   const prepared = preparedService();
   if (prepared) cpSync(prepared.state, folder, { recursive: true });

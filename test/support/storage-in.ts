@@ -2,7 +2,7 @@ import { existsSync, statfsSync } from "node:fs";
 
 export type Storage = "memory" | "disk";
 const MEMORY = "/dev/shm";
-/** Bytes that all tests and a bench need at most. Containers often have 64 MB of it. */
+/** The most bytes that all tests and a bench need. Containers often have 64 MB of it. */
 const ENOUGH = 4e9;
 
 const hasMemory = (): boolean => {
@@ -12,9 +12,8 @@ const hasMemory = (): boolean => {
 };
 
 /**
- * From now on what this process begins to serve keeps its state in memory, if the machine can. On a disk, a local
- * workerd syncs each commit on the thread that serves all requests: this would measure the disk, and Cloudflare does
- * not do it.
+ * From now on, services of this process keep their state in memory, if the machine can. On a disk, a local workerd
+ * syncs each commit on the thread that serves all requests. This would measure the disk, which Cloudflare does not do.
  */
 export const storeInMemory = (): void => {
   if (hasMemory()) process.env.TMPDIR = MEMORY;

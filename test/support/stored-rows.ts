@@ -10,7 +10,7 @@ const tables = async (): Promise<string[]> => {
   return results.map(({ name }) => name);
 };
 
-/** Every row in D1 and in the pools of these organizations as text, without the time of a token's last use. */
+/** Returns every row in D1 and in the pools of these organizations as text, without the time of a token's last use. */
 export const storedRows = async (...orgIds: string[]): Promise<string> => {
   const inD1 = await env.DB.batch((await tables()).map((name) => env.DB.prepare(`SELECT * FROM ${name}`)));
   const pools = orgIds.map((orgId) =>

@@ -1,13 +1,13 @@
 import { env } from "cloudflare:workers";
 import { firstIdAt } from "../../src/domain/id-range.ts";
 
-/** A build as its pool told D1, by the names of the columns. */
+/** A build's row in D1, by the names of the columns. */
 export type SummaryRow = Record<string, string | number | null> & { id: string; queued_at: number };
 
-/** The id of a build that was triggered at this time. */
+/** Returns the id of a build that was triggered at this time. */
 const idAt = (at: number): string => firstIdAt(at).slice(0, 24) + crypto.randomUUID().slice(24);
 
-/** Writes the row of a build that ended, unless `more` says something else. */
+/** Writes the row of an ended build, unless `more` overrides that. */
 export const writeSummary = async (orgId: string, more: Record<string, string | number | null> = {}) => {
   const queuedAt = Number(more.queued_at ?? Date.now());
   const row: SummaryRow = {

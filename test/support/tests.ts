@@ -1,16 +1,16 @@
 import type { ReportedTest } from "../../src/protocol/test-report.ts";
 
-/** An id of a test as agents make it. */
+/** Returns a test's id in the agents' format. */
 export const testId = (number: number): string => number.toString(16).padStart(16, "0");
 
-/** A test that failed, but for what is said. */
+/** Returns a failed test with these changes. */
 export const reportedTest = (number: number, more: Partial<ReportedTest> = {}): ReportedTest => ({
   ...{ id: testId(number), suite: "math", className: "Sum", name: `adds ${number}`, file: "sum.ts", line: 7 },
   ...{ seconds: 0.5, outcome: "failed", tries: 1, isFlaky: false, message: "1 is not 2", text: "at sum.ts:7" },
   ...more,
 });
 
-/** A report of these tests among so many that passed. */
+/** Returns a report of these tests and this many passed ones. */
 export const testReport = (tests: ReportedTest[], passedToo: number = 10, more: object = {}) => {
   const number = (wanted: (test: ReportedTest) => boolean): number => tests.filter(wanted).length;
   return {

@@ -47,14 +47,17 @@ const STRICT = [
   "bundler",
 ];
 
-/** The compiler's errors for a file in the folder of the generated code. The generators' own takes five times as long. */
+/**
+ * Returns the compiler's errors for a file in the folder of the generated code. The generators' own compiler takes five
+ * times as long.
+ */
 const compile = async (file: string): Promise<string[]> => {
   const types = ["--allowImportingTsExtensions", "--typeRoots", join(ROOT, "node_modules/@types"), "--types", "node"];
   const { printed } = await runNode([join(ROOT, "node_modules/typescript/bin/tsc"), ...STRICT, ...types, file]);
   return printed.split("\n").filter((line) => line.includes("error"));
 };
 
-/** The compiler's errors when real answers get the types that are generated for their operation and status. */
+/** Returns the compiler's errors when real answers get the types generated for their operation and status. */
 export const typeErrors = async (description: ApiDescription, exchanges: Exchange[]): Promise<string[]> => {
   await generateTypes(description);
   const lines = exchanges.map(({ operation, status, answer, responseHeaders }, index) => {
@@ -67,7 +70,7 @@ export const typeErrors = async (description: ApiDescription, exchanges: Exchang
   return compile("answers.ts");
 };
 
-/** The programs in docs/clients.md, in their order. */
+/** Returns the programs in docs/clients.md, in order. */
 const documentedPrograms = (): string[] =>
   [...readFileSync(join(ROOT, "docs/clients.md"), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(
     ([, text = ""]) => text,

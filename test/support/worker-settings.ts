@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { parse } from "smol-toml";
 
-/** What the tests need of a `wrangler.toml`, with absolute paths. */
+/** The parts of a `wrangler.toml` that tests need, with absolute paths. */
 export interface WorkerSettings {
   name: string;
   main: string;

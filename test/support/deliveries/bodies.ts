@@ -2,14 +2,14 @@ import * as gitea from "./gitea.ts";
 import * as github from "./github.ts";
 import * as gitlab from "./gitlab.ts";
 
-/** A value of JSON at which tests change fields without asking what is there. */
+/** A JSON value whose fields tests change without checks. */
 // biome-ignore lint/suspicious/noExplicitAny: the bodies of three hosts.
 export type Changeable = any;
 
 const BODIES = { ...github, ...gitlab, ...gitea };
 export type BodyName = keyof typeof BODIES;
 
-/** The body of a delivery as a host sends it, after a change. */
+/** Returns the body of a delivery as a host sends it, after a change. */
 export const bodyWith = (name: BodyName, change: (body: Changeable) => void = () => {}): Changeable => {
   const body: Changeable = BODIES[name]();
   change(body);

@@ -6,7 +6,7 @@ const HEAD = "2".repeat(40);
 const BEFORE = "1".repeat(40);
 const PULL_HEAD = "3".repeat(40);
 
-/** A delivery, what is understood of it, and whether it makes a build where everything is built but forks. */
+/** A delivery, the expected arrival, and whether it triggers a build if everything except forks is built. */
 export interface Delivery {
   title: string;
   kind: HostKind;
@@ -160,7 +160,7 @@ const GITHUB: Row[] = [
     acts("destroyed"),
     { kind: "merge-group", action: "gone" },
   ],
-  ["a branch that is told twice", "create", "githubPush", begins, IGNORED],
+  ["a branch that arrives twice", "create", "githubPush", begins, IGNORED],
 ];
 
 const GITLAB: Row[] = [
@@ -277,7 +277,7 @@ const deliveriesOf = (kind: HostKind, rows: Row[]): Delivery[] =>
     arrival: arrival === IGNORED ? arrival : { repository: REPOSITORIES[kind], ...arrival },
   }));
 
-/** One of each that hosts tell, by what they write about it. */
+/** One delivery of each kind that hosts send, titled by their documentation. */
 export const DELIVERIES: Delivery[] = [
   ...deliveriesOf("github", GITHUB),
   ...deliveriesOf("gitlab", GITLAB),

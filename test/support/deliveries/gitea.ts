@@ -1,4 +1,4 @@
-/* Bodies as Gitea and Forgejo send them, with fields that the service does not read. */
+/* Bodies as Gitea and Forgejo send them, including fields that the service does not read. */
 
 const ANN = { id: 3, login: "ann", full_name: "Ann Miller", username: "ann", email: "ann@millwork.example" };
 const repository = () => ({

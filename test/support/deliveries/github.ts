@@ -1,4 +1,4 @@
-/* Bodies as GitHub sends them, with fields that the service does not read. */
+/* Bodies as GitHub sends them, including fields that the service does not read. */
 
 const OWNER = { login: "millwork", id: 41, node_id: "O_41", type: "Organization", site_admin: false };
 const ANN = { login: "ann", id: 501, node_id: "U_501", type: "User", site_admin: false };

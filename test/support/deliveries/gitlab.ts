@@ -1,4 +1,4 @@
-/* Bodies as GitLab sends them, with fields that the service does not read. */
+/* Bodies as GitLab sends them, including fields that the service does not read. */
 
 const project = () => ({
   ...{ id: 8002, name: "Gears", description: "", web_url: "https://gitlab.com/millwork/parts/gears" },
@@ -30,7 +30,7 @@ export const gitlabPush = () => {
   };
 };
 
-/** Of an annotated tag: `after` is the object of the tag. */
+/** For an annotated tag: `after` is the tag's object. */
 export const gitlabTag = () => ({
   ...pushed("tag_push", "refs/tags/v2", "0".repeat(40), "9".repeat(40), "2".repeat(40)),
   ...{ commits: [{ ...commit("2".repeat(40), "Oil the gears\n"), added: [], modified: [], removed: [] }] as object[] },

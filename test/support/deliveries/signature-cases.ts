@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { HostKind } from "../../../src/protocol/connection.ts";
 
-/** What somebody sends to a hook, and whether its host sent it. */
+/** A request to a hook, and whether its host sent it. */
 export interface SignatureCase {
   title: string;
   kind: HostKind;
@@ -15,7 +15,7 @@ const bytes = (text: string) => Uint8Array.from(new TextEncoder().encode(text));
 const TEXT = '{"ref":"refs/heads/main","who":"Zo\u00eb \u2615"}';
 const BODY = bytes(TEXT);
 const OTHER = bytes('{"ref":"refs/heads/evil"}');
-/** A body that is no text. */
+/** A body that is not text. */
 const BYTES = Uint8Array.from({ length: 64 }, (_, index) => 255 - index);
 
 const mac = (body: Uint8Array, { secret = SECRET, hash = "sha256", form = "hex" as "hex" | "base64" } = {}): string =>

@@ -6,7 +6,7 @@ const NAMES: Record<HostKind, [event: string, delivery: string]> = {
   gitea: ["X-Gitea-Event", "X-Gitea-Delivery"],
 };
 
-/** The headers of a delivery, without its proof. */
+/** Returns the headers of a delivery, without its proof. */
 export const signedHeaders = (kind: HostKind, event: string, delivery: string): Record<string, string> => {
   const [eventName, deliveryName] = NAMES[kind];
   return { "Content-Type": "application/json", [eventName]: event, [deliveryName]: delivery };

@@ -4,11 +4,11 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/* Writes `github.json`: of GitHub's own description, which is 13 MB long, what the service asks. */
+/* Writes `github.json`: the part of GitHub's own description, which has 13 MB, that the service uses. */
 
 const PACKAGE = {
   name: "@octokit/openapi@23.0.2",
-  /** Of the package's tarball. */
+  /** The hash of the package's tarball. */
   sha512: "pV8M7L9GY23AybNvTmo2nyjmpmnt6+2sRE/tqr0ZLQcPS4lnw7u5eZGNmwRNkBC3D7gZXbFx5AHzLUVRBXGDhg==",
 };
 
@@ -51,7 +51,7 @@ const at = (description: Json, reference: string): Json =>
     .split("/")
     .reduce((inner, name) => inner[name.replaceAll("~1", "/").replaceAll("~0", "~")], description);
 
-/** Puts what references name in their places, and leaves out what is for people. */
+/** Resolves references, and omits texts for people. */
 const resolved = (description: Json, schema: Json): Json => {
   if (Array.isArray(schema)) return schema.map((inner) => resolved(description, inner));
   if (typeof schema !== "object" || schema === null) return schema;
@@ -62,11 +62,11 @@ const resolved = (description: Json, schema: Json): Json => {
   );
 };
 
-/** Here the names are those of fields: one may be called as a keyword is. */
+/** These names are fields: one may have the name of a keyword. */
 const fields = (description: Json, properties: Json): Json =>
   Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, resolved(description, inner)]));
 
-/** @throws where GitHub does not describe it */
+/** @throws if GitHub does not describe it */
 const operationOf = (description: Json, path: string, method: string): Json => {
   const operation = description.paths[path]?.[method];
   if (!operation) throw new Error(`GitHub does not describe ${method} ${path}.`);

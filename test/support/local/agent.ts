@@ -63,7 +63,7 @@ export const startAgent = async (
   return startRegistered(state, options);
 };
 
-/** Starts the registered agent of the folder `state`; `program` may be that of another release. */
+/** Starts the registered agent of the folder `state`. `program` may belong to another release. */
 export const startRegistered = (
   state: string,
   { start = [], program = testedAgent(), preload }: { start?: string[]; program?: string; preload?: string[] },

@@ -2,13 +2,16 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** An HTTP proxy on loopback at which a test stops single calls: on their way to the service, or their answer's way back. */
+/**
+ * An HTTP proxy on loopback with which a test stops single calls, on their way to the service or on their answer's way
+ * back.
+ */
 export class CallProxy {
-  /** Whether a call, named as `POST /path`, reaches the service. Otherwise its connection breaks off. */
+  /** Decides whether a call, named like `POST /path`, reaches the service. Otherwise its connection breaks. */
   passes: (call: string) => boolean = () => true;
-  /** Whether the answer of a call comes back to the caller. Otherwise the connection breaks off. */
+  /** Decides whether the answer of a call reaches the caller. Otherwise the connection breaks. */
   returns: (call: string) => boolean = () => true;
-  /** The status that a call is answered with in place of the service; null where the service answers. */
+  /** Returns the status of the proxy's own answer to a call; null if the service answers. */
   refuses: (call: string) => number | null = () => null;
   readonly #target: number;
   readonly #server = createServer((incoming, response) => this.#pass(incoming, response));
@@ -20,7 +23,7 @@ export class CallProxy {
     this.#server.on("upgrade", (incoming, client, head) => this.#upgrade(incoming, client as Socket, head));
   }
 
-  /** Starts one in front of a port of this machine. */
+  /** Starts a proxy in front of a port of this machine. */
   static async to(target: number): Promise<CallProxy> {
     const proxy = new CallProxy(target);
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));

@@ -10,7 +10,7 @@ export const watchCommandLines = (): { seen: Set<string>; stop(): void } => {
       try {
         seen.add(readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " "));
       } catch {
-        // It ended between the two.
+        // The process ended in between.
       }
     }
   };

@@ -8,7 +8,7 @@ import { newState } from "../served-worker.ts";
 import { freePort } from "./free-port.ts";
 import type { LocalService } from "./service.ts";
 
-/** Starts `wrangler dev`, as `npm start` does: of all services of the tests it takes the longest to start and to answer. */
+/** Starts `wrangler dev`, as `npm start` does. It is the slowest service of the tests to start and to answer. */
 export const startDevelopmentService = async (): Promise<
   Pick<LocalService, "url" | "folder" | "newOrganization" | "remove">
 > => {

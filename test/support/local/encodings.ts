@@ -1,11 +1,11 @@
-/** The base64 of a text after `before` other bytes: only the characters that do not depend on these bytes. */
+/** Returns the base64 of a text after `before` other bytes: only the characters that do not depend on these bytes. */
 const base64After = (text: string, before: number): string => {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
   const whole = bytes.subarray(0, bytes.length - (bytes.length % 3)).toString("base64");
   return whole.slice(before === 0 ? 0 : 4);
 };
 
-/** The encodings in which a leaked text may appear. */
+/** Returns the encodings in which a leaked text may appear. */
 export const encode = (text: string): Record<string, string> => ({
   raw: text,
   "base64 at 0": base64After(text, 0),
@@ -17,7 +17,7 @@ export const encode = (text: string): Record<string, string> => ({
   json: JSON.stringify(text).slice(1, -1),
 });
 
-/** Which of the texts the bytes contain, with the encoding. */
+/** Finds the texts that the bytes contain, with the encoding. */
 export const findEncoded = (bytes: Buffer | string, texts: Record<string, string>): string[] =>
   Object.entries(texts).flatMap(([name, text]) =>
     Object.entries(encode(text)).flatMap(([encoding, form]) => (bytes.includes(form) ? [`${name} ${encoding}`] : [])),

@@ -1,6 +1,8 @@
 import { createServer } from "node:net";
 
-/** Each test worker has its own range, below the ephemeral ports: parallel test files never take the same port. */
+/**
+ * Each test worker has its own range, below the ephemeral ports, so that parallel test files never use the same port.
+ */
 const PORTS = 1_000;
 const FIRST_PORT = 20_000 + Number(process.env.VITEST_POOL_ID ?? 0) * PORTS;
 let next = Math.floor(Math.random() * PORTS);

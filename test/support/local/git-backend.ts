@@ -12,7 +12,10 @@ interface Backend {
   isOld?: boolean;
 }
 
-/** Answers a request for a repository by `git http-backend`. @param onDone Called when git is done, before the answer. */
+/**
+ * Answers a request for a repository with `git http-backend`. @param onDone Called when git has finished, before the
+ * answer.
+ */
 export const serveGit = async (
   { root, user, isOld = false }: Backend,
   request: IncomingMessage,

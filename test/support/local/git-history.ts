@@ -16,7 +16,7 @@ export const addHistory = (folder: string, commits: number, files = 0): void => 
   execFileSync("git", ["reset", "--quiet", "--hard"], { cwd: folder });
 };
 
-/** A few kilobytes that compress like source code. */
+/** Returns a few kilobytes that compress like source code. */
 const textOf = (file: number, version: number): string =>
   Array.from({ length: 200 }, (_, line) => {
     const changed = line === version % 200 ? ` at ${version}` : "";

@@ -9,7 +9,9 @@ export interface GitServer {
   close(): Promise<void>;
 }
 
-/** Serves the repositories below `root` by `git http-backend`, with basic authentication. `isOld`: protocol version 0. */
+/**
+ * Serves the repositories below `root` with `git http-backend`, with basic authentication. `isOld`: protocol version 0.
+ */
 export const startGitServer = async (
   root: string,
   user: string,

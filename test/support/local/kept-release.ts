@@ -10,7 +10,7 @@ export interface Release {
   agent: string;
 }
 
-/** Unpacks service, agent and migrations of a release that is kept in the folder `kept`. */
+/** Unpacks service, agent and migrations of a release in the folder `kept`. */
 export const unpackRelease = (kept: string, folder: string): Release => {
   const unpack = (name: string, to: string): void =>
     writeFileSync(join(folder, to), gunzipSync(readFileSync(join(kept, name))));

@@ -6,7 +6,7 @@ import { type RunningAgent, startAgent, startRegistered } from "./agent.ts";
 import { CallProxy } from "./call-proxy.ts";
 import type { LocalService } from "./service.ts";
 
-/** What a machine says that it can build, as options of `register`. */
+/** The capabilities of a machine, as options of `register`. */
 const SKILLS = {
   mac: ["--ios", "--no-android", "--no-web"],
   android: ["--no-ios", "--android", "--no-web"],
@@ -14,7 +14,7 @@ const SKILLS = {
 } as const;
 const MACOS = 1;
 
-/** A machine with an agent, which talks to the service through a proxy of its own. */
+/** A machine with an agent, which reaches the service through its own proxy. */
 export class Machine {
   readonly name: keyof typeof SKILLS;
   readonly id: string;
@@ -28,7 +28,7 @@ export class Machine {
     this.#agent = agent;
   }
 
-  /** Registers it and starts its agent. That it is a Mac is said by the API: the program says what it runs on. */
+  /** Registers it and starts its agent. The API says that it is a Mac, because the program reports the real system. */
   static async start(
     service: LocalService,
     client: Client,
@@ -52,7 +52,7 @@ export class Machine {
     return this.#agent.printed();
   }
 
-  /** Kills the agent with no time for a last word, and starts it again, as whatever watches over it would. */
+  /** Kills the agent without warning, and restarts it, as a supervisor would. */
   async kill(): Promise<void> {
     const { process: child, state } = this.#agent;
     const gone = once(child, "exit");
@@ -62,8 +62,8 @@ export class Machine {
   }
 
   /**
-   * Kills the agent once, when it makes a call: before the service gets it, or before the agent gets the answer.
-   * @returns when the agent has started again
+   * Kills the agent once, when it makes a call: before the service receives it, or before the agent gets the answer.
+   * @returns when the agent has restarted
    */
   killAt(moment: "before" | "after", call: RegExp): Promise<void> {
     const { proxy } = this;
@@ -79,7 +79,7 @@ export class Machine {
     });
   }
 
-  /** The agent is killed at no call any more. */
+  /** Stops killing the agent. */
   calm(): void {
     this.proxy.passes = () => true;
     this.proxy.returns = () => true;

@@ -2,15 +2,15 @@ import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import type { StepUser } from "../../../src/agent/process/step-user.ts";
 
-/** Only root may become another user, or make one. */
+/** Only root may become another user, or create one. */
 export const isRoot = process.getuid?.() === 0;
 
-/** A user of this machine, to be removed by whoever made it. */
+/** A user of this machine. Its creator removes it. */
 export interface NamedUser extends StepUser {
   remove(): void;
 }
 
-/** Makes a user without a home. */
+/** Creates a user without a home. */
 export const makeUser = (): NamedUser => {
   const id = randomInt(1_000_000, 2_000_000_000);
   const name = `millrace-${id}`;

@@ -2,13 +2,13 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface Proxy {
   port: number;
-  /** Closes every connection and refuses new ones, until `mend`. */
+  /** Closes every connection and rejects new ones, until `mend`. */
   cut(): void;
   mend(): void;
   close(): void;
 }
 
-/** A TCP proxy on loopback in front of `target`. */
+/** Starts a TCP proxy on loopback in front of `target`. */
 export const startProxy = (target: number): Promise<Proxy> => {
   const open = new Set<Socket>();
   let isCut = false;

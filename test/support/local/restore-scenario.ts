@@ -12,7 +12,7 @@ import { type LocalService, startLocalService } from "./service.ts";
 export const SIDES = ["database", "pool", "both"] as const;
 export type Side = (typeof SIDES)[number];
 
-/** Folders of `wrangler dev` below `v3` that a restore of this side puts back. */
+/** Folders of `wrangler dev` below `v3` that a restore of this side replaces. */
 const FOLDERS: Record<Side, string[]> = {
   database: ["d1"],
   pool: ["do/millrace-AgentPool"],
@@ -20,7 +20,7 @@ const FOLDERS: Record<Side, string[]> = {
 };
 
 const VARS = { LEASE_SECONDS: "15", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "2" };
-/** Waits for a file, counts how often it ran, and leaves an artifact, a report and an entry of the cache. */
+/** Waits for a file, counts how often it ran, and creates an artifact, a report and a cache entry. */
 const FILE = `steps:
   - run: |
       echo run >> "$RUNS"; while [ ! -e "$GO" ]; do sleep 0.05; done
@@ -31,14 +31,14 @@ reports: { junit: junit.xml }
 cache: [{ name: cached, key: one, path: cached }]
 `;
 
-/** What must be true after a restore, each with what was found. */
+/** A promise that must hold after a restore, with its result. */
 export interface Finding {
   what: string;
   isRight: boolean;
   found: unknown;
 }
 
-/** Runs a service with builds under way, puts older files of one side back, and looks at every promise. */
+/** Runs a service with active builds, restores older files of one side, and checks every promise. */
 export class RestoreScenario {
   readonly side: Side;
   readonly findings: Finding[] = [];
@@ -140,13 +140,13 @@ export class RestoreScenario {
     this.#find("no number is given twice", next.number, isForgotten ? 3 : 5);
     const isUnderWay = ({ status: of }: Build) => !["succeeded", "failed", "canceled"].includes(of);
     const listed = async () => (await this.#client.call<Build[]>("GET", "/build")).filter(isUnderWay).length;
-    await this.#eventually("no list shows a build under way that is none", listed, 0);
+    await this.#eventually("no list shows an ended build as active", listed, 0);
     const ids = async () => (await this.#client.call<Build[]>("GET", "/build")).length;
     await this.#eventually("the list has every build once", ids, isForgotten ? 3 : 5);
     await this.#lookAtWhatIsLeft({ before, across, after }, next);
   }
 
-  /** What builds left lies in the archive, which no restore puts back. */
+  /** Artifacts, reports and caches are in the archive, which no restore changes. */
   async #lookAtWhatIsLeft(known: Record<"before" | "across" | "after", Build>, next: Build): Promise<void> {
     const isForgotten = this.side === "both";
     for (const [name, { id }] of Object.entries(known)) {
@@ -173,7 +173,7 @@ export class RestoreScenario {
     this.#print(`${isRight ? "ok  " : "NOT "}${what}: ${found}`);
   }
 
-  /** Waits until it is so, at most 40 s. */
+  /** Waits until the condition holds, at most 40 s. */
   async #eventually(what: string, look: () => Promise<unknown>, wanted: unknown): Promise<void> {
     const until = Date.now() + 40_000;
     let found = await look();
@@ -221,7 +221,7 @@ export class RestoreScenario {
     return (await fetch(this.#client.url + path, { method, headers: { Authorization: `Bearer ${token}` } })).status;
   }
 
-  /** Waits until the pool has nothing left to tell D1. */
+  /** Waits until the pool's outbox is empty. */
   async #settled(): Promise<void> {
     const outbox = async () =>
       (await this.#client.call<{ outbox: { builds: number } }>("GET", "/buildagent/metrics")).outbox.builds;
@@ -241,7 +241,7 @@ export class RestoreScenario {
     }
   }
 
-  /** @throws where `wrangler dev` stores its files elsewhere */
+  /** @throws if `wrangler dev` stores its files elsewhere */
   #stored(name: string): string {
     const [version = ""] = readdirSync(this.#service.stateFolder);
     return join(this.#service.stateFolder, version, name);

@@ -9,23 +9,23 @@ import { freePort } from "./free-port.ts";
 export interface LocalService {
   url: string;
   port: number;
-  /** For what the tests make; the state is in it too. */
+  /** A folder for files of the tests, which also contains the state. */
   folder: string;
   stateFolder: string;
   /** The Worker's settings and secrets; a test may change them before a restart. */
   vars: Record<string, string>;
   operator: Client;
-  /** Of the version that runs now. */
+  /** Returns the database of the current version. */
   db(): D1Database;
-  /** Everything that the service has printed so far. */
+  /** Returns everything that the service has printed so far. */
   printed(): string;
   newOrganization(id: string): Promise<Client>;
   runUpkeep(): Promise<void>;
-  /** Ends the service at once, as a kill does. */
+  /** Ends the service at once, like a kill. */
   stop(): Promise<void>;
-  /** Stops the service and starts it again with the same port and state. */
+  /** Stops the service and restarts it with the same port and state. */
   restart(): Promise<void>;
-  /** Applies the migrations of another version of the service, then runs that version in its place. */
+  /** Applies the migrations of another version of the service, then runs that version instead. */
   deploy(config?: string): Promise<void>;
   remove(): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface LocalServiceOptions {
   inspectorPort?: number;
 }
 
-/** Serves the Worker as it is on a machine: with its static files, its own state folder, and clones by http and file. */
+/** Serves the Worker as on a machine: with its static files, its own state folder, and clones by http and file. */
 export const startLocalService = async (
   vars: Record<string, string> = {},
   { config, inspectorPort }: LocalServiceOptions = {},

@@ -1,4 +1,4 @@
-/* Loaded before the agent: timers of just a minute end after six seconds, all others when they should. */
+/* Loaded before the agent: timers of exactly a minute end after six seconds, all others at the right time. */
 const MINUTE = 60_000;
 const SHORT = 6_000;
 

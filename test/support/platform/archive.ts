@@ -8,7 +8,7 @@ const OF_UPLOADS = ["uploadPart", "abort", "complete"] as const;
 const bound = (target: object, name: string): Method =>
   ((target as unknown as Record<string, Method>)[name] as Method).bind(target);
 
-/** Stands before R2: its methods, and those of uploads in parts. */
+/** Wraps R2: its methods, and those of uploads in parts. */
 export const standBeforeArchive = (bucket: R2Bucket, cross: Cross): { aside: R2Bucket; leave: () => void } => {
   const crossing = (method: string, given: unknown[]) =>
     ({ part: "ARCHIVE", method, name: String(given[0] ?? ""), statements: [], given }) as const;

@@ -4,11 +4,11 @@ import worker from "../../../src/worker.ts";
 
 const MINUTE_MS = 60_000;
 
-/** How the cron of a minute comes: as it should, twice at once, a minute late, or never. */
+/** How the cron trigger of a minute arrives: normally, twice at once, a minute late, or never. */
 export const CRONS = ["once", "twice", "late", "none"] as const;
 export type Cron = (typeof CRONS)[number];
 
-/** By minute, the minutes for which crons come in it. */
+/** Returns, for each minute, the minutes whose triggers arrive in it. */
 export const comingCrons = (crons: readonly Cron[]): number[][] =>
   crons.map((how, minute) => {
     const late = crons[minute - 1] === "late" ? [minute - 1] : [];
@@ -16,12 +16,12 @@ export const comingCrons = (crons: readonly Cron[]): number[][] =>
     return [...late, ...Array<number>(times).fill(minute)];
   });
 
-/** What a run of upkeep says that it did. */
+/** The counts that a run of upkeep reports. */
 export type Upkeep = Record<string, number>;
 
 /**
- * Runs the crons that come in a minute after `begin`, at once, as the platform does: each gets the minute for which it
- * was meant. Sets the clock. @returns what those say that succeeded
+ * Runs the triggers that arrive in a minute after `begin`, at once, as the platform does: each gets the minute for
+ * which it was meant. Sets the clock. @returns the reports of the successful ones
  */
 export const runCrons = async (
   begin: number,

@@ -2,13 +2,13 @@ import { type Cross, PlatformError } from "./crossing.ts";
 
 type Fetch = (url: string, init: { body: string }) => Promise<Response>;
 
-/** What the client of D1 sends its requests with: one for each batch or query. */
+/** Sends the requests of D1's client, one for each batch or query. */
 interface Client {
   fetcher: { fetch: Fetch };
   alwaysPrimarySession: { fetcher: { fetch: Fetch } };
 }
 
-/** Stands between the client of D1 and the database: below prepared statements, batches and sessions alike. */
+/** Wraps the connection between D1's client and the database: below prepared statements, batches and sessions alike. */
 export const standBeforeDatabase = (db: D1Database, cross: Cross): { aside: D1Database; leave: () => void } => {
   const client = db as unknown as Client;
   const { fetcher } = client;
@@ -19,7 +19,7 @@ export const standBeforeDatabase = (db: D1Database, cross: Cross): { aside: D1Da
       return await cross(crossing, () => fetcher.fetch(url, init));
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      // The client makes "D1_ERROR: ..." of it.
+      // The client turns this into "D1_ERROR: ...".
       return Response.json({ success: false, error: error.message }, { status: 500 });
     }
   };

@@ -2,7 +2,7 @@ import { runInDurableObject } from "cloudflare:test";
 import { type Crossing, type Effect, PlatformError } from "./crossing.ts";
 import { OBJECT } from "./texts.ts";
 
-/** The call never arrives, and the caller gets an error. What the platform says about it is set on that error. */
+/** The call never arrives, and the caller gets an error. The platform's properties are set on that error. */
 export const fails =
   (message: string, says: { overloaded?: true; retryable?: true } = {}): Effect =>
   async () => {
@@ -17,7 +17,7 @@ export const losesAnswer =
     throw new PlatformError(message);
   };
 
-/** The answer comes so many milliseconds of the timers' time later. */
+/** The answer arrives this many milliseconds of the timers' time later. */
 export const takes =
   (milliseconds: number): Effect =>
   async (proceed) => {
@@ -25,7 +25,7 @@ export const takes =
     return proceed();
   };
 
-/** There is no answer, ever. */
+/** No answer ever arrives. */
 export const hangs: Effect = () => new Promise<never>(() => {});
 
 /** Calls wait until the test lets them go. */
@@ -41,7 +41,7 @@ export const waitsForTest = (): { effect: Effect; letGo: () => void } => {
   return { effect, letGo };
 };
 
-/** The object is reset once the call has done its work: whoever waits for its answer is gone. */
+/** The object is reset once the call has done its work: a caller that waits for its answer gets none. */
 export const resets =
   (stub: () => DurableObjectStub): Effect =>
   async (proceed) => {
@@ -49,10 +49,10 @@ export const resets =
     return runInDurableObject(stub(), (_object, state) => state.abort(OBJECT.reset));
   };
 
-/** Calls of the objects with these names. */
+/** Matches calls of the objects with these names. */
 export const to = (...names: string[]) => ({ only: ({ name }: Crossing): boolean => names.includes(name) });
 
 const ADDS_ROWS = /^\s*(?:insert|replace)\s(?!\s*into "?guard"?)/i;
 
-/** What a database without a free page refuses, with `D1.full`: it still reads, updates and deletes. */
+/** Matches calls that a database without a free page rejects, with `D1.full`: it still reads, updates and deletes. */
 export const addsRows = ({ statements }: Crossing): boolean => statements.some((sql) => ADDS_ROWS.test(sql));

@@ -4,13 +4,13 @@ import { type Cross, PlatformError } from "./crossing.ts";
 
 type Call = (...given: unknown[]) => Promise<unknown>;
 
-/** What the platform has callers do with a stub. */
+/** The platform's methods of a stub. */
 const METHODS = ["call", "fetch", "keepDelivery", "noteDelivery", "summaryOf"];
 
-/** The helpers of the tests get into an object by a request of their own. */
+/** The helpers of the tests enter an object with their own request. */
 const isOfTheTest = (given: unknown[]): boolean => given[0] === "http://x";
 
-/** A stub whose calls cross the platform. One that met a failure of the platform is broken, as in production. */
+/** A stub whose calls cross the platform. After a failure of the platform it is broken, as in production. */
 const standBeforeStub = (stub: object, kind: Kind, name: string, cross: Cross): void => {
   let broken: PlatformError | null = null;
   for (const called of METHODS) {
@@ -31,7 +31,7 @@ const standBeforeStub = (stub: object, kind: Kind, name: string, cross: Cross): 
   }
 };
 
-/** Stands before the objects of all kinds. */
+/** Wraps the objects of all kinds. */
 export const standBeforeObjects = (cross: Cross): { leave: () => void } => {
   const before = KINDS.map((kind) => [env[kind], env[kind].getByName] as const);
   for (const kind of KINDS) {

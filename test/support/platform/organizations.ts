@@ -7,7 +7,7 @@ const BUILDS = `build_summary (org_id, id, number, repo_id, pipeline_id, ref, ev
   queued_at, pool_version, status, finished_at)
   SELECT org, id, 1, org || '-r', org || '-p', 'refs/heads/main', 'api', 'api', 0, 1, 0, now, 1`;
 
-/** What each of them has: a repository, a pipeline, a build that has just ended, and one that began three hours ago. */
+/** The records of each: a repository, a pipeline, a build that has just ended, and one that began three hours ago. */
 const ROWS = [
   "organization (id, name, created_at) SELECT org, org, '' FROM many",
   "pool (org_id, sequence, complete, active, at) SELECT org, 0, 0, 1, now FROM many",
@@ -19,7 +19,9 @@ const ROWS = [
   `${BUILDS}, 'running', NULL FROM many, (SELECT old AS id FROM many LIMIT 1)`,
 ];
 
-/** So many organizations that are busy `now`, as D1 knows them. Their objects begin empty. @returns their ids */
+/**
+ * Creates this many organizations that are busy `now`, according to D1. Their objects begin empty. @returns their ids
+ */
 export const newOrganizations = async (count: number, now: number): Promise<string[]> => {
   const ids = Array.from({ length: count }, (_, n) => `many-${String(n).padStart(5, "0")}`);
   const many = `WITH many AS (SELECT value AS org, key AS n, ${now} AS now, '${firstIdAt(now - 2 * MINUTE_MS)}' AS young,

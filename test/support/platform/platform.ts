@@ -7,40 +7,40 @@ import { standBeforeDatabase } from "./database.ts";
 import { standBeforeObjects } from "./objects.ts";
 
 /*
- * What production does and a local run does not. A platform stands before D1, R2 and the objects, for whoever calls
- * them: the Worker, upkeep and every object share one set of bindings. Times are those of `Date.now()`, so that an
+ * Faults that occur in production and not in a local run. A platform wraps D1, R2 and the objects for all their
+ * callers: the Worker, upkeep and every object share one set of bindings. Times are those of `Date.now()`, so that an
  * outage of an hour is a matter of `vi.setSystemTime`.
  *
- *   const platform = newPlatform();                     // stands there until the test ends
+ *   const platform = newPlatform();                     // active until the test ends
  *   const outage = platform.trouble("DB", fails(D1.overloaded), { from: TEN, until: TEN + 20 * MINUTE });
  *   platform.trouble("ARCHIVE", losesAnswer(R2.internal), { only: ({ method }) => method === "put", nth: 2 });
- *   outage.injected                                     // how often it struck: a test asserts that it did
- *   outage.end()                                        // where it has no `until`
- *   const { asked } = await platform.counting(work)     // what this work asked for itself, and no object for it
- *   platform.aside.DB, platform.aside.ARCHIVE           // past every trouble, and not counted
+ *   outage.injected                                     // how often it happened: a test asserts that it did
+ *   outage.end()                                        // if it has no `until`
+ *   const { asked } = await platform.counting(work)     // the calls of this work itself, without those of objects
+ *   platform.aside.DB, platform.aside.ARCHIVE           // bypasses every fault, and is not counted
  *
- * `effects.ts` has what may happen to a call, `texts.ts` the words of the platform, and `crons.ts` crons that are
+ * `effects.ts` has the effects on a call, `texts.ts` the platform's messages, and `crons.ts` cron triggers that are
  * late, doubled or skipped.
  */
 
-/** Which calls a trouble strikes: all of its part, unless this says less. */
+/** The calls that a fault affects: all of its part, unless this restricts them. */
 interface Where {
-  /** Milliseconds since 1970: from then, and until before then. */
+  /** Milliseconds since 1970: from this time on, and until before that one. */
   from?: number;
   until?: number;
   only?: (crossing: Crossing) => boolean;
-  /** Of these, the n-th alone; the first is 1. */
+  /** Only the n-th of these; the first is 1. */
   nth?: number;
 }
 
-/** A trouble that was arranged. */
+/** An arranged fault. */
 interface Trouble {
-  /** How often it struck. */
+  /** How often it happened. */
   readonly injected: number;
   end(): void;
 }
 
-/** What one invocation of the Worker asked of the other parts. */
+/** The calls of one invocation of the Worker to other parts. */
 interface Asked {
   /** Round trips to D1, and the statements in them. */
   rounds: number;
@@ -50,11 +50,11 @@ interface Asked {
 }
 
 export interface Platform {
-  /** Lets an effect strike calls of a part. Of several, the one arranged last comes first. */
+  /** Arranges an effect on calls of a part. The latest one takes precedence. */
   trouble(part: Part, effect: Effect, where?: Where): Trouble;
   counting<T>(work: () => Promise<T>): Promise<{ value: T; asked: Asked }>;
   readonly aside: { DB: D1Database; ARCHIVE: R2Bucket };
-  /** The bindings are as they were. */
+  /** Restores the original bindings. */
   leave(): void;
 }
 
@@ -73,7 +73,7 @@ const strikes = (trouble: Arranged, crossing: Crossing): boolean => {
   return nth === undefined || trouble.met === nth;
 };
 
-/** A call of an object begins an invocation of its own. */
+/** A call of an object begins its own invocation. */
 const INVOCATION = new AsyncLocalStorage<Asked>();
 
 const count = ({ part, method, statements }: Crossing): void => {
@@ -84,12 +84,12 @@ const count = ({ part, method, statements }: Crossing): void => {
 
 let present: Platform | null = null;
 
-/** Counts what work asks for, in a test that needs no trouble besides. */
+/** Counts the calls of some work, in a test that needs no faults. */
 export const counting = <T>(work: () => Promise<T>) => (present ?? newPlatform()).counting(work);
 
-/** Stands before the bindings until the test ends. One at a time. */
+/** Wraps the bindings until the test ends. One at a time. */
 export const newPlatform = (): Platform => {
-  if (present) throw new Error("A platform stands there already.");
+  if (present) throw new Error("A platform is already active.");
   const troubles = new Set<Arranged>();
   const cross = <T>(crossing: Crossing, proceed: () => Promise<T>): Promise<T> => {
     count(crossing);

@@ -1,4 +1,4 @@
-/** What D1 says of troubles of its own: https://developers.cloudflare.com/d1/observability/debug-d1/. */
+/** D1's messages about its own problems: https://developers.cloudflare.com/d1/observability/debug-d1/. */
 export const D1 = {
   overloaded: "D1 DB is overloaded. Requests queued for too long.",
   tooMany: "D1 DB is overloaded. Too many requests queued.",
@@ -18,10 +18,10 @@ export const D1 = {
   exporting: "Currently processing a long-running export.",
 } as const;
 
-/** What R2 says: https://developers.cloudflare.com/r2/api/error-codes/. */
+/** R2's messages: https://developers.cloudflare.com/r2/api/error-codes/. */
 export const R2 = { internal: "We encountered an internal error. Please try again. (10001)" } as const;
 
-/** What objects say: https://developers.cloudflare.com/durable-objects/observability/troubleshooting/. */
+/** Messages of objects: https://developers.cloudflare.com/durable-objects/observability/troubleshooting/. */
 export const OBJECT = {
   overloaded: "Durable Object is overloaded. Requests queued for too long.",
   lost: "Network connection lost.",

@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import { READERS } from "./readers.ts";
 
 /*
- * Prints what each reader does for n and for 2n of its worst input, as JSON. A program of its own: a function that ran
- * before the count began has no counters.
+ * Prints the work of each reader for n and for 2n of its worst input, as JSON. It is a separate program, because a
+ * function that ran before the count began has no counters.
  *
- * The count is V8's own, from outside: how often each block of the project's and its packages' code ran. It does not see
- * what native code does within one call. Of that the scans and copies of strings, arrays and buffers below are counted
- * by their lengths, `[...list]` too. It sees nothing of a regex that goes back (a rule of test/house looks for the worst
- * kind), of texts that are put together with `+`, and of sorting but its comparisons.
+ * V8 counts from outside how often each block of the project's and its packages' code ran. This count does not include
+ * native code within one call, so the scans and copies of strings, arrays and buffers below are counted by their
+ * lengths, including `[...list]`. It does not see backtracking in a regex (a rule of test/house finds the worst kind),
+ * texts joined with `+`, and the work of sorting beyond its comparisons.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: a text, a list or a buffer, and what its method makes.
@@ -34,7 +34,7 @@ const count = (
   });
 };
 
-/** What is passed until it is found; all that follows where it is not. */
+/** Counts the characters up to a match, or all following ones without a match. */
 const passed = (self: { length: number }, found: number, from = 0): number => (found < 0 ? self.length : found) - from;
 for (const { prototype } of [Array, String]) {
   count(prototype, "indexOf", (self, found, [, from]) => passed(self, found, from));
@@ -46,7 +46,7 @@ for (const name of ["split", "replace", "replaceAll", "trim", "toLowerCase", "no
   count(String.prototype, name, (self) => self.length);
 count(Buffer, "concat", (_, made) => made.length);
 
-// So that `[...list]` is counted.
+// This counts `[...list]`.
 Array.prototype[Symbol.iterator] = function* (this: unknown[]) {
   for (let index = 0; index < this.length; index++) {
     scanned++;
@@ -54,7 +54,7 @@ Array.prototype[Symbol.iterator] = function* (this: unknown[]) {
   }
 } as typeof Array.prototype.values;
 
-// What the page's code draws on.
+// A stand-in for the page's elements.
 class Drawn {
   classList = { add() {} };
   style = {};
@@ -67,7 +67,7 @@ session.connect();
 await session.post("Profiler.enable");
 await session.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 
-/** Blocks that ran since the last time, in the project and its packages. */
+/** Returns the blocks that ran since the last call, in the project and its packages. */
 const blocks = async (): Promise<number> => {
   const { result } = await session.post("Profiler.takePreciseCoverage");
   return result
@@ -92,7 +92,7 @@ const found: { of: string; once: number; twice: number }[] = [];
 for (const { file, worst } of process.argv[2] ? [(await import(resolve(process.argv[2]))).SLOW] : READERS) {
   const exports = { ...helpers, ...(await load(file)) };
   for (const [name, read] of Object.entries<(exports: object, size: number) => void>(worst)) {
-    // What is made once, such as tables of characters, is made now.
+    // Create anything that is created once now, such as tables of characters.
     read(exports, SIZE);
     const once = await workOf(() => read(exports, SIZE));
     found.push({ of: `${file}: ${name}`, once, twice: await workOf(() => read(exports, 2 * SIZE)) });

@@ -1,12 +1,12 @@
 // biome-ignore lint/suspicious/noExplicitAny: what a file exports is known when it is loaded.
 type Exports = any;
 
-/** A file of `src` that reads what a step, a file or a host wrote, with the worst that is known for it. */
+/** A file of `src` that reads the text of a step, a file or a host, with its worst known inputs. */
 export interface Reader {
   file: string;
-  /** What reads, by name, and the only files that may import it. */
+  /** The reading functions by name, and the only files that may import each. */
   readBy: Record<string, readonly string[]>;
-  /** By its words: makes of the file's exports what reads an input of `size`. */
+  /** By title: a function that reads an input of `size` with the file's exports. */
   worst: Record<string, (exports: Exports, size: number) => void>;
 }
 
@@ -22,18 +22,18 @@ const tarOf = (header: (member: object) => Buffer, size: number, path: string): 
     Buffer.alloc(1024),
   ]);
 
-/** What parses in a package, and the only files that may import it: all of it where no names are. */
+/** The parsing functions of a package, and the only files that may import them: the whole package without names. */
 export const PARSERS: Record<string, { names: readonly string[] | null; files: readonly string[] }> = {
   saxes: { names: null, files: ["src/domain/reports/parse-junit.ts"] },
   "markdown-it": { names: null, files: ["src/dashboard/build/client/markdown.ts"] },
   anser: { names: null, files: ["src/dashboard/log-viewer/client/paint.ts"] },
-  // The second reads what mise wrote, before any code of a tool has run.
+  // The second file reads mise's output, before any code of a tool has run.
   "smol-toml": { names: null, files: ["src/agent/tools/version-files.ts", "src/agent/tools/mise-files.ts"] },
   yaml: {
     names: ["parse", "parseDocument", "parseAllDocuments", "Parser", "Lexer", "Composer"],
     files: ["src/pipeline/yaml/yaml-document.ts"],
   },
-  // The importer is a program of its own, on the machine of who calls it.
+  // The importer is a separate program, on its caller's machine.
   "@actions/expressions": {
     names: ["Lexer", "Parser"],
     files: ["src/pipeline/expression/parse.ts", "src/importer/expression-tree.ts"],
@@ -44,7 +44,9 @@ export const PARSERS: Record<string, { names: readonly string[] | null; files: r
   },
 };
 
-/** All that reads texts of others for long. Each reads n and 2n of the worst in `test/domain/readers.test.ts`. */
+/**
+ * All code that reads long texts of others. `test/domain/readers.test.ts` makes each read n and 2n of its worst input.
+ */
 export const READERS: readonly Reader[] = [
   {
     file: "src/pipeline/prepare/command-files.ts",
@@ -56,7 +58,7 @@ export const READERS: readonly Reader[] = [
     worst: {
       "values of a line": ({ readCommandFile }, n) => readCommandFile("a=b\n".repeat(n)),
       "values of several lines": ({ readCommandFile }, n) => readCommandFile("a<<E\nx\nE\n".repeat(n)),
-      "lines that are none": ({ readCommandFile }, n) => readCommandFile("a<b\n".repeat(n)),
+      "invalid lines": ({ readCommandFile }, n) => readCommandFile("a<b\n".repeat(n)),
       "an end that is missing": ({ readCommandFile }, n) => readCommandFile(`${"a=b\n".repeat(n)}a<<E\n`),
       variables: ({ readEnvFile }, n) => readEnvFile("a-b=c\n".repeat(n)),
       "artifacts' paths": ({ readArtifactFile }, n) => readArtifactFile("a=b\n".repeat(n)),

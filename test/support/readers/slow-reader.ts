@@ -1,12 +1,12 @@
 import type { Reader } from "./readers.ts";
 
-/** Reads masks as an earlier release did: the end of each value is looked for in all lines after it. */
+/** Reads masks like an earlier release: it searches for the end of each value in all lines after it. */
 export const readSlowly = (content: string): string[] => {
   const lines = content.split("\n");
   return lines.filter((line, at) => lines.indexOf(line.slice(2), at + 1) < 0);
 };
 
-/** The same with a loop in place of the native search. */
+/** The same with a loop instead of the native search. */
 export const readSlowlyByHand = (content: string): string[] => {
   const lines = content.split("\n");
   return lines.filter((line, at) => {
@@ -16,7 +16,7 @@ export const readSlowlyByHand = (content: string): string[] => {
   });
 };
 
-/** Collects paths as an earlier release did: each copies all before it. */
+/** Collects paths like an earlier release: each copies all earlier ones. */
 export const copySlowly = (content: string): string[] => {
   let before: string[] = [];
   for (const line of content.split("\n")) before = [...before, line];

@@ -8,20 +8,20 @@ import type {
   PostedStatus,
 } from "./host-state.ts";
 
-/** What the routes of a host work on. */
+/** The state that the routes of a host use. */
 export interface Place {
   settings: Required<HostSettings>;
   hooks: HostedHook[];
   statuses: PostedStatus[];
-  /** GitLab's. */
+  /** GitLab's jobs. */
   jobs: HostedJob[];
   minted: MintedToken[];
   checkRuns: HostedCheckRun[];
-  /** Ids of the attempts that were ordered again. */
+  /** Ids of the redelivered attempts. */
   ordered: number[];
-  /** Delivers once more. */
+  /** Redelivers. */
   onOrder?: (attemptId: number) => void;
-  /** Where the App's deliveries go, and with which secret. */
+  /** The address and the secret for the App's deliveries. */
   appHook: { url?: string; secret?: string; content_type?: string };
   /** Scheme, host and path of the API. */
   api: string;
@@ -60,7 +60,7 @@ export const byName = ({ settings }: Place, fullName: string): HostedRepository 
 export const byId = ({ settings }: Place, id: number): HostedRepository | undefined =>
   settings.repositories.find((one) => one.id === id);
 
-/** Registers, changes or removes a hook, in the words of the host. */
+/** Registers, changes or removes a hook, in the host's words. */
 export const hookCall = (
   { place, body }: Call,
   method: string,

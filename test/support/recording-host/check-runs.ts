@@ -3,7 +3,7 @@ import type { HostedCheckRun, HostedRepository } from "./host-state.ts";
 
 const shown = ({ id, sha, body }: HostedCheckRun) => ({ id, head_sha: sha, ...body });
 
-/** GitHub's rules that its description does not have. */
+/** GitHub's rules that its description omits. */
 const problemOf = ({ status, conclusion, actions = [] }: Call["body"]): string | null => {
   if ((status === "completed") !== (conclusion !== undefined)) return "a conclusion is of what is completed";
   const isLong = ({ label, description, identifier }: Record<string, string>) =>
@@ -11,7 +11,7 @@ const problemOf = ({ status, conclusion, actions = [] }: Call["body"]): string |
   return actions.some(isLong) ? "an action has too many characters" : null;
 };
 
-/** `/repos/{owner}/{repo}/check-runs`, and those of a commit. */
+/** `/repos/{owner}/{repo}/check-runs`, and the check runs of a commit. */
 export const checkRunCall = (
   method: string,
   { place, query, body }: Call,
@@ -40,7 +40,7 @@ export const checkRunCall = (
   return json(200, shown(run));
 };
 
-/** What a person may do in a repository. */
+/** Answers with a person's permission in a repository. */
 export const permissionCall = ({ place }: Call, login = ""): Response => {
   const name = place.settings.people[login];
   if (!name) return missing();

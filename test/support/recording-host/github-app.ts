@@ -5,7 +5,7 @@ import type { HostedApp } from "./host-state.ts";
 
 const read = (part = "") => JSON.parse(Buffer.from(part, "base64url").toString());
 
-/** Why GitHub would not take this JWT; null where it would. */
+/** Returns why GitHub would reject this JWT; null if it would accept it. */
 const jwtProblem = (app: HostedApp, jwt: string): string | null => {
   const [head, claims, signature = ""] = jwt.split(".");
   try {
@@ -34,7 +34,7 @@ const installationOf = ({ installationId, account, permissions = PERMISSIONS }: 
   ...{ permissions, repository_selection: "selected", suspended_at: null },
 });
 
-/** About as long, and of the same form, as GitHub's tokens since April 2026. */
+/** Creates a token with the form and the approximate length of GitHub's tokens since April 2026. */
 const newToken = (app: HostedApp, count: number, isClassic: boolean): string =>
   isClassic
     ? `ghs_${String(count).padStart(36, "c")}`
@@ -64,11 +64,11 @@ const installationCall = (method: string, call: Call, app: HostedApp, headers: H
   return json(204, null);
 };
 
-/** Repositories that the App is installed for. */
+/** Returns the repositories for which the App is installed. */
 const seenBy = ({ settings }: Call["place"], app: HostedApp) =>
   settings.repositories.filter(({ id }) => app.installationId !== undefined && (app.sees?.includes(id) ?? true));
 
-/** GitHub answers a code once. */
+/** GitHub accepts a code once. */
 const conversion = ({ parts }: Call, app: HostedApp): Response => {
   const { made } = app;
   if (made?.code !== parts[1]) return missing();
@@ -90,7 +90,7 @@ const byJwt = (method: string, call: Call, app: HostedApp, headers: Headers): Re
   return second === "installations" ? installationCall(method, call, app, headers) : undefined;
 };
 
-/** What git's own protocol answers, below the address of the host. */
+/** Answers git's own protocol, below the address of the host. */
 export const answerGit = ({ settings, minted }: Call["place"], headers: Headers): Response => {
   const [, password] = atob(headers.get("Authorization")?.replace("Basic ", "") ?? "").split(":");
   const found = minted.find(({ token }) => token === password);
@@ -98,7 +98,7 @@ export const answerGit = ({ settings, minted }: Call["place"], headers: Headers)
   return new Response("", { status: settings.app?.gitTakesClassicOnly && !found.isClassic ? 404 : 200 });
 };
 
-/** What a GitHub App is answered where it proves itself by its key, or has a code; undefined for everything else. */
+/** Answers a GitHub App that authenticates with its key, or has a code; undefined for everything else. */
 export const answerApp = (method: string, call: Call, headers: Headers): Response | undefined => {
   const { app } = call.place.settings;
   const [first, , , fourth] = call.parts;

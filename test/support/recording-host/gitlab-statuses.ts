@@ -5,8 +5,8 @@ const EVENTS: Record<string, string> = { pending: "enqueue", success: "success",
 const isOpen = ({ status }: HostedJob): boolean => status === "pending" || status === "running";
 
 /**
- * Puts a state on a commit, as GitLab's Ci::CreateCommitStatusService does: into the pipeline of the ref, or without one
- * into the newest of the commit. A job that goes on is taken further, for one that has ended there is another.
+ * Sets a state on a commit, as GitLab's Ci::CreateCommitStatusService does: in the pipeline of the ref, or without one
+ * in the newest pipeline of the commit. An unfinished job advances; an ended one is followed by another.
  */
 export const postGitlabStatus = (
   call: Call,
@@ -34,7 +34,7 @@ export const postGitlabStatus = (
   return json(201, { id: place.statuses.length, status: body.state, name: body.name, ref, pipeline_id: pipeline });
 };
 
-/** The newest job of each name. */
+/** Returns the newest job of each name. */
 export const gitlabStatuses = ({ place, query }: Call, { id }: HostedRepository, sha: string): Response => {
   const found = place.jobs
     .filter((job) => job.repositoryId === id && job.sha === sha)

@@ -6,7 +6,7 @@ const listed = ({ payload: _, ...attempt }: HostedAttempt) => ({
   ...attempt,
 });
 
-/** `/app/hook/deliveries`: what GitHub tried to deliver, page by page, and once more. */
+/** `/app/hook/deliveries`: GitHub's attempts to deliver, page by page, and redeliveries. */
 export const hookDeliveries = (method: string, { place, parts, query }: Call): Response => {
   const [, , , id, more] = parts;
   const { attempts } = place.settings;

@@ -9,14 +9,14 @@ export interface HostedRepository {
   formerNames?: string[];
 }
 
-/** What goes wrong with requests whose `METHOD path` begins so. */
+/** A fault for requests whose `METHOD path` begins this way. */
 export interface HostFault {
   on: string;
   /** A status, or: a page for people, a redirect to another host or to itself, 10 MB, no answer at all. */
   answer: number | "html" | "elsewhere" | "loop" | "large" | "never";
   headers?: Record<string, string>;
   body?: string;
-  /** How often; always where it is left out. */
+  /** How often; always by default. */
   times?: number;
 }
 
@@ -26,30 +26,30 @@ export interface HostedApp {
   clientId: string;
   /** PEM. */
   publicKey: string;
-  /** Where it is installed; nowhere without it. */
+  /** Where it is installed; nowhere if absent. */
   installationId?: number;
   account?: string;
   permissions?: Record<string, string>;
-  /** Numbers of the repositories that it is installed for; all of the host without it. */
+  /** Numbers of the repositories for which it is installed; all of the host if absent. */
   sees?: number[];
-  /** Whether git hides its repositories from tokens of the form of April 2026. */
+  /** Whether git hides its repositories from tokens in the format of April 2026. */
   gitTakesClassicOnly?: boolean;
   /** How long its tokens live. */
   tokenMs?: number;
-  /** Whether its clock does not matter: tests let the service's be ahead. */
+  /** Whether its clock does not matter, because tests advance the service's. */
   isAnyTime?: boolean;
-  /** What the code of a manifest is worth, once: the private key as PEM. */
+  /** The result of a manifest's code, once: the private key as PEM. */
   made?: { code: string; key: string };
 }
 
-/** A token that the host gave to an App, and what was asked for. */
+/** A token that the host issued to an App, and the request for it. */
 export interface MintedToken {
   token: string;
   body: { repository_ids?: number[]; permissions?: Record<string, string> };
   isClassic: boolean;
 }
 
-/** An attempt of GitHub to deliver to the App. */
+/** GitHub's attempt to deliver to the App. */
 export interface HostedAttempt {
   id: number;
   guid: string;
@@ -63,7 +63,7 @@ export interface HostedAttempt {
   payload: object;
 }
 
-/** A check run as it was made, with what was changed since. `bodies` are the requests, the first of which made it. */
+/** A check run, with its changes. `bodies` are the requests; the first one created it. */
 export interface HostedCheckRun {
   id: number;
   repositoryId: number;
@@ -82,26 +82,26 @@ export interface HostedJob {
   status: string;
 }
 
-/** How a recording host is furnished. */
+/** The settings of a recording host. */
 export interface HostSettings {
   kind: HostKind;
   token: string;
   account?: string;
-  /** What the host tells of the token; null where it tells nothing. */
+  /** The scopes that the host reports for the token; null if it reports none. */
   scopes?: string[] | null;
   mayManageHooks?: boolean;
   repositories?: HostedRepository[];
   faults?: HostFault[];
-  /** How many requests that change something it does and does not answer well. */
+  /** How many changing requests it processes without answering properly. */
   loses?: number;
   app?: HostedApp | null;
-  /** The newest first. */
+  /** Newest first. */
   attempts?: HostedAttempt[];
-  /** What people may do, by their logins: a permission, or the name of a role. */
+  /** People's permissions by login: a permission, or the name of a role. */
   people?: Record<string, string>;
 }
 
-/** A request as it came in. */
+/** A request as received. */
 export interface Recorded {
   method: string;
   /** Below the address of the API, without the query. */
@@ -109,11 +109,11 @@ export interface Recorded {
   query: string;
   headers: Record<string, string>;
   body: unknown;
-  /** What is wrong with it by the description of the host's API. */
+  /** Its violations of the description of the host's API. */
   problems: string[];
 }
 
-/** A hook as it was registered. */
+/** A hook as registered. */
 export interface HostedHook {
   id: number;
   repositoryId: number;
@@ -122,7 +122,7 @@ export interface HostedHook {
   events: string[];
 }
 
-/** A state of a commit as it was posted. */
+/** A state of a commit as posted. */
 export interface PostedStatus {
   repositoryId: number;
   sha: string;

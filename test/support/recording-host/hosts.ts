@@ -6,10 +6,10 @@ import type { HostedHook, HostedRepository } from "./host-state.ts";
 
 /** How one kind of host answers. */
 export interface Manner {
-  /** Where the API is below the host's address. */
+  /** The path of the API below the host's address. */
   api: string;
   isToken(headers: Headers, token: string): boolean;
-  /** Undefined where no route has this path. */
+  /** Undefined if no route has this path. */
   answer(method: string, call: Call): Response | undefined;
 }
 
@@ -25,7 +25,7 @@ const readLikeGithub = ({ config, events }: any, before?: HostedHook) => ({
   events: events ?? before?.events,
 });
 
-/** GitHub sends the old name of a repository to its number; Gitea to its new name. */
+/** GitHub redirects the old name of a repository to its number; Gitea to its new name. */
 const moved = (
   place: Place,
   name: string,
@@ -43,7 +43,7 @@ const postStatus = (call: Call, repository: HostedRepository, sha: string): Resp
   return json(201, { id: call.place.statuses.length, status: call.body.state, ...call.body });
 };
 
-/** What GitHub and Gitea have in common below a repository. */
+/** The common routes of GitHub and Gitea below a repository. */
 const below = (
   method: string,
   call: Call,

@@ -35,8 +35,8 @@ const faulty = (fault: HostFault, url: URL): Response | Promise<Response> => {
 };
 
 /**
- * A git host that answers as GitHub, GitLab or Gitea would, and keeps what it was asked. A request that its API does not
- * describe is answered 400 and has `problems`.
+ * A git host that answers as GitHub, GitLab or Gitea would, and records its requests. A request that its API does not
+ * describe gets a 400 and has `problems`.
  */
 export class RecordingHost {
   readonly requests: Recorded[] = [];
@@ -95,7 +95,7 @@ export class RecordingHost {
 
 /**
  * Serves a host on this machine. Its address is the `webUrl` of a connection.
- * @param pageFor What the host shows to people, besides its API.
+ * @param pageFor The pages that the host shows to people, besides its API.
  */
 export const listen = async (
   host: RecordingHost,

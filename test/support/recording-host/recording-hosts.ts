@@ -2,12 +2,12 @@ import { json } from "./answers.ts";
 import type { HostSettings } from "./host-state.ts";
 import { RecordingHost } from "./recording-host.ts";
 
-/** The name under which tests inside workerd furnish hosts and read what those were asked. */
+/** The name under which tests inside workerd set up hosts and read their requests. */
 const RECORDER = "recorder.example";
 
 /**
- * Answers whatever the Worker under test asks of the outside: each host by its name, furnished by
- * `PUT https://recorder.example/NAME` and read by GET. No request leaves the machine.
+ * Answers every outbound request of the Worker under test: each host by its name, set up with `PUT
+ * https://recorder.example/NAME` and read with GET. No request leaves the machine.
  */
 export const recordingHosts = () => {
   const hosts = new Map<string, RecordingHost>();
@@ -28,7 +28,7 @@ export const recordingHosts = () => {
       else hosts.set(name, new RecordingHost(settings));
     }
     const host = hosts.get(name);
-    // 410: nobody furnished it, and it was asked.
+    // 410: nobody set it up, and it got a request.
     if (!host) return json(strangers.has(name) ? 410 : 404, null);
     const { requests, place } = host;
     return json(200, {

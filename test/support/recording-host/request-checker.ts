@@ -7,7 +7,7 @@ import type { HostKind } from "../../../src/protocol/connection.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a description of an API in JSON
 type Json = any;
 
-/** Where GitHub's redirects of renamed repositories lead, and all that is below: not in its description. */
+/** GitHub redirects renamed repositories to this path and paths below it, which its description omits. */
 const BY_NUMBER = /^\/repositories\/[0-9]+/;
 
 /** One request to the API of a host, below the address of the API. */
@@ -18,21 +18,21 @@ interface SentRequest {
   body: unknown;
 }
 
-/** Lists what is wrong with a request, by the description of the host's API. */
+/** Lists the problems of a request, by the description of the host's API. */
 export type RequestChecker = (request: SentRequest) => string[];
 
-/** Closes an object: a field that is not described is a mistake. */
+/** Closes an object: an undescribed field is a mistake. */
 const closed = (_: string, schema: Json): Json =>
   schema?.type === "object" && schema.properties ? { additionalProperties: false, ...schema } : schema;
 
-/** GitHub's own description, as far as it is asked; for the others one that was written from their documentation. */
+/** Returns the used part of GitHub's own description. For the others, one written from their documentation. */
 const descriptionOf = (kind: HostKind): Json =>
   JSON.parse(readFileSync(join(import.meta.dirname, `../host-schemas/${kind}.json`), "utf8"), closed);
 
 const patternOf = (template: string): RegExp =>
   new RegExp(`^${template.replace(/[.+]/g, "\\$&").replace(/\{[^}]+\}/g, "([^/]+)")}$`);
 
-/** Makes the checker of one kind of host. */
+/** Creates the checker for one kind of host. */
 export const requestChecker = (kind: HostKind): RequestChecker => {
   const description = descriptionOf(kind);
   const ajv = new Ajv({ strict: false, allErrors: true, coerceTypes: false });

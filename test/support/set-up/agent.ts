@@ -6,10 +6,10 @@ import { ROOT } from "../../../src/local/service.ts";
 
 const VARIABLE = "MILLRACE_TEST_AGENT";
 
-/** The agent's program from its sources, which takes four times as long to start as the one that is delivered. */
+/** The agent from its sources, which takes four times as long to start as the delivered program. */
 export const AGENT_SOURCE = join(ROOT, "src/agent/main.ts");
 
-/** The program that tests start: as it is delivered, bundled once for all of them. */
+/** Returns the program that tests start: the delivered one, bundled once for all of them. */
 export const testedAgent = (): string => process.env[VARIABLE] ?? AGENT_SOURCE;
 
 export const setup = async (): Promise<() => void> => {

@@ -6,13 +6,13 @@ import { bundle } from "../bundled-worker.ts";
 import { announcePrepared, preparedIn } from "../prepared-service.ts";
 import { serveBundled } from "../served-worker.ts";
 
-/** The settings as they are, found from another folder, without the command that makes the static files: they are made. */
+/** Returns the settings for another folder, without the command that creates the static files, which already exist. */
 const withoutBuild = (settings: string): string =>
   settings
     .replace(/^\[build\]\ncommand = .*\n/m, "")
     .replace(/^(main|directory|migrations_dir) = "(.*)"$/gm, (_, name, path) => `${name} = "${join(ROOT, path)}"`);
 
-/** Bundles by wrangler.toml and migrates: most of what a service's start costs. */
+/** Bundles with wrangler.toml and migrates: most of a service's start. */
 export const setup = async (): Promise<() => void> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-prepared-"));
   const { config, state, script } = preparedIn(folder);

@@ -15,15 +15,15 @@ export interface ListedCommit {
   modified: string[];
 }
 
-/** What a push did to one ref. Zeros stand for no object, as hosts send them. */
+/** The effect of a push on one ref. Zeros stand for no object, as hosts send them. */
 export interface RefChange {
   ref: string;
   before: string;
   after: string;
-  /** The commit that the ref means: of an annotated tag another object than `after`. Null where the ref is gone. */
+  /** The commit of the ref. For an annotated tag it is another object than `after`. Null if the ref was deleted. */
   commit: string | null;
   isForced: boolean;
-  /** The newest last. */
+  /** Newest last. */
   commits: ListedCommit[];
 }
 
@@ -34,14 +34,14 @@ export interface HostedPull {
   branch: string;
   title: string;
   head: string;
-  /** The repository that the branch is in. */
+  /** The repository with the branch. */
   from: BareRepository;
   isOpen: boolean;
   isMerged: boolean;
   updatedAt: Date;
 }
 
-/** A bare repository of the host, with what the host knows of it. */
+/** A bare repository of the host, with the host's facts about it. */
 export class BareRepository {
   readonly id: number;
   fullName: string;
@@ -64,13 +64,13 @@ export class BareRepository {
     return execFileSync("git", args, { cwd: this.folder, encoding: "utf8" }).trimEnd();
   }
 
-  /** Branches and tags with their objects. */
+  /** Returns branches and tags with their objects. */
   refs(): Map<string, string> {
     const lines = this.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads", "refs/tags").split("\n");
     return new Map(lines.filter(Boolean).map((line) => line.split(" ") as [string, string]));
   }
 
-  /** What has changed since these were its refs. */
+  /** Returns the changes since these were its refs. */
   changesSince(before: Map<string, string>): RefChange[] {
     const now = this.refs();
     const names = [...new Set([...before.keys(), ...now.keys()])].filter((ref) => before.get(ref) !== now.get(ref));

@@ -3,10 +3,10 @@ import type { HostKind } from "../../../../src/protocol/connection.ts";
 import type { HostedHook } from "../../recording-host/host-state.ts";
 import type { HostEvent } from "./payloads/event.ts";
 
-/** Milliseconds for which a host waits for the answer. None of them sends again by itself. */
+/** Milliseconds for which a host waits for the answer. No host retries by itself. */
 const PATIENCE: Record<HostKind, number> = { github: 10_000, gitlab: 10_000, gitea: 5_000 };
 
-/** A delivery, and what was answered to its last attempt: nothing where no answer came. */
+/** A delivery, and the answer to its last attempt: absent without an answer. */
 export interface HostDelivery {
   id: string;
   hook: HostedHook;
@@ -55,7 +55,7 @@ const EVENT_NAMES: Record<string, string> = {
   "Merge Request Hook": "merge_requests_events",
 };
 
-/** Whether the hook was registered for such events. */
+/** Reports whether the hook was registered for such events. */
 export const wants = ({ events }: HostedHook, event: string): boolean =>
   event === "ping" || events.includes(EVENT_NAMES[event] ?? event);
 
@@ -68,7 +68,7 @@ export const newDelivery = (hook: HostedHook, { name, body }: HostEvent): HostDe
   answer: "",
 });
 
-/** Sends it once, with the proof of its hook, as long as the host has patience. */
+/** Sends it once, with its hook's proof, until the host's timeout. */
 export const deliver = async (kind: HostKind, delivery: HostDelivery): Promise<void> => {
   const headers = { "Content-Type": "application/json", ...HEADERS[kind](delivery) };
   const signal = AbortSignal.timeout(PATIENCE[kind]);

@@ -15,21 +15,21 @@ import { deliver, type HostDelivery, newDelivery, wants } from "./deliveries.ts"
 import type { HostEvent } from "./payloads/event.ts";
 import { TELLERS } from "./payloads/tellers.ts";
 
-/** The refs by which pull requests can be fetched from their target. */
+/** The refs under which a target repository offers pull requests. */
 const PULL_REFS: Record<HostKind, string> = { github: "pull", gitlab: "merge-requests", gitea: "pull" };
-/** The events of all kinds: what a hook that a person made by hand is told. */
+/** The events of all kinds, which a hook created by hand receives. */
 const ALL_EVENTS = [
   ...["push", "create", "delete", "pull_request", "repository"],
   ...["push_events", "tag_push_events", "merge_requests_events"],
 ];
 
-/** What is wrong with a host: it cuts connections, answers with an error, or does what it is asked and cuts then. */
+/** A fault of a host: it cuts connections, answers with an error, or processes a request and then cuts. */
 export type HostTrouble = "cuts" | "errs" | "loses answers" | null;
 
 interface Secrets {
-  /** The one that the API takes. */
+  /** The token that the API accepts. */
   token: string;
-  /** With which git may read and write. */
+  /** The password with which git may read and write. */
   gitPassword: string;
 }
 
@@ -40,15 +40,15 @@ const randomSecrets = (): Secrets => ({
 
 let lastId = 1000;
 
-/** The hosts of a test have one name, so their repositories must not have one id. */
+/** The hosts of a test share a name, so their repositories must not share an id. */
 const nextId = (): number => {
   lastId += 1;
   return lastId;
 };
 
 /**
- * A git host on loopback: its git, its hooks, and the API of a `RecordingHost`. A push to it, by real git, is delivered
- * to the hooks in the form of the kind; like a real host it sends each delivery once, and again only when told to.
+ * A git host on loopback: its git, its hooks, and the API of a `RecordingHost`. It delivers a push by real git to the
+ * hooks in the form of its kind. Like a real host, it sends each delivery once, and again only on request.
  */
 export class TestGitHost {
   readonly kind: HostKind;
@@ -56,13 +56,13 @@ export class TestGitHost {
   readonly api: RecordingHost;
   readonly repositories: BareRepository[] = [];
   readonly deliveries: HostDelivery[] = [];
-  /** Ids of repositories that everybody may read. */
+  /** Ids of public repositories. */
   readonly publicIds = new Set<number>();
-  /** What git asked for, and whether with a token of the App. */
+  /** Git's reads, and whether they used a token of the App. */
   readonly gitReads: { repositoryId: number; isMinted: boolean }[] = [];
   url = "";
   trouble: HostTrouble = null;
-  /** The most requests to the API that were under way at once. */
+  /** The highest number of simultaneous requests to the API. */
   mostAtOnce = 0;
   readonly #root: string;
   readonly #server: Server;
@@ -79,7 +79,7 @@ export class TestGitHost {
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  /** @param folder Below it the repositories are. */
+  /** @param folder The folder of the repositories. */
   static async start(kind: HostKind, folder: string, secrets = randomSecrets()): Promise<TestGitHost> {
     const host = new TestGitHost(kind, folder, secrets);
     await new Promise<void>((resolve) => host.#server.listen(0, "127.0.0.1", resolve));
@@ -97,20 +97,20 @@ export class TestGitHost {
     return repository;
   }
 
-  /** The address that git pushes to and clones from. */
+  /** Returns the address to which git pushes and from which it clones. */
   cloneUrl({ fullName }: BareRepository): string {
     return `${this.url}/${fullName}.git`;
   }
 
-  /** Pushes from a repository on this machine, with a password, and waits until the hooks were told. */
+  /** Pushes from a repository on this machine, with a password, and waits until the hooks have received it. */
   async push({ work }: GitRepository, to: BareRepository, ...refs: string[]): Promise<void> {
     const url = this.cloneUrl(to).replace("://", `://pusher:${this.secrets.gitPassword}@`);
-    // Not synchronous: this process answers it.
+    // Not synchronous, because this process answers it.
     await promisify(execFile)("git", ["push", "--quiet", url, ...refs], { cwd: work });
     await this.settled();
   }
 
-  /** What a person does on the page of the repository's hooks. */
+  /** Does what a person does on the repository's page of hooks. */
   addHook(repository: BareRepository, { url, secret }: { url: string; secret: string }): void {
     const hook = { id: nextId(), repositoryId: repository.id, url, secret, events: ALL_EVENTS };
     this.api.place.hooks.push(hook);
@@ -133,17 +133,17 @@ export class TestGitHost {
     await this.settled();
   }
 
-  /** What a person does on the page of the hook's deliveries: the same delivery again. */
+  /** Does what a person does on the hook's page of deliveries: sends the same delivery again. */
   redeliver(delivery: HostDelivery): Promise<void> {
     return deliver(this.kind, delivery);
   }
 
-  /** Waits until no delivery is under way. */
+  /** Waits until no delivery is in progress. */
   async settled(): Promise<void> {
     while (this.#sending.size > 0) await Promise.all(this.#sending);
   }
 
-  /** The states that a commit was given in a context, in the order in which they came, in the host's words. */
+  /** Returns the states that a commit got in a context, in order, in the host's words. */
   statesOf(sha: string, wanted: string): string[] {
     const ofCommit = this.api.place.statuses.filter((one) => one.sha === sha);
     return ofCommit
@@ -162,7 +162,7 @@ export class TestGitHost {
     else await this.#serveGit(request, response);
   }
 
-  /** Whether git was given a token of the App that reads this repository. */
+  /** Reports whether git got a token of the App that reads this repository. */
   #isMintedFor({ id }: BareRepository, basic: string): boolean {
     const given = Buffer.from(basic, "base64").toString();
     return this.api.place.minted.some(
@@ -186,7 +186,7 @@ export class TestGitHost {
     for (const hook of this.api.place.hooks.slice(hooks)) this.#ping(hook);
   }
 
-  /** GitHub tries a new hook at once. */
+  /** GitHub tests a new hook at once. */
   #ping({ repositoryId }: HostedHook): void {
     const repository = this.repositories.find(({ id }) => id === repositoryId);
     if (repository) this.#tell(repository, TELLERS[this.kind].ping(repository));

@@ -1,7 +1,7 @@
 import type { Changeable } from "../../../deliveries/bodies.ts";
 import type { BareRepository, HostedPull, RefChange } from "../bare-repository.ts";
 
-/** What a host tells its hooks; `name` is the value of its header of events. */
+/** An event that a host sends to its hooks. `name` is the value of its header for events. */
 export interface HostEvent {
   name: string;
   body: Changeable;
@@ -9,10 +9,10 @@ export interface HostEvent {
 
 export type PullMoment = "opened" | "new-head" | "closed";
 
-/** What hosts tell of a repository. */
+/** The fields of a repository that hosts send. */
 export type NamedRepository = Pick<BareRepository, "id" | "fullName" | "defaultBranch">;
 
-/** What a kind of host says of what happened. */
+/** Creates the events of one kind of host. */
 export interface Teller {
   pushed(repository: NamedRepository, change: RefChange): HostEvent[];
   pull(repository: NamedRepository, pull: HostedPull, moment: PullMoment, before: string | null): HostEvent[];

@@ -20,7 +20,7 @@ const commitOf = ({ id, message, author, timestamp, added, removed, modified }: 
   committer: { ...author, username: author.name },
 });
 
-/** Gitea tells of a new or deleted ref twice: as a push, and as `create` or `delete`. */
+/** Gitea sends two events for a new or deleted ref: a push, and `create` or `delete`. */
 export const gitea: Teller = {
   pushed: (repository, { ref, before, after, commit, commits }) => {
     const push: HostEvent = {

@@ -25,7 +25,7 @@ const commitOf = ({ id, message, author, timestamp, added, removed, modified }: 
   ...{ added, removed, modified },
 });
 
-/** GitHub: an annotated tag's `after` is the object of the tag, and `head_commit` the commit. */
+/** GitHub: for an annotated tag, `after` is the tag's object, and `head_commit` the commit. */
 export const github: Teller = {
   pushed: (repository, { ref, before, after, commit, isForced, commits }) => [
     {

@@ -2,7 +2,7 @@ import { bodyWith, type Changeable } from "../../../deliveries/bodies.ts";
 import type { HostedPull, ListedCommit } from "../bare-repository.ts";
 import { type NamedRepository, type PullMoment, type Teller, ZEROS } from "./event.ts";
 
-/** GitLab lists so many commits of a push, the newest. */
+/** GitLab lists this many commits of a push, the newest. */
 const LISTED = 20;
 
 const nameProject = (body: Changeable, { id, fullName, defaultBranch }: NamedRepository): void => {
@@ -21,7 +21,7 @@ const ACTIONS: Record<PullMoment, (pull: HostedPull) => string> = {
   closed: ({ isMerged }) => (isMerged ? "merge" : "close"),
 };
 
-/** GitLab: a push names its commit in `checkout_sha`, and an update has new commits where it has `oldrev`. */
+/** GitLab: a push names its commit in `checkout_sha`, and an update has new commits if it has `oldrev`. */
 export const gitlab: Teller = {
   pushed: (repository, { ref, before, after, commit, commits }) => {
     const isTag = ref.startsWith("refs/tags/");
@@ -31,7 +31,7 @@ export const gitlab: Teller = {
         body: bodyWith(isTag ? "gitlabTag" : "gitlabPush", (body) => {
           nameProject(body.project, repository);
           Object.assign(body, { ref, before, after, checkout_sha: commit, project_id: repository.id });
-          // A new branch has no base to list its commits from.
+          // A new branch has no base from which to list its commits.
           const listed = before === ZEROS && !isTag ? [] : commits;
           body.commits = listed.slice(-LISTED).map(commitOf);
           body.total_commits_count = listed.length;

@@ -4,5 +4,5 @@ import { gitea } from "./gitea.ts";
 import { github } from "./github.ts";
 import { gitlab } from "./gitlab.ts";
 
-/** What each kind of host says of what happened. */
+/** The events of each kind of host. */
 export const TELLERS: Record<HostKind, Teller> = { github, gitlab, gitea };
