@@ -12,10 +12,10 @@ export interface BuildRecord extends Build {
   hasRunValues?: boolean;
   /** The plan of its jobs: graph, text and ends, which only the pool can read. A retry uses it. */
   plan?: unknown;
-  /** The artifacts of its jobs by job id, with every place where one may be. Absent if there are none. */
+  /** The artifacts of its jobs by job id, with every place where one may be. Absent without any. */
   artifacts?: Record<string, StoredArtifact[]>;
   artifactPlaces?: ArtifactPlace[];
-  /** The test results of its jobs, with every place where a report may be. Absent if there are none. */
+  /** The test results of its jobs, with every place where a report may be. Absent without any. */
   testReports?: Record<string, StoredTests>;
   testPlaces?: TestPlace[];
 }

@@ -63,7 +63,7 @@ const DIALECT = new SQLiteAsyncDialect();
 /** An SQL query that returns D1's own result. */
 type Statement<T> = RunnableQuery<D1Result<T>, "sqlite">;
 
-/** Receives the valid token of the first batch, or undefined if there is none. May throw. */
+/** Receives the valid token of the first batch, or undefined without one. May throw. */
 type Admit = (token: ValidToken | undefined) => void;
 
 /**

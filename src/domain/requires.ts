@@ -16,7 +16,7 @@ interface Skills {
   xcodes?: readonly string[];
 }
 
-/** Why an agent cannot run a build. The phrase follows the name of one agent, or the number of several. */
+/** Why an agent cannot run a build. The phrase follows the name of one agent, or the number of agents. */
 export interface Reason {
   code: AgentCode;
   phrase: string;

@@ -157,8 +157,8 @@ export const nextRuns = (schedule: CronSchedule, after: number, count: number): 
 };
 
 /**
- * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. Of all missed
- * times, only this one is made up for. Looks back an hour first, then ten times as far each time.
+ * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. Only
+ * this one of all missed times is made up for. Looks back an hour first, then ten times as far each time.
  */
 export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
   const timeAfter = compileSchedule(schedule);

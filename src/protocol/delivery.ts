@@ -3,7 +3,7 @@ import { atMost, notEmpty } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
-/** The answer to a git host: the builds that its delivery triggered, or why there are none. */
+/** The answer to a git host: the builds that its delivery triggered, or why it triggered none. */
 export const DeliveryTaken = z.object({
   delivery: z.string(),
   builds: z.array(Id),

@@ -118,7 +118,7 @@ export const HandedEnvironment = z.object({
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
   runKeys: z.array(z.string()),
-  /** Variables of type file, which `env` does not contain. Absent if there are none. */
+  /** Variables of type file, which `env` does not contain. Absent without any. */
   files: z.optional(z.record(z.string(), HandedFile)),
 });
 export type HandedEnvironment = z.infer<typeof HandedEnvironment>;

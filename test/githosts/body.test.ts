@@ -126,7 +126,7 @@ describe("bytes that no host sends", () => {
     ["10,000 levels of lists", bytesOf(`{"commits":${"[".repeat(10_000)}${"]".repeat(10_000)}}`)],
     ["a million brackets", bytesOf("[".repeat(1_000_000))],
     ["backslashes and quotes", bytesOf('\\"'.repeat(100_000))],
-  ])("are told: %s", (_, bytes) => {
+  ])("are reported: %s", (_, bytes) => {
     for (const read of [readBody, readLarge]) {
       expect(read(bytes)).toEqual({ problem: expect.stringMatching(/^The body (is|has) [^\n"]+\.$/) });
     }

@@ -110,7 +110,7 @@ export const pipelineHistory = sqliteTable(
   {
     orgId: text("org_id").notNull(),
     pipelineId: text("pipeline_id").notNull(),
-    /** The ids of the newest and the oldest of `builds`; empty if there are none. */
+    /** The ids of the newest and the oldest of `builds`; empty without any. */
     newest: text().notNull(),
     oldest: text().notNull(),
     isRed: integer("is_red", { mode: "boolean" }).notNull(),

@@ -27,7 +27,7 @@ interface Clash {
   other: number;
 }
 
-/** Returns the first clash in the order of names; null if there is none. Takes as long as sorting the paths. */
+/** Returns the first clash in the order of names; null without a clash. Takes as long as sorting the paths. */
 export const clashIn = (paths: readonly string[]): Clash | null => {
   // This separator sorts below all other characters: the content of a folder comes right after a file with its name.
   const names = paths.map((path) => foldPath(path).join("\0"));
@@ -69,14 +69,14 @@ export const pathProblem = (path: string): string | null => {
 };
 
 interface ListProblem {
-  /** Of the file; null if the list as a whole is wrong. */
+  /** The index of the file; null if the list as a whole is wrong. */
   index: number | null;
   problem: string;
 }
 
 const CLASHES = { same: "is the same as another one on some systems", folder: "is the folder of another one" };
 
-/** Returns the problem with the list of an artifact with this many bytes and files; null if there is none. */
+/** Returns the problem with the list of an artifact with this many bytes and files; null if the list is valid. */
 export const listProblem = (
   list: readonly ArtifactFile[],
   { bytes, files }: { bytes: number; files: number },

@@ -11,7 +11,7 @@ export interface CacheFacts {
   /** A branch's own name, or a full ref. */
   branch: string;
   event: string;
-  /** The target branch of a pull request; null if there is none. */
+  /** The target branch of a pull request; otherwise null. */
   base: string | null;
   trust: Trust;
 }

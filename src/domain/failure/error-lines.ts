@@ -67,7 +67,7 @@ export const findExcerpt = (all: LogLine[]): Excerpt | null => {
 };
 
 /**
- * Finds the line at a log's end that says why it failed, as lists show it; null if there is none. @param end its last
+ * Finds the line at a log's end that says why it failed, as lists show it; otherwise null. @param end its last
  * bytes, as text
  */
 export const findFailedLine = (end: string): string | null => {

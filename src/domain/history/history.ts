@@ -32,8 +32,8 @@ export const addHistograms = (histograms: readonly Histogram[]): Histogram => {
 };
 
 /**
- * Returns the duration in milliseconds that this share of the durations does not exceed (nearest rank); null if there
- * are none.
+ * Returns the duration in milliseconds that this share of the durations does not exceed (nearest rank); null without
+ * any.
  */
 export const percentile = (histogram: Histogram, share: number): number | null => {
   const counts = Object.entries(histogram).map(([bucket, count]): [number, number] => [Number(bucket), count]);

@@ -52,7 +52,7 @@ export const withTexts = (report: Texts, texts: string[]): Texts => {
   return { tests, warnings: report.warnings.map(({ file }) => ({ file: nextFile(file), message: message() })) };
 };
 
-/** Returns a contradiction in a report; null if there is none. */
+/** Returns a contradiction in a report; null if it is consistent. */
 export const contradictionIn = ({ counts, tests, passed = [] }: ReportedTests): string | null => {
   const { total, failed, skipped, flaky } = counts;
   const countListed = (result: "failed" | "skipped"): number =>

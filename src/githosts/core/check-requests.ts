@@ -13,7 +13,7 @@ const parseApprovalName = (name: string): number | null => {
   return index === undefined ? null : Number(index);
 };
 
-/** The action that a person requested at the host; or why there is none, in words for people. */
+/** The action that a person requested at the host; or why nothing happens, in words for people. */
 type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
 
 /**

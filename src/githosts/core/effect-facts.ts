@@ -80,7 +80,7 @@ export interface WantedBuild {
   pull: OpenPull | null;
   /** `read-file`: the agent only reads the file. Its steps run if that file wants the push. */
   purpose: "build" | "read-file";
-  /** Patterns that need a complete list of files; null if there are none. */
+  /** Patterns that need a complete list of files; otherwise null. */
   undecidedPaths: string[] | null;
   /** Whether older builds of the pipeline and ref end. */
   supersedes: boolean;

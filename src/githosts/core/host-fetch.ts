@@ -20,7 +20,7 @@ export interface HostRequest {
   body?: unknown;
 }
 
-/** The answer of a git host; or why there is none, in words that contain nothing of the request. */
+/** The answer of a git host; or why it did not answer, in words that contain nothing of the request. */
 export type HostAnswer =
   | {
       status: number;

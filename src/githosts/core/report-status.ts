@@ -63,7 +63,7 @@ const newLine = (before: Line | undefined, context: string, wanted: WantedState,
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
-/** Replaces the deciding build if there is none. */
+/** Stands in for a missing deciding build. */
 const NO_BUILD = { buildId: "", number: 0, version: 0 };
 
 /**
@@ -118,7 +118,7 @@ const DROP_MS = 3 * DAY_MS;
 const COLLAPSED = "It waited for a day: the service reports the state of the whole commit instead.";
 const DROPPED = "It waited for three days.";
 
-/** Removes lines that have waited too long; returns the same commit if there are none. */
+/** Removes lines that have waited too long; returns the same commit if no line has. */
 export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const whyNot = (line: Line): string | null => {
     if (isSettled(line, rules) || line.since > now - COLLAPSE_MS) return null;

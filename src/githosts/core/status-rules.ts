@@ -76,7 +76,7 @@ export const STATUS_RULES = {
       : clamp(until, now + SECOND_MS, now + LONGEST_PAUSE_MS),
   isHopeless: (line: Line, now: number): boolean => line.triedFrom !== null && now - line.triedFrom >= GIVE_UP_MS,
   /**
-   * A success waits while the host does not know of another unfinished build of the commit. Otherwise all would look
+   * A success waits while the host has not received another unfinished build of the commit. Otherwise all would look
    * well.
    */
   isHeld: (line: Line, unheard: Line[]): boolean =>
@@ -93,6 +93,6 @@ export type StatusRules = typeof STATUS_RULES;
 
 const clamp = (value: number, least: number, most: number): number => Math.min(Math.max(value, least), most);
 
-/** Reports whether the host does not know of the line's unfinished build. */
+/** Reports whether the host has not received the line's unfinished build. */
 export const isUnheard = ({ wanted, told, givenUp }: Line): boolean =>
   wanted.state === "pending" && told?.buildId !== wanted.buildId && givenUp === null;

@@ -27,7 +27,7 @@ const Push = z.object({
   commits: optional(z.array(ListedCommit)),
 });
 
-/** Of more than 20 commits, GitLab lists only the newest, in no guaranteed order. */
+/** GitLab lists only the newest 20 commits, in no guaranteed order. */
 const push = (fields: Fields): Arrival => {
   const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;

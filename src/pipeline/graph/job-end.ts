@@ -30,9 +30,9 @@ export interface JobEnd {
   finishedAt: number;
   agentId: string | null;
   attempt: number;
-  /** Failed tries before the last one. Absent if there were none. */
+  /** Failed tries before the last one. Absent without any. */
   retries?: number;
-  /** The summary of its test reports. Absent if there were none. */
+  /** The summary of its test reports. Absent without any. */
   tests?: TestSummary;
   /** The fence of the lease that sent the result; 0 without a lease. Outputs count under this fence alone. */
   fence: number;

@@ -32,7 +32,7 @@ describe("room in the cache of a repository", () => {
         const left = stored.filter((each) => !gone.includes(each));
         expect(sum(left) + wanted.bytes).toBeLessThanOrEqual(MOST.bytes);
         expect(left.length).toBeLessThan(MOST.entries);
-        // Of its own entries, none is dropped that was used later than one that stays.
+        // No dropped entry of its own was used later than one that stays.
         const own = (all: typeof stored) => all.filter(({ scope }) => scope === wanted.scope);
         for (const out of own(gone)) for (const stays of own(left)) expect(out.usedDay <= stays.usedDay).toBe(true);
       }),

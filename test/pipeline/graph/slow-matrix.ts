@@ -43,7 +43,7 @@ const isExcluded = (one: Matrix, exclude: Matrix[], fault?: Fault): boolean => {
   return false;
 };
 
-/** Returns the combinations, even if there are none. */
+/** Returns the combinations, even if the list is empty. */
 export const slowMatrix = ({ axes, include, exclude }: WrittenMatrix, fault?: Fault): Matrix[] => {
   let count = axes.length === 0 ? 0 : 1;
   for (const { values } of axes) count *= values.length;
