@@ -106,7 +106,9 @@ class BatchProcess {
     this.#ended = Promise.resolve()
       .then(() => git(context, ["cat-file", "--batch"], { read }, this.#questions))
       .then(
-        ({ stderr }) => this.#fail(gitFailure("git cat-file", stderr)),
+        ({ stderr }) => {
+          if (this.#failure === null) this.#fail(gitFailure("git cat-file", stderr));
+        },
         (error: unknown) => this.#fail(error),
       );
   }
@@ -119,8 +121,9 @@ class BatchProcess {
     });
   }
 
-  /** Resolves when the process has ended. */
+  /** Answers no more questions. Resolves when the process has ended. */
   close(): Promise<void> {
+    this.#fail(new BuildFailure("agent-error", "the commit is not read any more"));
     this.#questions.end();
     return this.#ended;
   }
