@@ -75,6 +75,8 @@ export class HintSocket {
         headers: client.headers(),
         handshakeTimeout: 10 * SECOND_MS,
         maxPayload: 64 * KIB,
+        // Its messages are a few words each.
+        perMessageDeflate: false,
       });
       let opened = false;
       let status: number | null = null;
