@@ -8,7 +8,7 @@ const BENCHES: Record<string, string> = {
   checkout: "the agent's checkout, beside plain git",
   costs: "what agents and builds cost on Cloudflare: the tables of docs/costs.md",
   dashboard: "each page, beside the API call behind it; its D1 round trips and kilobytes",
-  "first-line": "from the trigger, and from a push, to the first line of the log at a follower; a timeline of one build",
+  "first-line": "from the trigger, and from a push, to the first line at a follower; a timeline of one build",
   gate: "the rows that no change may make worse, beside those of the last release; about four minutes",
   flood: "heartbeats of an agent while another one floods its sockets",
   hook: "deliveries of git hosts, beside a bare Worker; the largest; forged ones",
