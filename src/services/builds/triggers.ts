@@ -1,5 +1,7 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, type Placeholder, sql } from "drizzle-orm";
 import type * as z from "zod/mini";
+import { compiled } from "../../db/compiled.ts";
+import type { Database } from "../../db/query.ts";
 import { pipeline, repository } from "../../db/schema.ts";
 import { branchProblem, refOf, tagOf } from "../../domain/git-ref.ts";
 import { mergeRequires, NO_WINDOWS } from "../../domain/requires.ts";
@@ -111,34 +113,59 @@ interface Origin {
   isPath?: true;
 }
 
-/** Reads the repository and pipeline that a trigger names, and the variables that its overrides could replace. */
-const readTarget = async (context: Context, { repoId, pipelineId, envVariables }: Trigger) => {
-  const { sql: db } = context.db;
-  const { orgId } = context;
-  const ownerOfPipeline = db
-    .select({ id: pipeline.repoId })
-    .from(pipeline)
-    .where(eq(pipeline.id, pipelineId ?? ""));
-  const defaultOfRepository = db
-    .select({ id: repository.defaultPipelineId })
+type Id = string | Placeholder;
+
+const ownerOf = (db: Database, pipelineId: Id) =>
+  db.select({ id: pipeline.repoId }).from(pipeline).where(eq(pipeline.id, pipelineId));
+
+const defaultOf = (db: Database, repoId: Id) =>
+  db.select({ id: repository.defaultPipelineId }).from(repository).where(eq(repository.id, repoId));
+
+const ORGANIZATION = sql.placeholder("orgId");
+const REPOSITORY = sql.placeholder("repoId");
+const PIPELINE = sql.placeholder("pipelineId");
+
+/** The repository that a trigger names, or else that of the pipeline that it names. */
+const repositoryRows = compiled(getTableColumns(repository), (db, named) => {
+  const isMeant = named.includes("repoId")
+    ? eq(repository.id, REPOSITORY)
+    : inArray(repository.id, ownerOf(db, PIPELINE));
+  return db
+    .select()
     .from(repository)
-    .where(eq(repository.id, repoId ?? ""));
-  const isRepository = repoId ? eq(repository.id, repoId) : inArray(repository.id, ownerOfPipeline);
-  const isPipeline = pipelineId ? eq(pipeline.id, pipelineId) : inArray(pipeline.id, defaultOfRepository);
-  const hasOverrides = Object.keys(envVariables ?? {}).length > 0;
-  const [[ofRepository], [ofPipeline], variables] = await context.db.run(
-    db
-      .select()
-      .from(repository)
-      .where(and(eq(repository.orgId, orgId), isRepository)),
-    db
-      .select()
-      .from(pipeline)
-      .where(and(eq(pipeline.orgId, orgId), isPipeline)),
-    hasOverrides
-      ? variablesOfBuild(db, orgId, repoId ?? ownerOfPipeline, pipelineId ?? defaultOfRepository)
-      : variablesOfBuild(db, orgId, null, null).limit(0),
-  );
+    .where(and(eq(repository.orgId, ORGANIZATION), isMeant));
+});
+
+/** The pipeline that a trigger names, or else the default one of the repository that it names. */
+const pipelineRows = compiled(getTableColumns(pipeline), (db, named) => {
+  const isMeant = named.includes("pipelineId")
+    ? eq(pipeline.id, PIPELINE)
+    : inArray(pipeline.id, defaultOf(db, REPOSITORY));
+  return db
+    .select()
+    .from(pipeline)
+    .where(and(eq(pipeline.orgId, ORGANIZATION), isMeant));
+});
+
+/** The active variables that the overrides of a trigger could replace. */
+const readReplaced = async ({ db, orgId }: Context, { repoId, pipelineId, envVariables }: Trigger) => {
+  if (Object.keys(envVariables ?? {}).length === 0) return [];
+  const owner = repoId ?? ownerOf(db.sql, pipelineId ?? "");
+  const chosen = pipelineId ?? defaultOf(db.sql, repoId ?? "");
+  const [rows] = await db.run(variablesOfBuild(db.sql, orgId, owner, chosen));
+  return rows;
+};
+
+/** Reads the repository and pipeline that a trigger names, and the variables that its overrides could replace: in one batch. */
+const readTarget = async (context: Context, trigger: Trigger) => {
+  const { db, orgId } = context;
+  const { repoId, pipelineId } = trigger;
+  const values = { orgId, repoId, pipelineId };
+  const named = [...(repoId ? ["repoId"] : []), ...(pipelineId ? ["pipelineId"] : [])];
+  const [[[ofRepository], [ofPipeline]], variables] = await Promise.all([
+    db.run(db.bind(repositoryRows, values, named), db.bind(pipelineRows, values, named)),
+    readReplaced(context, trigger),
+  ]);
   return { ofRepository, ofPipeline, variables };
 };
 
