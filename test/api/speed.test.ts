@@ -215,6 +215,32 @@ describe("a list", () => {
   });
 });
 
+describe("a new variable", () => {
+  it("reads no more rows beside a thousand others", async () => {
+    const { admin, orgId } = await newOrganization();
+    const addRows = async (from: number, to: number): Promise<void> => {
+      const numbers = JSON.stringify(Array.from({ length: to - from }, (_, at) => from + at));
+      const row = `INSERT INTO variable (id, org_id, scope, owner_id, key, value, is_secret, is_active, allow_override,
+        created_at, updated_at) SELECT ?1 || value, ?1, 'organization', ?1, 'K' || value, 'v', 0, 1, 1, '', ''
+        FROM json_each(?2)`;
+      await env.DB.prepare(row).bind(orgId, numbers).run();
+    };
+    const readFor = async (key: string): Promise<number> => {
+      const body = { key, value: "a secret", isSecret: true, scope: "organization", orgId };
+      const { status, headers } = await call(admin, "POST", "/secrets/variables", body);
+      expect(status).toBe(201);
+      return costOf(headers).read;
+    };
+    await readFor("FIRST");
+    await addRows(0, 10);
+    const few = await readFor("SECOND");
+    await addRows(10, 1_000);
+    expect(await readFor("THIRD")).toBe(few);
+    const counted = "SELECT variable_count FROM organization WHERE id = ?";
+    expect(await env.DB.prepare(counted).bind(orgId).first("variable_count")).toBe(1_003);
+  });
+});
+
 describe("the story", () => {
   it("has every operation in it", () => {
     const told = new Set(SCENARIO.map(({ operation }) => operation));

@@ -11,6 +11,8 @@ export const organization = sqliteTable("organization", {
   deletingAt: text("deleting_at"),
   /** The limits that the operator set. */
   limits: text({ mode: "json" }).$type<OwnLimits>(),
+  /** How many variables the organization has. Triggers count them: nothing else writes it. */
+  variableCount: integer("variable_count").notNull().default(0),
 });
 
 /** Ids of deleted organizations. No new organization gets one of them. */

@@ -64,7 +64,15 @@ export const createOrganization = verb({
     const { id, name } = body;
     const locationHint = body.locationHint ?? null;
     const { secret, row: admin } = await newAdmin(context, id, "admin");
-    const row: Row = { id, name, locationHint, createdAt: context.at, deletingAt: null, limits: null };
+    const row: Row = {
+      id,
+      name,
+      locationHint,
+      createdAt: context.at,
+      deletingAt: null,
+      limits: null,
+      variableCount: 0,
+    };
     const { sql: db } = context.db;
     await context.admit();
     const former = db.select().from(formerOrganization).where(eq(formerOrganization.id, id));

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, type SQL, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../../db/guard.ts";
 import type { Database } from "../../db/query.ts";
-import { pipeline, repository, variable, variableGroup } from "../../db/schema.ts";
+import { organization, pipeline, repository, variable, variableGroup } from "../../db/schema.ts";
 import { variableContext } from "../../domain/seal-context.ts";
 import { isBase64, secretWarnings } from "../../domain/variable-value.ts";
 import { PathId } from "../../protocol/common.ts";
@@ -109,9 +109,9 @@ const withValue = async (context: Context, row: VariableRow, value: string): Pro
   return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
-/** Holds while the organization may have another variable. */
+/** Holds while the organization may have another variable. To count them here would read as many rows. */
 const hasRoom = (orgId: string): SQL =>
-  sql`(SELECT count(*) FROM ${variable} WHERE ${variable.orgId} = ${orgId}) < ${LIMITS.variables}`;
+  sql`(SELECT ${organization.variableCount} FROM ${organization} WHERE ${organization.id} = ${orgId}) < ${LIMITS.variables}`;
 
 const auditDetail = ({ key, scope, ownerId, isSecret, isActive, version, ...row }: VariableRow) => ({
   key,

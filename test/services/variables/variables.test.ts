@@ -1,5 +1,6 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
+import { LIMITS } from "../../../src/protocol/limits.ts";
 import {
   call,
   create,
@@ -127,6 +128,48 @@ describe("POST /secrets/variables", () => {
     expect((await make("D", "long enough")).warnings).toBeUndefined();
     expect((await make("E", ' {\n "private_key": "x" }')).warnings).toEqual(["json"]);
     expect((await make("F", "{ no json }")).warnings).toBeUndefined();
+  });
+});
+
+describe("the number of an organization's variables", () => {
+  const variableCount = (orgId: string) =>
+    env.DB.prepare("SELECT variable_count FROM organization WHERE id = ?").bind(orgId).first("variable_count");
+  const setCount = (orgId: string, count: number) =>
+    env.DB.prepare("UPDATE organization SET variable_count = ? WHERE id = ?").bind(count, orgId).run();
+
+  it("follows what is made and deleted, also together with its owner, and no other organization's", async () => {
+    const [one, other] = [await newOrganization(), await newOrganization()];
+    const { admin, orgId } = one;
+    const repository = await newRepository(admin);
+    const pipeline = await newPipeline(admin, repository.id);
+    const group = await create(admin, "/secrets/groups", { name: "shared" });
+    const path = "/secrets/variables";
+    const { id } = await create(admin, path, plain(orgId));
+    await create(admin, path, plain(orgId, { scope: "group", groupId: group.id }));
+    const ofRepository = { ...plain(orgId, { scope: "repository", repoId: repository.id }), orgId: undefined };
+    await create(admin, path, ofRepository);
+    await create(admin, path, { ...ofRepository, scope: "pipeline", repoId: undefined, pipelineId: pipeline.id });
+    await create(other.admin, path, plain(other.orgId));
+    expectProblem(await call(admin, "POST", path, plain(orgId)), 409, "duplicate");
+    expect(await variableCount(orgId)).toBe(4);
+    await call(admin, "DELETE", `${path}/${id}`);
+    expect(await variableCount(orgId)).toBe(3);
+    await call(admin, "DELETE", `/secrets/groups/${group.id}`);
+    await call(admin, "DELETE", `/pipeline/${pipeline.id}`);
+    await call(admin, "DELETE", `/repository/${repository.id}`);
+    expect([await variableCount(orgId), await variableCount(other.orgId)]).toEqual([0, 1]);
+  });
+
+  it("ends at the limit, which requests of one moment do not pass together", async () => {
+    const { admin, orgId } = await newOrganization();
+    const make = (key: string) => call(admin, "POST", "/secrets/variables", plain(orgId, { key }));
+    await setCount(orgId, LIMITS.variables - 2);
+    const statuses = (await Promise.all(["A", "B", "C", "D"].map(make))).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 201, 429, 429]);
+    expectProblem(await make("E"), 429, "limit-reached");
+    expect(await variableCount(orgId)).toBe(LIMITS.variables);
+    await setCount(orgId, LIMITS.variables - 1);
+    expect((await make("E")).status).toBe(201);
   });
 });
 
