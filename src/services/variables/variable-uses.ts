@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, isNull, lt, or } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, or } from "drizzle-orm";
 import * as z from "zod/mini";
 import { variable, variableDay } from "../../db/schema.ts";
 import { PathId } from "../../protocol/common.ts";
@@ -8,7 +8,7 @@ import { listing, toPage } from "../core/listing.ts";
 import { isOwn } from "../core/record.ts";
 import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
-import { variableRecord } from "./variables.ts";
+import { LISTED, variableRecord } from "./variables.ts";
 
 const NEWEST = 200;
 
@@ -36,7 +36,7 @@ export const listUses = verb({
   },
 });
 
-const unused = listing(variable, getTableColumns(variable), {
+const unused = listing(variable, LISTED, {
   filters: {
     since: (since) => and(eq(variable.isSecret, true), or(isNull(variable.lastUsedAt), lt(variable.lastUsedAt, since))),
   },

@@ -56,12 +56,16 @@ const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
 
 export type VariableRow = typeof variable.$inferSelect;
 const COLUMNS = getTableColumns(variable);
+const { sealed: _, sealedVersion: __, ...shown } = COLUMNS;
+/** What a record says of a variable: a list reads no sealed value. */
+export const LISTED = shown;
+type ListedRow = Omit<VariableRow, "sealed" | "sealedVersion">;
 
 const OWNER_FIELDS = { repository: "repoId", group: "groupId", pipeline: "pipelineId" } as const;
 
 const view = makeView(Variable);
 
-export const variableRecord = (row: VariableRow): Variable => {
+export const variableRecord = (row: ListedRow): Variable => {
   const ownerIn = (scope: Scope) => (row.scope === scope ? row.ownerId : null);
   return view({
     ...row,
@@ -184,7 +188,7 @@ const findWarnings = (row: VariableRow, newValue: string | undefined) => {
   return warnings.length > 0 ? { warnings } : {};
 };
 
-const variables = listing(variable, COLUMNS, {
+const variables = listing(variable, LISTED, {
   filters: {
     scope: (scope) => eq(variable.scope, scope),
     isActive: (isActive) => eq(variable.isActive, isActive),
