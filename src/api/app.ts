@@ -78,7 +78,7 @@ const open =
     checkHeaders(c.req);
     await next();
     const bookmark = context.db.bookmark;
-    if (bookmark) c.header(BOOKMARK_HEADER, bookmark);
+    if (bookmark) c.res.headers.set(BOOKMARK_HEADER, bookmark);
   };
 
 const input = (c: HonoContext<AppEnv>, { verb }: Route) => {

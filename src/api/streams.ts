@@ -26,7 +26,7 @@ import { linkToNext } from "../web/headers.ts";
 /** A WebSocket for hints. @throws Refusal where the pool does not accept it */
 const openHints = async (context: Context, agentId: string): Promise<Response> => {
   const response = await connectToPool(context, agentId, null);
-  if (response.status === 101) return response;
+  if (response.status === 101) return new Response(null, response);
   if (response.status === 401) return settled({ ok: false, refusal: { kind: "unauthenticated" } });
   throw new Refusal("conflict", "This agent was started again elsewhere.");
 };

@@ -5,12 +5,17 @@ import { log } from "../log.ts";
 import type { Context } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
 
+/*
+ * These set their headers on the answer itself. Hono's `c.header` makes a new answer for each header after the handler,
+ * whose body is then a stream. An answer of the platform, such as that of an object, takes no headers: its route copies it.
+ */
+
 /** Gives each request an id, and its answer the header X-Request-Id. */
 export const requestId: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.set("requestId", uuid());
   await next();
-  c.header("X-Request-Id", c.get("requestId"));
-  c.header("X-Content-Type-Options", "nosniff");
+  c.res.headers.set("X-Request-Id", c.get("requestId"));
+  c.res.headers.set("X-Content-Type-Options", "nosniff");
 };
 
 /** The pattern of the route, never the path: a path may hold anything, a secret too. */
@@ -37,7 +42,8 @@ export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const ms = Date.now() - begun;
   const { status } = c.res;
   if (status < 400) {
-    c.header("Server-Timing", `total;dur=${ms}, d1;desc="rounds=${rounds} read=${rowsRead} written=${rowsWritten}"`);
+    const d1 = `rounds=${rounds} read=${rowsRead} written=${rowsWritten}`;
+    c.res.headers.set("Server-Timing", `total;dur=${ms}, d1;desc="${d1}"`);
   }
   const weight = countLine(context, status);
   if (weight === null) return;
