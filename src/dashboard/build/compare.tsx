@@ -1,9 +1,10 @@
 import type { Build } from "../../protocol/build.ts";
+import { withCommas } from "../../protocol/limits.ts";
 import { getAgent } from "../../services/agents/agents.ts";
 import { type Comparison, readComparison, type TimeOfBoth } from "../../services/builds/comparison.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { type Owners, readOwners, repositoryName } from "../parts/build-name.tsx";
+import { repositoryName } from "../parts/build-name.tsx";
 import { refName } from "../parts/build-origin.tsx";
 import { count, formatDuration } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
@@ -40,7 +41,7 @@ const LogDifference = ({ lines }: { lines: Lines }) => (
     <pre>
       {shortenEqualParts(lines).map((line) =>
         typeof line === "number" ? (
-          <span class="left-out">{`… ${line.toLocaleString("en")} equal ${line === 1 ? "line" : "lines"}`}</span>
+          <span class="left-out">{`… ${withCommas(line)} equal ${line === 1 ? "line" : "lines"}`}</span>
         ) : (
           <span class={`is-${line.kind}`}>
             <span aria-hidden="true">{SIGNS[line.kind]} </span>
@@ -188,21 +189,15 @@ const Log = ({ log, job, build }: Comparison) => {
   );
 };
 
-const pageTitle = ({ number }: Build, owners: Owners): string => `#${number} ${repositoryName(owners)}, compared`;
-
 export const comparePage: Page = {
   path: "/builds/:id/compare",
   role: "viewer",
   async show(context, { params }) {
     const comparison = await readComparison(context, params.id ?? "");
-    const { build, green, agents } = comparison;
-    const [owners, before, now] = await Promise.all([
-      readOwners(context, build),
-      agentName(context, agents.before),
-      agentName(context, agents.now),
-    ]);
+    const { build, owners, green, agents } = comparison;
+    const [before, now] = await Promise.all([agentName(context, agents.before), agentName(context, agents.now)]);
     return {
-      title: pageTitle(build, owners),
+      title: `#${build.number} ${repositoryName(owners)}, compared`,
       crumb: "Compare",
       section: "builds",
       trail: [

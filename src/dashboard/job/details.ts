@@ -6,15 +6,15 @@ import type { Explanation } from "../../protocol/explain.ts";
 import type { BuildJob } from "../../protocol/job-record.ts";
 import { getAgent, listAgents } from "../../services/agents/agents.ts";
 import { explainWait, findCanceler } from "../../services/builds/build-jobs.ts";
+import { findWithSurroundings, type Owners, type SurroundedBuild } from "../../services/builds/build-surroundings.ts";
 import { ownJob, plannedJobs, type ReadJob } from "../../services/builds/build-view.ts";
 import { type FoundBuild, findRecord, type RefusedState, refusedStates } from "../../services/builds/builds.ts";
-import { type Failure, findLastGreen, readFailure, readFirstFailure } from "../../services/builds/failure.ts";
+import { type Failure, readFailure, readFirstFailure } from "../../services/builds/failure.ts";
 import { OUTPUT_BYTES, readLogEnd, toTail } from "../../services/builds/step-output.ts";
 import type { Context } from "../../services/core/context.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { listArtifactsOfBuild } from "../../services/uploads/artifacts.ts";
 import type { ShownTests } from "../build/tests.tsx";
-import { type Owners, readOwners } from "../parts/build-name.tsx";
 import { type UsualTimes, usualTimes } from "../parts/time-axis.ts";
 import { byId, namesById, noInput } from "../shell/verb-input.ts";
 import { hasEnded, isYetToRun, jobStateOf } from "./arrange.ts";
@@ -90,23 +90,22 @@ const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   };
 };
 
-/** What pages show of a job. The build and what it belongs to may be on their way. */
+/** What pages show of a job. Its build may be on its way. */
 export const readJob = async (
   context: Context,
   job: BuildJob,
-  readingBuild: Promise<FoundBuild>,
-  readingOwners: Promise<Owners>,
+  reading: Promise<SurroundedBuild>,
 ): Promise<JobDetails> => {
   const waits = isYetToRun(job);
-  const { build, owners, agent, explanation, log, green, artifacts } = await resolveAll({
-    build: readingBuild,
-    owners: readingOwners,
+  const { surrounded, agent, explanation, log, green, artifacts } = await resolveAll({
+    surrounded: reading,
     agent: job.agentId === null ? null : nullIfNotFound(getAgent.run(context, byId(job.agentId))),
     explanation: waits && jobStateOf(job) !== "asking" ? explainWait.run(context, byId(job.id)) : null,
-    log: readingBuild.then((build) => readLog(context, build, job)),
-    green: waits ? null : readingBuild.then((build) => findLastGreen(context, build)),
-    artifacts: hasEnded(job) ? readingBuild.then((build) => listArtifactsOfBuild(context, build, [job])) : [],
+    log: reading.then(({ build }) => readLog(context, build, job)),
+    green: waits ? null : reading.then(({ findLastGreen }) => findLastGreen()),
+    artifacts: hasEnded(job) ? reading.then(({ build }) => listArtifactsOfBuild(context, build, [job])) : [],
   });
+  const { build, owners } = surrounded;
   const lastRun = green?.jobs.find(({ key, adoptedFrom }) => key === job.key && adoptedFrom === null);
   return {
     ...owners,
@@ -151,18 +150,17 @@ const explain = async (context: Context, { id, definition }: JobOfBuild) => {
 };
 
 /** What the page of a build shows of its planned jobs. */
-const readJobs = async (context: Context, build: FoundBuild, readingOwners: Promise<Owners>): Promise<JobsDetails> => {
+const readJobs = async (context: Context, { build, owners, findLastGreen }: SurroundedBuild): Promise<JobsDetails> => {
   const jobs = plannedJobs(build);
   const adopted = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);
   const hasAgents = jobs.some(({ agentId }) => agentId !== null);
   const unexplained = waitingForAgents(jobs).slice(0, MOST.explained);
-  const { owners, agents, numbers, unable, failure, green, artifacts } = await resolveAll({
-    owners: readingOwners,
+  const { agents, numbers, unable, failure, green, artifacts } = await resolveAll({
     agents: hasAgents ? listAgents.run(context, noInput) : [],
     numbers: Promise.all(adopted.map((id) => readNumber(context, id))),
     unable: Promise.all(unexplained.map((job) => explain(context, job))),
     failure: readFirstFailure(context, build),
-    green: findLastGreen(context, build),
+    green: findLastGreen(),
     artifacts: listArtifactsOfBuild(context, build),
   });
   const lastRuns = (green ? plannedJobs(green) : []).filter(({ adoptedFrom }) => adoptedFrom === null);
@@ -204,16 +202,15 @@ export interface BuildDetails extends Owners {
 
 /** What the page of a build shows. @throws Refusal not-found */
 export const readBuild = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
-  const build = await findRecord(context, id ?? "");
-  const readingOwners = readOwners(context, build);
+  const surrounded = await findWithSurroundings(context, id ?? "");
+  const { build, owners } = surrounded;
   const own = ownJob(build);
-  const { owners, ...details } = await resolveAll({
-    owners: readingOwners,
+  const details = await resolveAll({
     successor: build.supersededBy === null ? null : nullIfNotFound(findRecord(context, build.supersededBy)),
     retried: build.retryOf === null ? null : nullIfNotFound(findRecord(context, build.retryOf)),
     canceler: build.status === "canceled" && build.reason !== "superseded" ? findCanceler(context, build) : null,
-    refused: readingOwners.then(({ repository }) => (repository ? refusedStates(context, repository, build) : [])),
-    body: own ? readJob(context, own, Promise.resolve(build), readingOwners) : readJobs(context, build, readingOwners),
+    refused: owners.repository ? refusedStates(context, owners.repository, build) : [],
+    body: own ? readJob(context, own, Promise.resolve(surrounded)) : readJobs(context, surrounded),
   });
   return { build, now: context.now, ...owners, ...details };
 };

@@ -1,11 +1,11 @@
 import type { BuildJob } from "../../protocol/job-record.ts";
 import { cancelJob, getJob } from "../../services/builds/build-jobs.ts";
-import { findRecord } from "../../services/builds/builds.ts";
+import { findWithSurroundings } from "../../services/builds/build-surroundings.ts";
 import { nullIfNotFound } from "../../services/core/refusal.ts";
 import { approve, reject } from "../../services/jobs/gates.ts";
 import { buildPage } from "../build/build.tsx";
 import { LogNotes } from "../build/build-log.tsx";
-import { readOwners, repositoryName } from "../parts/build-name.tsx";
+import { repositoryName } from "../parts/build-name.tsx";
 import { CancelButton } from "../parts/cancel-button.tsx";
 import { readText } from "../parts/fields.tsx";
 import { ProblemNotice } from "../parts/form-page.tsx";
@@ -50,9 +50,7 @@ const jobPage: Page = {
   role: "viewer",
   async show(context, { params, query, problem, form }) {
     const job = await getJob.run(context, byId(params.id));
-    const reading = findRecord(context, job.buildId);
-    const readingOwners = reading.then((build) => readOwners(context, build));
-    const details = await readJob(context, job, reading, readingOwners);
+    const details = await readJob(context, job, findWithSurroundings(context, job.buildId));
     const { build, now, explanation } = details;
     const { gate } = job;
     const asks = jobStateOf(job) === "asking";

@@ -1,26 +1,4 @@
-import type { Build } from "../../protocol/build.ts";
-import type { Pipeline } from "../../protocol/pipeline.ts";
-import type { Repository } from "../../protocol/repository.ts";
-import type { Context } from "../../services/core/context.ts";
-import { nullIfNotFound } from "../../services/core/refusal.ts";
-import { getPipeline } from "../../services/repositories/pipelines.ts";
-import { getRepository } from "../../services/repositories/repositories.ts";
-import { byId } from "../shell/verb-input.ts";
-
-/** What a build belongs to; null where it was removed. */
-export interface Owners {
-  repository: Repository | null;
-  pipeline: Pipeline | null;
-}
-
-/** Reads what a build belongs to. */
-export const readOwners = async (context: Context, { repoId, pipelineId }: Build): Promise<Owners> => {
-  const [repository, pipeline] = await Promise.all([
-    nullIfNotFound(getRepository.run(context, byId(repoId))),
-    pipelineId === null ? null : nullIfNotFound(getPipeline.run(context, byId(pipelineId))),
-  ]);
-  return { repository, pipeline };
-};
+import type { Owners } from "../../services/builds/build-surroundings.ts";
 
 export const repositoryName = ({ repository }: Pick<Owners, "repository">): string =>
   repository?.fullName ?? "removed repository";

@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import { type BuildRecord, getRecord } from "../../archive/records.ts";
-import type { BuildRow } from "../../db/projection.ts";
-import { buildSummary, job } from "../../db/schema.ts";
+import { type BuildRow, readBuildRow } from "../../db/projection.ts";
+import { job } from "../../db/schema.ts";
 import { Build } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
 import { PathId } from "../../protocol/common.ts";
@@ -60,20 +60,16 @@ export interface FoundBuild extends ReadBuild {
   isLogDeleted: boolean;
 }
 
-/** The build from its pool, or what is stored of it once the pool has dropped it. */
-const read = async (
+/**
+ * The build from its pool, or what is stored of it once the pool has dropped it.
+ * @param row that of D1, where D1 knows the build already
+ */
+export const findOfRow = async (
   context: Context,
   id: string,
-  rowId: string | SQL,
-  call: "getBuild" | "getBuildOf",
+  row: BuildRow | undefined,
+  call: "getBuild" | "getBuildOf" = "getBuild",
 ): Promise<FoundBuild> => {
-  const { db } = context;
-  const [[row]] = await db.run(
-    db.sql
-      .select()
-      .from(buildSummary)
-      .where(isOwn(context, buildSummary, rowId)),
-  );
   const inPool = await (await context.pool())[call](row?.id ?? id);
   if (inPool.deleted === "build") throw notFound();
   const build = inPool.ok ? inPool.value : await storedBuild(context, row, id);
@@ -81,14 +77,21 @@ const read = async (
   return { ...withJobs(buildRecord(context, build)), isLogDeleted: inPool.deleted === "log" };
 };
 
+/** The row of a build, as D1 has it. */
+const findRow = async ({ db, orgId }: Context, id: string | SQL): Promise<BuildRow | undefined> => {
+  const statement = sql`SELECT * FROM build_summary WHERE org_id = ${orgId} AND id = ${id}`;
+  const [{ results }] = await db.run(db.statement<Record<string, unknown>>(statement));
+  return results[0] && readBuildRow(results[0]);
+};
+
 /** The build of this id; of the jobs of a stored one all but their summaries. @throws Refusal not-found */
-export const findRecord = (context: Context, id: string): Promise<FoundBuild> => read(context, id, id, "getBuild");
+export const findRecord = async (context: Context, id: string): Promise<FoundBuild> =>
+  findOfRow(context, id, await findRow(context, id));
 
 /** The same of the build that has this job, with its summary; `id` may be that of the build too. */
-export const findBuildOrJobRecord = (context: Context, id: string): Promise<FoundBuild> => {
-  const { sql: db } = context.db;
-  const ofJob = db.select({ buildId: job.buildId }).from(job);
-  return read(context, id, sql`coalesce((${ofJob.where(isOwn(context, job, id))}), ${id})`, "getBuildOf");
+export const findBuildOrJobRecord = async (context: Context, id: string): Promise<FoundBuild> => {
+  const ofJob = sql`SELECT build_id FROM job WHERE ${isOwn(context, job, id)}`;
+  return findOfRow(context, id, await findRow(context, sql`coalesce((${ofJob}), ${id})`), "getBuildOf");
 };
 
 /** The same, as the API shows it. @throws Refusal not-found */

@@ -13,9 +13,9 @@ import type { Context } from "../core/context.ts";
 import { isOwn } from "../core/record.ts";
 import { notFound, Refusal } from "../core/refusal.ts";
 import { findJob, findLog, type Logged } from "./build-jobs.ts";
+import { findWithSurroundings, type Owners } from "./build-surroundings.ts";
 import { jobKeyOf, ownJob, plannedJobs } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
-import { findLastGreen } from "./failure.ts";
 import { readFound } from "./logs.ts";
 
 /** What of a step's log is compared: its end. */
@@ -33,6 +33,7 @@ export interface TimeOfBoth {
 
 export interface Comparison {
   build: FoundBuild;
+  owners: Owners;
   /** The last build before it that succeeded, of its branch or else of the default branch; null where none is known. */
   green: Build | null;
   /** The host's page of the commits between; null where they are the same, or the host has none. */
@@ -120,10 +121,10 @@ const compareLogs = async (context: Context, now: Ran, before: Ran): Promise<Com
 
 /** A build beside the last green one before it. Reads at most 64 KiB of each log. @throws Refusal not-found */
 export const readComparison = async (context: Context, id: string): Promise<Comparison> => {
-  const build = await findRecord(context, id);
-  const [host, green] = await Promise.all([findHost(context, build), findLastGreen(context, build)]);
+  const { build, owners, findLastGreen } = await findWithSurroundings(context, id);
+  const [host, green] = await Promise.all([findHost(context, build), findLastGreen()]);
   const nothing = { environment: [], times: [], agents: { before: null, now: build.agentId }, job: null, log: null };
-  if (!green) return { build, green, commitsUrl: null, ...nothing };
+  if (!green) return { build, owners, green, commitsUrl: null, ...nothing };
   const compared = failedJobs(build.jobs)[0] ?? ownJob(build);
   const [now, before] = await Promise.all([
     jobWith(context, build, compared?.key),
@@ -133,6 +134,7 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
   const hasPage = host?.kind && host.webUrl && from && to && from !== to;
   return {
     build,
+    owners,
     green,
     job: compared ? jobKeyOf(build, compared) : null,
     commitsUrl: hasPage ? compareAddress(host.kind!, host.webUrl!, host.fullName, from, to) : null,

@@ -15,6 +15,8 @@ describe("every page of an organization with many records", () => {
   let person: Person;
   let furnished: FilledOrganization;
   let ended = "";
+  /** The newest build of a pipeline with few builds. */
+  let newest = "";
 
   beforeAll(async () => {
     furnished = await newFilledOrganization();
@@ -29,6 +31,7 @@ describe("every page of an organization with many records", () => {
       const of = n % 3 === 0 ? owners[0]! : owners[n % owners.length]!;
       const status = n % 7 === 0 ? "failed" : "succeeded";
       ended = await writeEndedBuild(env.DB, { orgId, ...of, at: Date.now() - 600_000 * (n + 1), status });
+      if (n === 1) newest = ended;
     }
     for (let n = 0; n < MANY.variables; n++)
       await create(admin, "/secrets/variables", {
@@ -58,6 +61,13 @@ describe("every page of an organization with many records", () => {
     };
     return path.replace(":id", byNoun[path.split("/")[1] ?? ""] ?? "none").replace(/:\w+/, "none");
   };
+
+  it("finds the last green build of a pipeline without reading those of other pipelines", async () => {
+    const { headers, status } = await person.open(`/builds/${newest}`);
+    const [, rounds, rows] = /rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
+    expect({ status, rounds }).toEqual({ status: 200, rounds: "1" });
+    expect(Number(rows)).toBeLessThan(MANY.builds / 10);
+  });
 
   it("asks D1 in few rounds, for few rows", async () => {
     const costs: Record<string, { rounds: number; rows: number; status: number }> = {};
