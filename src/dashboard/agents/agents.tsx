@@ -1,4 +1,5 @@
 import type { Agent } from "../../protocol/agent.ts";
+import { withCommas } from "../../protocol/limits.ts";
 import {
   agentRuns,
   deleteAgent,
@@ -93,7 +94,7 @@ const Counts = ({ query, counts, older }: CountsProps) => (
   <p class="facts" id="agent-counts">
     {[...counts].map(([state, count]) => (
       <a href={addressWith(query, { state })}>
-        {count.toLocaleString("en")} {state}
+        {withCommas(count)} {state}
       </a>
     ))}
     {older > 0 && (

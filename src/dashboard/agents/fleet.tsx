@@ -1,3 +1,4 @@
+import { withCommas } from "../../protocol/limits.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
 import { count, formatDuration } from "../parts/format.ts";
 import { requirementsInWords } from "../parts/why-waiting.tsx";
@@ -122,7 +123,7 @@ export const QueuePanel = ({ metrics: { builds, oldestWaitSeconds, byRequirement
               <li class={need.agents === 0 ? "row need is-stuck" : "row need"}>
                 <strong>{requirementsInWords(need.requires).join(", ") || "Any agent"}</strong>
                 <span>
-                  {need.waiting.toLocaleString("en")} waiting, {formatDuration(need.oldestWaitSeconds * 1000)}
+                  {withCommas(need.waiting)} waiting, {formatDuration(need.oldestWaitSeconds * 1000)}
                 </span>
                 <span class="hint">{takersInWords(need)}</span>
               </li>

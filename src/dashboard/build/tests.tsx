@@ -1,4 +1,4 @@
-import { PERIODS } from "../../protocol/limits.ts";
+import { PERIODS, withCommas } from "../../protocol/limits.ts";
 import { type TestReport, type TestSummary, testsInWords } from "../../protocol/test-report.ts";
 import type { FoundBuild } from "../../services/builds/builds.ts";
 import type { Context } from "../../services/core/context.ts";
@@ -82,7 +82,7 @@ export const FailingTests = ({ reports, counts, testsPage }: Props) => {
       ))}
       {others > 0 && (
         <li>
-          <a href={testsPage}>{others.toLocaleString("en")} more that failed</a>
+          <a href={testsPage}>{withCommas(others)} more that failed</a>
         </li>
       )}
     </ul>

@@ -1,5 +1,6 @@
 import type { Build, JobCounts } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import { withCommas } from "../../protocol/limits.ts";
 import { RowOrigin, refName } from "../parts/build-origin.tsx";
 import { count } from "../parts/format.ts";
 import { ShortName } from "../parts/short-name.tsx";
@@ -68,9 +69,7 @@ const subjectLine = (build: Build): string => {
 };
 
 const failedTests = ({ tests }: Build): string | null =>
-  tests && tests.failed > 0
-    ? `${tests.failed.toLocaleString("en")} of ${tests.total.toLocaleString("en")} tests failed`
-    : null;
+  tests && tests.failed > 0 ? `${withCommas(tests.failed)} of ${withCommas(tests.total)} tests failed` : null;
 
 /** A green row needs no words. */
 const saysNothing = ({ status }: Build): boolean => status === "succeeded";

@@ -1,5 +1,6 @@
 import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
+import { withCommas } from "../../protocol/limits.ts";
 import type { ReadJob } from "../../services/builds/build-view.ts";
 import { type Segment, WaterfallBar } from "../build/waterfall.tsx";
 import { count } from "../parts/format.ts";
@@ -146,7 +147,7 @@ const JobRow = ({ job, definition, all, names, times }: RowProps) => {
 /** `1 failed, 3 succeeded`. Several states may have one word. */
 export const countStates = (jobs: JobOfBuild[]): string =>
   [...Map.groupBy(sortStates(jobs).map(wordOf), (word) => word)]
-    .map(([word, { length }]) => `${length.toLocaleString("en")} ${word}`)
+    .map(([word, { length }]) => `${withCommas(length)} ${word}`)
     .join(", ");
 
 /** The combinations of a matrix under their job, with how many are in each state. */

@@ -1,3 +1,4 @@
+import { withCommas } from "../../protocol/limits.ts";
 /** A part of a page, chosen by `tab` in the address. */
 export interface Tab {
   name: string;
@@ -29,7 +30,7 @@ export const PartTabs = ({ page, tabs, current }: TabsProps) =>
       {tabs.map(({ name, title, count, isBad }) => (
         <a href={`${tabAddress(page, tabs, name)}#parts`} aria-current={name === current ? "page" : undefined}>
           {title}
-          {count !== null && <span class={isBad ? "count is-bad" : "count"}> {count.toLocaleString("en")}</span>}
+          {count !== null && <span class={isBad ? "count is-bad" : "count"}> {withCommas(count)}</span>}
         </a>
       ))}
     </nav>

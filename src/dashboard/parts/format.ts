@@ -1,8 +1,9 @@
+import { withCommas } from "../../protocol/limits.ts";
 import { DAY_MS as DAY, HOUR_MS as HOUR, KIB, MINUTE_MS as MINUTE, SECOND_MS as SECOND } from "../../protocol/units.ts";
 
 /** `1 key`, `2 keys`, `1,200 keys`. */
 export const count = (number: number, noun: string): string =>
-  `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+  `${withCommas(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 const twoDigits = (number: number): string => String(number).padStart(2, "0");
 

@@ -1,4 +1,5 @@
 import type { Explanation } from "../../protocol/explain.ts";
+import { withCommas } from "../../protocol/limits.ts";
 import { PLATFORM_TITLES, type Requires } from "../../protocol/pipeline.ts";
 
 /** Agents listed at once, and behind "more". Those that lack the least come first. */
@@ -31,7 +32,7 @@ const Agents = ({ agents, groups = [] }: Explanation) => {
       <p>The nearest:</p>
       <Reasons reasons={agents.slice(0, NEAREST)} />
       <details id="other-agents">
-        <summary>{(agents.length - NEAREST).toLocaleString("en")} more</summary>
+        <summary>{withCommas(agents.length - NEAREST)} more</summary>
         <Reasons reasons={agents.slice(NEAREST, NEAREST + FOLDED)} />
         {agents.length > NEAREST + FOLDED && (
           <p>
