@@ -97,6 +97,7 @@ describe("a build of planned jobs", () => {
     succeed(pool, first, { list: "1" });
     reload();
     const second = claimNext(agent)!;
+    pool.ok("deliver", { ...second, agentId: agent.id, environment: [] });
     reload();
     pool.ok("start", agent.holder(second));
     succeed(pool, agent.holder(second));

@@ -218,6 +218,8 @@ export class SimStorage implements Records {
       if (!hasEnded) changes.push({ kind: "build", build }, ...this.#jobsOf(build.id));
       if (hasEnded && told.has(build.id)) continue;
       if (hasEnded) changes.push({ kind: "sequence", sequence: build.version }, due("logs", build.id));
+      for (const id of [build.id, ...this.#jobIdsOf(build.id)])
+        changes.push({ kind: "granted", fence: this.rows.jobs.get(id)?.fence ?? build.plannedBy?.fence ?? 0 });
       if (!build.isTold) changes.push(due("lists", build.id));
       if (isHostDue(build)) changes.push(due("hosts", build.id));
     }

@@ -149,6 +149,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
   /** Ends what is overdue, and deletes what is old. */
   async sweep(): Promise<PoolNumbers> {
     this.engine.sweep();
+    this.engine.scheduleAll();
     return this.engine.numbers();
   }
 

@@ -1,4 +1,5 @@
 import type { AgentRun } from "../../protocol/agent.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { deleteJobs } from "./job-rows.ts";
 import { REVOKED } from "./tables.ts";
 
@@ -67,7 +68,14 @@ export const endedRuns = (sql: SqlStorage, { agentIds, since, untold, limit }: A
 /** Rows of a table that one slice deletes at most, so that it never blocks the queue. */
 const SLICE = 500;
 /** Builds that may still be handed out: without its row of `inputs`, a run would lose its values. */
-export const ACTIVE_BUILD_IDS = "SELECT id FROM build WHERE ended_at IS NULL";
+const ACTIVE_BUILD_IDS = "SELECT id FROM build WHERE ended_at IS NULL";
+
+/** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
+export const deleteLargeRunValues = (sql: SqlStorage): void => {
+  const { largeInputsCharacters, largeInputsKept } = LIMITS;
+  const older = `SELECT build_id FROM inputs WHERE length(facts) > ${largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${largeInputsKept}`;
+  sql.exec(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE_BUILD_IDS})`);
+};
 
 /**
  * Deletes one slice of what no request may read any more, the oldest first. A build of which D1 was not told is kept.

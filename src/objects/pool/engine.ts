@@ -17,7 +17,7 @@ import {
 import { wake } from "../../queue/commands/wake.ts";
 import { apply } from "../../queue/state/apply.ts";
 import type { DecisionContext } from "../../queue/state/decision.ts";
-import type { Change, Channel } from "../../queue/state/facts.ts";
+import type { Change } from "../../queue/state/facts.ts";
 import { type PoolNumbers, toPoolNumbers } from "../../queue/state/numbers.ts";
 import { RULES, STORED_FOR_MS } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
@@ -25,6 +25,7 @@ import { within } from "../attempt.ts";
 import { monotonicUuids } from "../uuid.ts";
 import { Courier } from "./courier.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";
+import { PromptDeliveries } from "./prompt-deliveries.ts";
 import { Reconciler } from "./reconciler.ts";
 import { PoolRemoval } from "./removal.ts";
 import { HintSockets } from "./sockets.ts";
@@ -41,8 +42,6 @@ const TIDY_MS = HOUR_MS;
 const TIDY_ON_MS = SECOND_MS;
 /** Slices of old rows that one cleanup deletes at most. */
 const TIDY_SLICES = 12;
-/** Milliseconds until others are told what nobody waits for, so that deliveries close together are told of at once. */
-const TELL_SOON_MS = 200;
 
 /**
  * Runs the state machine of `queue` inside a Durable Object: keeps the state in memory, stores each step in one
@@ -56,12 +55,12 @@ export class PoolEngine {
   readonly courier: Courier;
   /** Those of the organization: as D1 has them from the comparison on, before which no build is numbered. */
   limits = effectiveLimits(null);
+  readonly #deliveries: PromptDeliveries;
   readonly #ctx: DurableObjectState;
   readonly #env: Env;
   #state!: PoolState;
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
-  #soon: ReturnType<typeof setTimeout> | null = null;
   #tidyAt = 0;
   /** The alarm is firing: it is set once, when everything that was due has been done. */
   #isFiring = false;
@@ -74,6 +73,7 @@ export class PoolEngine {
     const db = databaseOf(env, ctx.id.name ?? "");
     this.reconciler = new Reconciler(db, this);
     this.courier = new Courier(env, db, this, this.reconciler);
+    this.#deliveries = new PromptDeliveries(ctx, this, this.courier);
     this.removal = new PoolRemoval(ctx.storage);
   }
 
@@ -81,14 +81,15 @@ export class PoolEngine {
   async load(): Promise<void> {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
-    this.#state = this.storage.load(now);
+    this.#state = this.storage.load(now, this.#alarmAt);
     const changes = wake(this.#state, this.sockets.found(now), this.context);
     this.#ctx.storage.transactionSync(() => {
       this.storage.store(changes);
       this.storage.flush();
     });
     apply(this.#state, changes);
-    this.#scheduleNext();
+    // What is due now, an alarm may have woken this object for: whatever did, has a step that sets the next one.
+    if ((this.#due(Number.POSITIVE_INFINITY) ?? 0) > now) this.#scheduleNext();
   }
 
   /** The state, for reading only. */
@@ -112,6 +113,8 @@ export class PoolEngine {
     const refusal = this.removal.refuse(command);
     if (refusal) return refusal;
     const { context } = this;
+    const { due } = this.#state.outbox.lists;
+    const before = due.size;
     const { answer, pushes } = this.#transaction(command, () => {
       const done = step(this.#state, command, input, context, (changes) => this.storage.store(changes));
       // See `claim`: the row is written with the delivery, or whatever comes first.
@@ -121,8 +124,7 @@ export class PoolEngine {
     });
     this.sockets.push(pushes, context.now);
     this.#scheduleNext();
-    if (command === "arrive") this.#tellSoon();
-    else this.#tellAtOnce("hosts");
+    this.#deliveries.after(command, due.size > before);
     return answer;
   }
 
@@ -186,7 +188,7 @@ export class PoolEngine {
     this.removal.mustBeClosed();
     await this.courier.settled();
     if (this.#timer) clearTimeout(this.#timer.handle);
-    if (this.#soon) clearTimeout(this.#soon);
+    this.#deliveries.stop();
     this.#alarmAt = null;
     await this.removal.destroy();
   }
@@ -212,18 +214,27 @@ export class PoolEngine {
     this.#scheduleNext();
   }
 
-  /** Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. */
-  #scheduleNext(): void {
+  /** Sets the alarm also for agents that will have been silent for too long, which is months away. */
+  scheduleAll(): void {
+    this.#scheduleNext(this.context.agentMs);
+  }
+
+  /**
+   * Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. A silent
+   * agent is left to the next sweep of the cron trigger: else each build of a lone agent would set the alarm once more
+   * at its end, for a time that its next build puts off.
+   */
+  #scheduleNext(agentMs = Number.POSITIVE_INFINITY): void {
     this.#setOfferTimer();
-    const due = this.#due();
+    const due = this.#due(agentMs);
     if (this.#isFiring || due === null) return;
     if (this.#alarmAt === null || due < this.#alarmAt) this.#setAlarm(due);
   }
 
-  #due(): number | null {
-    const due = nextDue(this.#state, this.context);
-    if (!this.storage.hasOldRows) return due;
-    return due === null ? this.#tidyAt : Math.min(due, this.#tidyAt);
+  #due(agentMs: number): number | null {
+    const next = nextDue(this.#state, { agentMs }) ?? Number.POSITIVE_INFINITY;
+    const due = this.storage.hasOldRows ? Math.min(next, this.#tidyAt) : next;
+    return Number.isFinite(due) ? due : null;
   }
 
   #setAlarm(at: number): void {
@@ -244,32 +255,6 @@ export class PoolEngine {
       this.step("sweep", null);
     };
     this.#timer = { at, handle: setTimeout(onTimer, Math.max(0, at - Date.now())) };
-  }
-
-  /** Tells D1 and git hosts a moment later what was decided until then. The alarm would: this is sooner. */
-  #tellSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = null;
-      this.#tellAtOnce("lists");
-      this.#tellAtOnce("hosts");
-    }, TELL_SOON_MS);
-  }
-
-  /** Unless the last attempt failed: then the next one has its time. */
-  #tellAtOnce(channel: Channel): void {
-    const { at, failures } = this.#state.outbox[channel];
-    if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell(channel));
-  }
-
-  async #tell(channel: Channel): Promise<void> {
-    await this.courier
-      .tell(channel)
-      .catch((error) => log.error("pool.channel_failed", { orgId: this.orgId, channel, error }));
-  }
-
-  /** Closes the logs of builds that have just ended at once, so that those who follow them hear of it. */
-  closeEnded(): void {
-    if (this.#state.outbox.logs.at !== null) this.#ctx.waitUntil(this.#tell("logs"));
   }
 }
 

@@ -70,7 +70,7 @@ export abstract class JobMethods extends BuildMethods {
    */
   async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
     const request = this.#withAgentId(report);
-    const masked = this.engine.storage.maskedTexts(request.jobId);
+    const masked = this.engine.storage.reports.texts(request.jobId);
     const isMasked = report.steps?.every(({ id, name }) => masked.has(name) && masked.has(id ?? name));
     if (!isMasked || report.summary !== undefined) return { ok: true, value: false };
     const answer = this.engine.step("progress", request);
@@ -85,23 +85,18 @@ export abstract class JobMethods extends BuildMethods {
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
     const request = this.#withAgentId(report);
     const answer = this.engine.step("finish", request);
-    this.engine.closeEnded();
     const tests = answer.ok ? this.records.testNews(request.jobId) : undefined;
     return { ...this.records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
   /** The agent of a first job read a file with jobs in the commit: they take its place, and its lease is over. */
   async plan(request: ByToken<commands.PlanRequest>): Promise<Result<PlannedJobs>> {
-    const answer = this.engine.step("plan", this.#withAgentId(request));
-    this.engine.closeEnded();
-    return answer;
+    return this.engine.step("plan", this.#withAgentId(request));
   }
 
   /** The agent of a build read a file with mistakes: the build has failed with them. */
   async refusePlan(request: ByToken<commands.PlanRefused>): Promise<Result<Build>> {
-    const answer = this.engine.step("refusePlan", this.#withAgentId(request));
-    this.engine.closeEnded();
-    return this.records.buildOfJob(answer);
+    return this.records.buildOfJob(this.engine.step("refusePlan", this.#withAgentId(request)));
   }
 
   /** The build of what the agent holds. */

@@ -1,5 +1,6 @@
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import { isEnded } from "../../protocol/build-states.ts";
+import { MINUTE_MS } from "../../protocol/units.ts";
 import { plannedJob } from "../../queue/commands/plan.ts";
 import { apply } from "../../queue/state/apply.ts";
 import {
@@ -14,22 +15,54 @@ import { emptyState, type PoolState, type Records } from "../../queue/state/stat
 import { confined } from "../../queue/state/trust.ts";
 import type { ReadableRows } from "./dead-letters.ts";
 import { ACTIVE_JOBS, ACTIVE_PLANS, parseJobRow, parsePlanRow } from "./job-rows.ts";
-import { parseBuildRow, readAgent } from "./rows.ts";
-import { REVOKED } from "./tables.ts";
+import { lastFence, parseBuildRow, readAgent } from "./rows.ts";
+import { COUNTERS, type Counters, EARLIER_COUNTERS, REVOKED } from "./tables.ts";
+
+interface Loading {
+  now: number;
+  /** When the alarm fires next. */
+  alarmAt: number | null;
+  /** Entries of the audit in the rows of builds and jobs. */
+  rowAudits: number;
+}
+
+/** Milliseconds that entries of the audit in rows wait at most for the next alarm: longer than a lease. */
+const ALARM_SOON_MS = 2 * MINUTE_MS;
 
 /** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
-export const loadState = (records: Records, rows: ReadableRows, now: number): PoolState => {
+export const loadState = (records: Records, rows: ReadableRows, loading: Loading): PoolState => {
+  const { now } = loading;
   const state = emptyState(records);
-  for (const { name, value } of rows.all("SELECT name, value FROM meta")) apply(state, metaToChanges(name!, value!));
+  const meta = rows.all("SELECT name, value FROM meta");
+  const hasCounters = meta.some(({ name }) => name === COUNTERS);
+  for (const { name, value } of meta)
+    if (!hasCounters || !EARLIER_COUNTERS.includes(name!)) apply(state, metaToChanges(name!, value!));
   rows.each("agent", "SELECT id, facts FROM agent ORDER BY id", ({ facts }) => {
     apply(state, [{ kind: "agent", agent: readAgent(facts!) }]);
   });
   loadBuilds(state, rows, now);
   loadJobs(state, rows);
   apply(state, [{ kind: "loaded" }]);
-  for (const channel of BUILD_CHANNELS)
-    if (records.pending(channel) > 0) apply(state, [{ kind: "attempt", channel, at: now, failures: 0 }]);
+  for (const channel of BUILD_CHANNELS) {
+    const at = attemptAt(state, channel, records.pending(channel), loading);
+    if (at !== null) apply(state, [{ kind: "attempt", channel, at, failures: 0 }]);
+  }
   return state;
+};
+
+/**
+ * When what waits is delivered; null where nothing does. D1 most often has what waits in rows: a pool that hibernates
+ * between heartbeats tells it with its next alarm, and sets none for it.
+ */
+const attemptAt = (
+  state: PoolState,
+  channel: BuildChannel,
+  pending: number,
+  { now, alarmAt, rowAudits }: Loading,
+): number | null => {
+  if (pending === 0) return null;
+  if (channel !== "lists" || pending > rowAudits || alarmAt === null || alarmAt > now + ALARM_SOON_MS) return now;
+  return Math.min(state.outbox.lists.at ?? alarmAt, Math.max(now, alarmAt));
 };
 
 const metaToChanges = (name: string, value: string): Change[] => {
@@ -38,6 +71,13 @@ const metaToChanges = (name: string, value: string): Change[] => {
   switch (name) {
     case "org":
       return [{ kind: "org", orgId: value }];
+    case COUNTERS: {
+      const { fence, told } = JSON.parse(value) as Counters;
+      return [
+        { kind: "fence", fence },
+        { kind: "told", sequence: told },
+      ];
+    }
     case "fence":
       return [{ kind: "fence", fence: Number(value) }];
     case "told":
@@ -71,7 +111,12 @@ const toChanges = ({ build, first }: { build: BuildFacts; first: JobFacts | unde
   const untold = build.isTold ? [] : [due("lists", id, Math.min(now, finishedAt ?? now))];
   const dueChanges = isHostDue(build) ? [...untold, due("hosts", id, now)] : untold;
   if (isEnded(build.status))
-    return [{ kind: "sequence", sequence: build.version }, ...dueChanges, due("logs", id, now)];
+    return [
+      { kind: "sequence", sequence: build.version },
+      { kind: "granted", fence: lastFence({ build, first }) },
+      ...dueChanges,
+      due("logs", id, now),
+    ];
   const job: Change[] = first ? [{ kind: "job", job: first }] : [];
   return [{ kind: "build", build }, ...job, ...dueChanges];
 };
@@ -83,7 +128,11 @@ const loadJobs = (state: PoolState, rows: ReadableRows): void => {
   });
   rows.each("build_job", ACTIVE_JOBS, ({ build_id: buildId, facts }) => {
     const graph = state.graphs.get(buildId!);
-    if (graph) apply(state, [{ kind: "job", job: asPlanned(parseJobRow(facts!), state.builds.get(buildId!)!, graph) }]);
+    const job = parseJobRow(facts!);
+    apply(state, [
+      { kind: "granted", fence: job.fence },
+      ...(graph ? [{ kind: "job", job: asPlanned(job, state.builds.get(buildId!)!, graph) } as const] : []),
+    ]);
   });
 };
 

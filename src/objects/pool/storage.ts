@@ -20,7 +20,7 @@ import type { DiskNumbers } from "../../queue/state/numbers.ts";
 import type { PoolState, Records } from "../../queue/state/state.ts";
 import { BuildRows } from "./build-rows.ts";
 import { DeadLetters, ReadableRows } from "./dead-letters.ts";
-import { ACTIVE_BUILD_IDS, type AskedRuns, endedRuns, forgetSlice } from "./ended-builds.ts";
+import { type AskedRuns, deleteLargeRunValues, endedRuns, forgetSlice } from "./ended-builds.ts";
 import { deleteJobs, JobRows } from "./job-rows.ts";
 import { due, loadState } from "./load.ts";
 import { Reports } from "./reports.ts";
@@ -30,6 +30,8 @@ import { StoredBytes } from "./stored-bytes.ts";
 import {
   type AuditOutboxEntry,
   addColumns,
+  COUNTERS,
+  type Counters,
   isBuildChange,
   type LogOutboxEntry,
   POOL_TABLES,
@@ -45,9 +47,10 @@ export class PoolStorage implements Records {
   readonly #sql: SqlStorage;
   readonly #rows: ReadableRows;
   readonly #runValuesMs: () => number;
-  readonly #reports: Reports;
+  readonly reports: Reports;
   readonly #rowWrites: RowWrites;
   readonly #earlierReports: Map<string, HostReport>;
+  #counters: Counters = { fence: 0, told: 0 };
   /** Changes of the step under way that are not written yet. */
   #waiting: Change[] = [];
   /** Whether the last cleanup may have left rows that are too old. */
@@ -63,15 +66,16 @@ export class PoolStorage implements Records {
     this.jobRows = new JobRows(sql, () => this.flush());
     addColumns(sql);
     this.#earlierReports = earlierReports(sql);
-    this.#reports = new Reports(sql);
+    this.reports = new Reports(sql);
     this.#rows = new ReadableRows(sql, this.deadLetters);
-    this.builds = new BuildRows(sql, this.#rows, this.#reports, () => this.flush());
-    this.#rowWrites = new RowWrites({ sql, builds: this.builds, jobRows: this.jobRows, reports: this.#reports, newId });
+    this.builds = new BuildRows(sql, this.#rows, this.reports, () => this.flush());
+    this.#rowWrites = new RowWrites({ sql, builds: this.builds, jobRows: this.jobRows, reports: this.reports, newId });
   }
 
   /** The state after the last committed transaction. */
-  load(now: number): PoolState {
-    const state = loadState(this, this.#rows, now);
+  load(now: number, alarmAt: number | null): PoolState {
+    const state = loadState(this, this.#rows, { now, alarmAt, rowAudits: this.#rowWrites.audits.size });
+    this.#counters = { fence: state.storedFence, told: state.databaseSequence };
     const deletions = this.pendingDeletions().map((deletion): Change => ({ kind: "deleted", deletion }));
     apply(state, [...[...this.#earlierReports.keys()].map((buildId) => due("hosts", buildId, now)), ...deletions]);
     return state;
@@ -89,6 +93,18 @@ export class PoolStorage implements Records {
     this.#waiting = [];
     this.#rowWrites.write(changes);
     for (const change of changes) this.#write(change);
+    this.#writeCounters(changes);
+  }
+
+  #writeCounters(changes: readonly Change[]): void {
+    const before = this.#counters;
+    for (const change of changes) {
+      if (change.kind === "fence") this.#counters = { ...this.#counters, fence: change.fence };
+      else if (change.kind === "told" && !change.isInMemory)
+        this.#counters = { ...this.#counters, told: change.sequence };
+    }
+    if (this.#counters === before) return;
+    this.#sql.exec("INSERT OR REPLACE INTO meta VALUES (?, ?)", COUNTERS, JSON.stringify(this.#counters));
   }
 
   #write(change: Change): void {
@@ -105,17 +121,11 @@ export class PoolStorage implements Records {
     }
     if (change.kind === "delivered" && change.channel === "hosts") this.#forgetReport(change.buildId);
     if (change.kind === "inputs" && JSON.stringify(change.runValues).length > LIMITS.largeInputsCharacters)
-      this.#deleteLargeRunValues();
+      deleteLargeRunValues(this.#sql);
   }
 
   #forgetReport(buildId: string): void {
     if (this.#earlierReports.delete(buildId)) this.#sql.exec("DELETE FROM host_outbox WHERE build_id = ?", buildId);
-  }
-
-  /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
-  #deleteLargeRunValues(): void {
-    const older = `SELECT build_id FROM inputs WHERE length(facts) > ${LIMITS.largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${LIMITS.largeInputsKept}`;
-    this.#sql.exec(`DELETE FROM inputs WHERE build_id IN (${older}) AND build_id NOT IN (${ACTIVE_BUILD_IDS})`);
   }
 
   /** The jobs of a build. */
@@ -230,12 +240,7 @@ export class PoolStorage implements Records {
 
   /** What readers see of a build, or of a job of one, besides its facts. */
   report(id: string): Report {
-    return this.#reports.find(id);
-  }
-
-  /** Texts of the job's steps, as its log masked them. */
-  maskedTexts(jobId: string): Set<string> {
-    return this.#reports.texts(jobId);
+    return this.reports.find(id);
   }
 
   /** What a retry takes over: from the row of its own where the run had values or keys of its own. */

@@ -38,6 +38,16 @@ export const addColumns = (sql: SqlStorage): void => {
 /** Prefix of the names in `meta` of revoked tokens. */
 export const REVOKED = "revoked:";
 
+/** The name in `meta` of what only grows, and those of the two rows in which 0.10.0 to 0.15.0 had it. */
+export const COUNTERS = "counters";
+export const EARLIER_COUNTERS = ["fence", "told"];
+
+export interface Counters {
+  fence: number;
+  /** The highest sequence that D1 has, as far as the pool knows. */
+  told: number;
+}
+
 /** An entry on its way to the audit in D1, with the variables of a hand-out. */
 export interface AuditOutboxEntry {
   id: string;
@@ -123,8 +133,6 @@ export const toWrites = (change: Exclude<Change, BuildChange>): Write[] => {
   switch (change.kind) {
     case "org":
       return [replace("meta", "org", change.orgId)];
-    case "fence":
-      return [replace("meta", "fence", String(change.fence))];
     case "inputs":
       return [replace("inputs", change.buildId, change.at, JSON.stringify(change.runValues))];
     case "number":
@@ -145,8 +153,9 @@ export const toWrites = (change: Exclude<Change, BuildChange>): Write[] => {
       return [["DELETE FROM agent WHERE id = ?", change.agentId]];
     case "revoked":
       return [replace("meta", REVOKED + change.tokenId, String(change.at))];
+    case "fence":
     case "told":
-      return change.isInMemory ? [] : [replace("meta", "told", String(change.sequence))];
+      return [];
     case "unchecked":
       return [replace("meta", "unchecked", String(change.sequence))];
     case "compared":

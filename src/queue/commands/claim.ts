@@ -95,7 +95,6 @@ const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, contex
   const { changes: trying, jobPatch } = holdOthers(state, lease);
   const changes: Change[] = [
     ...trying,
-    { kind: "fence", fence },
     {
       kind: "job",
       job: { ...job, ...jobPatch, status: "assigned", lease, fence, agentId: agent.id, notBefore: 0, result: null },

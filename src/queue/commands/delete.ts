@@ -1,6 +1,7 @@
 import { DETAILS } from "../../protocol/problem.ts";
 import { audit, type Decision, type DecisionContext, decided, later, refused, unknownId } from "../state/decision.ts";
 import type { BuildFacts, Change, Deleted, Deletion } from "../state/facts.ts";
+import { storeFence } from "../state/outbox.ts";
 import type { PoolState } from "../state/state.ts";
 import type { Actor } from "./commands.ts";
 
@@ -40,7 +41,7 @@ export const deleteBuild = (
   const { repoId, number } = view;
   return decided(null, [
     { kind: "deleted", deletion },
-    ...(build && deleted === "build" ? keepDayCount(state, build) : []),
+    ...(build && deleted === "build" ? [...keepDayCount(state, build), ...storeFence(state)] : []),
     ...audit(actor, AUDITED[deleted], buildId, { repoId, number }, context),
   ]);
 };

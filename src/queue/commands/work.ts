@@ -56,7 +56,10 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
-  const startedLease: JobLease = { ...lease, startedAt: now, expiresAt, writtenUntil: expiresAt, graced: false };
+  // An agent with a socket sends its heartbeats there: the first one has nothing to store.
+  const keptBy = state.waiters.get(holder.agentId)?.until === null ? "socket" : null;
+  const times = { startedAt: now, expiresAt, writtenUntil: expiresAt };
+  const startedLease: JobLease = { ...lease, ...times, graced: false, keptBy };
   const attempt = job.attempt + 1;
   const changes: Change[] = [
     { kind: "job", job: { ...job, status: "running", startedAt: now, attempt, lease: startedLease, pause: undefined } },

@@ -25,7 +25,7 @@ import { awaitsApproval } from "./trust.ts";
 
 /** Milliseconds between a change and its write to D1, so that changes close together become one write. */
 export const FLUSH_DELAY_MS = SECOND_MS;
-/** The same where nobody waits for it (a hand-out), or the caller has it told at once (a new build). */
+/** The same where nobody waits for it (a hand-out), or the object has it told at once (a build). */
 const LATE_FLUSH_MS = 30 * SECOND_MS;
 
 /** Ids of what a list of changes touched: each is indexed once, at the end. */
@@ -50,7 +50,8 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
       state.orgId = change.orgId;
       return;
     case "fence":
-      state.fence = change.fence;
+      state.storedFence = change.fence;
+      reachFence(state, change.fence);
       return;
     case "build":
       applyBuild(state, change.build, touched);
@@ -80,7 +81,7 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
       attemptBy(state, "lists", change.entry.at + (mayWait(change) ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
       return;
     case "close":
-      attemptBy(state, "logs", change.at + FLUSH_DELAY_MS);
+      attemptAtOnce(state, "logs", change.at);
       return;
     case "deleted":
       applyDeletion(state, change.deletion);
@@ -140,6 +141,7 @@ const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void
   state.seq = Math.max(state.seq, build.seq);
   state.dayCount = laterCount(state.dayCount, toDayCount(build));
   reach(state, build.version);
+  reachFence(state, build.plannedBy?.fence ?? 0);
   touched.builds.add(build.id);
   if (before && awaitsApproval(before) !== awaitsApproval(build))
     for (const { id } of jobsOf(state, build.id)) touched.jobs.add(id);
@@ -153,6 +155,7 @@ const applyJob = (state: PoolState, job: JobFacts, touched: Touched): void => {
   else if (before?.status === "queued" && job.status === "assigned") state.events.handOuts++;
   state.jobs.set(job.id, job);
   state.seq = Math.max(state.seq, job.seq);
+  reachFence(state, job.fence);
   touched.jobs.add(job.id);
   unsettle(state, job.buildId);
 };
@@ -203,6 +206,9 @@ const applyMemoryChange = (state: PoolState, change: MemoryChange, agents: Set<s
     case "offers-resumed":
       agents.add(change.agentId);
       return;
+    case "granted":
+      reachFence(state, change.fence);
+      return;
     case "sequence":
       reach(state, change.sequence);
       return;
@@ -225,14 +231,22 @@ const reach = (state: PoolState, sequence: number): void => {
   state.sequence = Math.max(state.sequence, sequence);
 };
 
-/** Who begins or ends a build has others told at once, and who ends a job has its log closed. */
+const reachFence = (state: PoolState, fence: number): void => {
+  state.fence = Math.max(state.fence, fence);
+};
+
 const markDue = (state: PoolState, { channel, buildId, at }: Omit<Change & { kind: "due" }, "kind">): void => {
   const { due } = state.outbox[channel];
   if (!due.has(buildId)) due.set(buildId, at);
-  const build = state.builds.get(buildId);
-  const mayWait = channel !== "logs" && build && !isEnded(build.status);
-  attemptBy(state, channel, at + (mayWait ? LATE_FLUSH_MS : FLUSH_DELAY_MS));
+  attemptAtOnce(state, channel, at);
 };
+
+/**
+ * The object makes an attempt at once: the one at this time makes up for it, should it be lost with the memory. While
+ * others on the channel fail, this is the attempt.
+ */
+const attemptAtOnce = (state: PoolState, channel: Channel, at: number): void =>
+  attemptBy(state, channel, at + (state.outbox[channel].failures > 0 ? FLUSH_DELAY_MS : LATE_FLUSH_MS));
 
 /** Remembered with the build, and stored when the build is stored for another reason. */
 const markDelivered = ({ outbox, builds }: PoolState, change: Change & { kind: "delivered" }): void => {

@@ -222,6 +222,7 @@ export interface Deletion {
 /** One change of a decision. All changes of a decision are stored in one transaction. */
 export type Change =
   | { kind: "org"; orgId: string }
+  /** The highest fence ever granted, once no row of a build under way says it any more. */
   | { kind: "fence"; fence: number }
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
@@ -288,6 +289,8 @@ export type MemoryChange =
   | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */
   | { kind: "events-told" }
+  /** The fence of a stored job that is not in memory. */
+  | { kind: "granted"; fence: number }
   /** The version of a stored build that is not in memory. */
   | { kind: "sequence"; sequence: number }
   /** A deadline of the build, or of one of its gates, has passed. */

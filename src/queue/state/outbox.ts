@@ -46,6 +46,10 @@ const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, deli
     : !state || rules.isHostTold(build, state, delivery.version);
 };
 
+/** Stores the highest fence, before a row goes that may say it: one that all have heard of is not loaded any more. */
+export const storeFence = ({ fence, storedFence }: PoolState): Change[] =>
+  fence > storedFence ? [{ kind: "fence", fence }] : [];
+
 /** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
 const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
   const mark = channel === "lists" ? { isTold: true } : hostState ? { toldHost: hostState } : {};
@@ -53,7 +57,7 @@ const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, sta
   const isLast = BUILD_CHANNELS.every((other) => other === channel || !state.outbox[other].due.has(buildId));
   const endedBuild = isLast && !state.builds.has(buildId) ? state.records.ended(buildId) : undefined;
   return endedBuild
-    ? [deliveredChange, { kind: "heard", buildId, endedAt: endedBuild.finishedAt! }]
+    ? [deliveredChange, { kind: "heard", buildId, endedAt: endedBuild.finishedAt! }, ...storeFence(state)]
     : [deliveredChange];
 };
 

@@ -63,6 +63,8 @@ export interface PoolState {
   orgId: string | null;
   /** The highest fence ever granted. */
   fence: number;
+  /** The one that is stored by itself: rows of builds under way say the later ones. */
+  storedFence: number;
   seq: number;
   /** Builds of the last day on which any was made. */
   dayCount: DayCount;
@@ -168,6 +170,7 @@ export const emptyState = (records: Records): PoolState => ({
   records,
   orgId: null,
   fence: 0,
+  storedFence: 0,
   seq: records.lastSeq(),
   dayCount: records.lastDayCount(),
   agents: new Map(),

@@ -1,26 +1,12 @@
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { fails } from "../../support/platform/effects.ts";
 import { newPlatform } from "../../support/platform/platform.ts";
 import { D1 } from "../../support/platform/texts.ts";
 import { actor, newBuild, type Pool, poolOf, registered, value } from "./support.ts";
 
 /* Asserts invariant 13, and that no entry of the audit is lost (docs/security.md). */
-
-const { trouble } = newPlatform();
-let ended: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ended) end();
-  ended = [];
-});
-
-/** D1 is away until the returned function is called. */
-const away = (): (() => void) => {
-  const { end } = trouble("DB", fails(D1.storage));
-  ended.push(end);
-  return end;
-};
 
 const inD1 = async (subject: string): Promise<string[]> => {
   const query = env.DB.prepare("SELECT action FROM audit_log WHERE subject = ? ORDER BY id").bind(subject);
@@ -35,7 +21,7 @@ const delivered = async (orgId: string) => {
   const pool = poolOf(orgId);
   const speaker = await registered(pool, orgId);
   await pool.flush();
-  const back = away();
+  const { end: back } = newPlatform().trouble("DB", fails(D1.storage));
   const { id } = newBuild(orgId);
   value(await pool.enqueueAll([newBuild(orgId, { id, inputs: null, secretKeys: [] })]).then(([made]) => made!));
   const { jobId, fence } = value(await pool.claim({ ...speaker, bootId: "b1" }))!;
@@ -68,6 +54,19 @@ it("reach D1 once, however often the object is evicted before and after", async 
   expect(await inD1(id)).toEqual(["build.create", "build.deliver"]);
   value(await pool.start(holder));
   expect(await rows(pool, "SELECT audit FROM build")).toEqual([{ audit: null }]);
+});
+
+it("set no alarm when the object wakes, and are told with the next one", async () => {
+  const { pool, id, back, holder } = await delivered("audits-alarm");
+  value(await pool.start(holder));
+  const alarm = () => runInDurableObject(pool, (_, { storage }) => storage.getAlarm());
+  const before = await alarm();
+  await evictDurableObject(pool);
+  value(await pool.heartbeat({ ...holder, bootId: "b1" }));
+  expect(await alarm()).toBe(before);
+  back();
+  await runDurableObjectAlarm(pool);
+  expect(await inD1(id)).toEqual(["build.create", "build.deliver"]);
 });
 
 it("go on by themselves where their build is deleted, or heard of, before they are delivered", async () => {

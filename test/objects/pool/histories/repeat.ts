@@ -21,7 +21,7 @@ import { runHistory } from "../../../simulate/run.ts";
 import type { SimStorage } from "../../../simulate/storage.ts";
 
 /** Its first 6 histories have 60 of the 73 kinds of calls and answers that the first 25 of most seeds have. */
-const SEED = 3;
+const SEED = 6;
 /** Probability of an eviction before a call. While sockets are open, only a crash of the history evicts at once. */
 const EVICTIONS = 0.25;
 

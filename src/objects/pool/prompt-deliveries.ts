@@ -1,0 +1,68 @@
+import { log } from "../../log.ts";
+import { SECOND_MS } from "../../protocol/units.ts";
+import type { Command } from "../../queue/commands/step.ts";
+import type { Channel } from "../../queue/state/facts.ts";
+import type { Courier } from "./courier.ts";
+import type { Machine } from "./reconciler.ts";
+
+/** Milliseconds until others are told what nobody waits for, so that deliveries close together are told of at once. */
+const SOON_MS = 200;
+/** Milliseconds between two attempts to tell D1 of builds, so that builds close together are told of at once. */
+const LISTS_MS = SECOND_MS;
+
+/** Tells others of builds that began or ended, and of leases that did. The alarm would: this is sooner, and most often spares it. */
+export class PromptDeliveries {
+  readonly #ctx: DurableObjectState;
+  readonly #machine: Machine;
+  readonly #courier: Courier;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #listsToldAt = 0;
+
+  constructor(ctx: DurableObjectState, machine: Machine, courier: Courier) {
+    this.#ctx = ctx;
+    this.#machine = machine;
+    this.#courier = courier;
+  }
+
+  /** Tells what this command made due. `isNews`: builds that D1 has to hear of. What a load found waits for the alarm. */
+  after(command: Command, isNews: boolean): void {
+    if (command === "arrive") {
+      this.#tellSoon(SOON_MS);
+      return;
+    }
+    this.#tellAtOnce("hosts");
+    this.#tellAtOnce("logs");
+    if (!isNews) return;
+    const wait = this.#listsToldAt + LISTS_MS - Date.now();
+    if (wait > 0) this.#tellSoon(wait);
+    else this.#tellLists();
+  }
+
+  stop(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  #tellSoon(milliseconds: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      this.#tellLists();
+      this.#tellAtOnce("hosts");
+    }, milliseconds);
+  }
+
+  #tellLists(): void {
+    this.#listsToldAt = Date.now();
+    this.#tellAtOnce("lists");
+  }
+
+  /** Unless the last attempt failed: then the next one has its time. */
+  #tellAtOnce(channel: Channel): void {
+    const { at, failures } = this.#machine.state.outbox[channel];
+    if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell(channel));
+  }
+
+  async #tell(channel: Channel): Promise<void> {
+    const { orgId } = this.#machine;
+    await this.#courier.tell(channel).catch((error) => log.error("pool.channel_failed", { orgId, channel, error }));
+  }
+}
