@@ -28,6 +28,7 @@ import type { DeadLetterBody } from "./dead-letters.ts";
 import { PromptDeliveries } from "./prompt-deliveries.ts";
 import { Reconciler } from "./reconciler.ts";
 import { PoolRemoval } from "./removal.ts";
+import type { KeepSteps } from "./reports.ts";
 import { HintSockets } from "./sockets.ts";
 import { PoolStorage } from "./storage.ts";
 
@@ -68,7 +69,12 @@ export class PoolEngine {
   constructor(ctx: DurableObjectState, env: Env) {
     this.#ctx = ctx;
     this.#env = env;
-    this.storage = new PoolStorage(ctx.storage.sql, monotonicUuids(), () => poolTimes(env).runValuesMs);
+    const keepSteps: KeepSteps = (jobId, steps) => {
+      const lease = this.#state.jobs.get(jobId)?.lease;
+      return !!lease && this.sockets.keepSteps(lease.agentId, { jobId, fence: lease.fence, steps });
+    };
+    const { sql } = ctx.storage;
+    this.storage = new PoolStorage(sql, monotonicUuids(), () => poolTimes(env).runValuesMs, keepSteps);
     this.sockets = new HintSockets(ctx);
     const db = databaseOf(env, ctx.id.name ?? "");
     this.reconciler = new Reconciler(db, this);
@@ -82,6 +88,8 @@ export class PoolEngine {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
     this.#state = this.storage.load(now, this.#alarmAt);
+    for (const { jobId, fence, steps } of this.sockets.keptSteps())
+      if (this.#state.jobs.get(jobId)?.lease?.fence === fence) this.storage.reports.restore(jobId, steps);
     const changes = wake(this.#state, this.sockets.found(now), this.context);
     this.#ctx.storage.transactionSync(() => {
       this.storage.store(changes);

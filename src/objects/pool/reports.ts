@@ -22,17 +22,29 @@ export const patchedReport = (
   return [expression, bindings];
 };
 
+/** Keeps steps with the socket of the agent that has the job. @returns whether there is one that took them */
+export type KeepSteps = (jobId: string, steps: Report["steps"]) => boolean;
+
 /**
- * What readers see of jobs besides their facts. Steps change often: they wait in memory until their row is written, for
- * another reason or after half a minute. An eviction loses them, and the agent's next report brings them again.
+ * What readers see of jobs besides their facts. Steps change often: they wait in memory until their row is written for
+ * another reason, or for half a minute where the agent has no socket. A socket keeps them while the object hibernates. A
+ * crash or a deploy closes all sockets, and the rows have older steps then, until the agent's next report: its last one
+ * comes before the result, so the record of a build is whole.
  */
 export class Reports {
   readonly #sql: SqlStorage;
   /** By job: steps that are not on disk yet, and when its steps were written last. */
   readonly #waiting = new Map<string, { steps: Report["steps"] | null; writtenAt: number }>();
+  readonly #keep: KeepSteps;
 
-  constructor(sql: SqlStorage) {
+  constructor(sql: SqlStorage, keep: KeepSteps) {
     this.#sql = sql;
+    this.#keep = keep;
+  }
+
+  /** Takes up steps that a socket kept. */
+  restore(jobId: string, steps: Report["steps"]): void {
+    this.#waiting.set(jobId, { steps, writtenAt: 0 });
   }
 
   /** Takes what is new. @returns what to write of it now; null where that can wait */
@@ -42,9 +54,12 @@ export class Reports {
       return "attempt";
     }
     const waiting = this.#waiting.get(jobId);
+    const writtenAt = waiting?.writtenAt ?? 0;
+    // Also where they are written: what a socket keeps is never older than the row.
+    const isKept = report.steps !== undefined && this.#keep(jobId, report.steps);
     const hasOnlySteps = Object.keys(report).join() === "steps";
-    if (hasOnlySteps && waiting && at - waiting.writtenAt < STEPS_MS) {
-      waiting.steps = report.steps!;
+    if (hasOnlySteps && (isKept || at - writtenAt < STEPS_MS)) {
+      this.#waiting.set(jobId, { steps: report.steps!, writtenAt });
       return null;
     }
     const steps = report.steps ?? waiting?.steps;

@@ -4,6 +4,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 import type { AgentSockets, RenewedLease } from "../../queue/commands/wake.ts";
 import type { Push } from "../../queue/state/decision.ts";
+import type { Report } from "../../queue/state/facts.ts";
 import { organizationIn } from "./rows.ts";
 
 /** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
@@ -14,6 +15,14 @@ interface Attachment {
   tokenHash: string;
   /** The lease that the last heartbeat renewed on one of the agent's own sockets. */
   kept?: RenewedLease;
+  steps?: KeptSteps;
+}
+
+/** The steps that the agent reported last under this lease, which no row has yet. */
+export interface KeptSteps {
+  jobId: string;
+  fence: number;
+  steps: Report["steps"];
 }
 
 const POLICY_VIOLATION = 1008;
@@ -35,10 +44,10 @@ export class HintSockets {
     others.sort((one, other) => readAttachment(other).openedAt - readAttachment(one).openedAt);
     for (const socket of others.slice(LIMITS.agentSockets - 1))
       socket.close(POLICY_VIOLATION, "A newer socket took its place");
-    const lease = attachment.until === null ? this.#findKeptLease(attachment.agentId) : undefined;
+    const found = attachment.until === null ? this.#findKept(attachment.agentId) : {};
     const { 0: client, 1: server } = new WebSocketPair();
     this.#ctx.acceptWebSocket(server, [attachment.agentId]);
-    server.serializeAttachment({ ...attachment, kept: lease });
+    server.serializeAttachment({ ...attachment, ...found });
     return client;
   }
 
@@ -89,9 +98,32 @@ export class HintSockets {
     }
   }
 
-  #findKeptLease(agentId: string): RenewedLease | undefined {
-    const all = this.#ctx.getWebSockets(agentId).flatMap((socket) => readAttachment(socket).kept ?? []);
-    return all.sort((one, other) => other.expiresAt - one.expiresAt)[0];
+  /** Remembers steps in the same way. @returns whether any socket does: the platform lets it keep some kilobytes */
+  keepSteps(agentId: string, steps: KeptSteps): boolean {
+    let isKept = false;
+    for (const socket of this.#ctx.getWebSockets(agentId)) {
+      const { steps: _, ...attachment } = readAttachment(socket);
+      if (!isOpen(socket, attachment.until, 0) || attachment.until !== null) continue;
+      try {
+        socket.serializeAttachment({ ...attachment, steps });
+        isKept = true;
+      } catch {
+        socket.serializeAttachment(attachment);
+      }
+    }
+    return isKept;
+  }
+
+  /** What the sockets remember of steps. Read once, after the object woke. */
+  keptSteps(): KeptSteps[] {
+    return this.#ctx.getWebSockets().flatMap((socket) => readAttachment(socket).steps ?? []);
+  }
+
+  #findKept(agentId: string): Pick<Attachment, "kept" | "steps"> {
+    const all = this.#ctx.getWebSockets(agentId).map(readAttachment);
+    const kept = all.flatMap((one) => one.kept ?? []).sort((one, other) => other.expiresAt - one.expiresAt)[0];
+    const steps = all.flatMap((one) => one.steps ?? []).sort((one, other) => other.fence - one.fence)[0];
+    return { ...(kept && { kept }), ...(steps && { steps }) };
   }
 
   /** Whether the socket has sent no more messages than an agent needs; a flood of them is refused. */

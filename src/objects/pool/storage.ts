@@ -23,7 +23,7 @@ import { DeadLetters, ReadableRows } from "./dead-letters.ts";
 import { type AskedRuns, deleteLargeRunValues, endedRuns, forgetSlice } from "./ended-builds.ts";
 import { deleteJobs, JobRows } from "./job-rows.ts";
 import { due, loadState } from "./load.ts";
-import { Reports } from "./reports.ts";
+import { type KeepSteps, Reports } from "./reports.ts";
 import { RowWrites } from "./row-writes.ts";
 import { earlierReports, lastFence } from "./rows.ts";
 import { StoredBytes } from "./stored-bytes.ts";
@@ -57,7 +57,12 @@ export class PoolStorage implements Records {
   hasOldRows = false;
 
   /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
-  constructor(sql: SqlStorage, newId: (at: number) => string, runValuesMs: () => number) {
+  constructor(
+    sql: SqlStorage,
+    newId: (at: number) => string,
+    runValuesMs: () => number,
+    keepSteps: KeepSteps = () => false,
+  ) {
     this.#sql = sql;
     this.#runValuesMs = runValuesMs;
     sql.exec(POOL_TABLES);
@@ -66,7 +71,7 @@ export class PoolStorage implements Records {
     this.jobRows = new JobRows(sql, () => this.flush());
     addColumns(sql);
     this.#earlierReports = earlierReports(sql);
-    this.reports = new Reports(sql);
+    this.reports = new Reports(sql, keepSteps);
     this.#rows = new ReadableRows(sql, this.deadLetters);
     this.builds = new BuildRows(sql, this.#rows, this.reports, () => this.flush());
     this.#rowWrites = new RowWrites({ sql, builds: this.builds, jobRows: this.jobRows, reports: this.reports, newId });
