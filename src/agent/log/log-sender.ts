@@ -142,10 +142,10 @@ interface SendLogOptions {
 
 /**
  * Milliseconds until the next chunk while nobody follows the log: none after the first one, which has no line of a step,
- * then twice as long each time.
+ * then eight times as long each time.
  */
 export const quietPauseAfter = (chunks: number, longest = QUIET_PACE, first = PACE): number =>
-  chunks < 2 ? 0 : Math.min(longest, first * 2 ** (chunks - 2));
+  chunks < 2 ? 0 : Math.min(longest, first * 8 ** (chunks - 2));
 
 /**
  * Sends the log while it grows, always from the offset up to which the service has stored it. Ends when the buffer is
