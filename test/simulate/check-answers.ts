@@ -203,10 +203,10 @@ const checkEnqueue = (
   const key = `${input.idempotency.caller} ${input.idempotency.key}`;
   const known = context.observed.keys.get(key);
   if (known && now < known.at + DAY_MS) {
-    must(7, !isNew && buildId === known.buildId, "one key made two builds");
+    must(7, !isNew && buildId === known.buildId, "one key created two builds");
     must(7, known.bodyHash === input.idempotency.bodyHash, "one key was accepted for two different requests");
   } else {
-    must(7, isNew || context.storage.rows.builds.get(buildId) === build, "a new key made no build");
+    must(7, isNew || context.storage.rows.builds.get(buildId) === build, "a new key created no build");
     if (isNew) context.observed.keys.set(key, { buildId, at: now, bodyHash: input.idempotency.bodyHash });
   }
 };

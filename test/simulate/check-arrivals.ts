@@ -14,11 +14,11 @@ export const checkArrival = (context: CheckContext, state: PoolState, value: Any
   const known = observed.deliveries.get(name);
   const text = JSON.stringify([value.builds, value.canceled]);
   if (known && now < known.at + HEARD_MS) {
-    must(19, value.isRepeat && known.text === text, "a delivery that came again was not answered as before");
-    must(19, !call.audits.some((audit) => audit.startsWith("build.create")), "a delivery that came again made a build");
+    must(19, value.isRepeat && known.text === text, "a repeated delivery got another answer");
+    must(19, !call.audits.some((audit) => audit.startsWith("build.create")), "a repeated delivery created a build");
     return;
   }
-  must(19, !value.isRepeat, "a delivery that was never carried out whole counts as known");
+  must(19, !value.isRepeat, "a partly rejected delivery counts as known");
   for (const { pipelineId, ref } of input.ended) observed.heads.delete(`${pipelineId} ${ref}`);
   (input.builds as SimArriving[]).forEach((asked, index) => {
     // Only a simulated host knows the real events.
@@ -54,10 +54,10 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
   made: (heard, asked, buildId, at) => {
     const { push, origin } = asked;
     if (isPlain(asked)) {
-      must(19, !heard.some((head) => head.buildId && isOf(head, push)), "a push made two builds");
+      must(19, !heard.some((head) => head.buildId && isOf(head, push)), "a push created two builds");
       const since = heard.findLastIndex((head) => head.sha === origin.before);
       const isReplaced = heard.some(({ life, before }, at) => life === push.life && before === push.sha && since < at);
-      must(19, !isReplaced, "a build was made though its head had been replaced");
+      must(19, !isReplaced, "a build was created although its head had been replaced");
     }
     heard.push({ life: push.life, indices: [push.index], sha: push.sha, before: origin.before, buildId, at });
   },
@@ -66,9 +66,13 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
     const head = heard.find((one) => one.buildId === buildId);
     // A repeat of exactly this build, whose delivery was rejected, after its branch was deleted.
     if (head === undefined && asked.id === buildId) return;
-    must(19, head !== undefined && head.sha === push.sha, "a push was taken for one of another commit");
+    must(19, head !== undefined && head.sha === push.sha, "a push was confused with one of another commit");
     const isUnclear = head.before === null || origin.before === null;
-    must(19, isUnclear || isOf(head, push) || head.before === origin.before, "a push back to a commit made no build");
+    must(
+      19,
+      isUnclear || isOf(head, push) || head.before === origin.before,
+      "a push back to a commit created no build",
+    );
     learn(head, asked);
   },
   late: (heard, asked, _buildId, at) => {

@@ -8,7 +8,11 @@ import { must } from "./violation.ts";
 export const checkKept = ({ observed }: CheckContext, value: AnyInput, call: Call): void => {
   must(43, heldCurrentLease(call), "an artifact under a stale lease was kept");
   const { jobId, fence, artifactId } = call.input;
-  must(43, value.id === artifactId && value.fence === fence, "another artifact was kept than the one that was sent");
+  must(
+    43,
+    value.id === artifactId && value.fence === fence,
+    "a different artifact was kept than the one that was sent",
+  );
   const kept = observed.kept.get(jobId) ?? [];
   if (!kept.some(({ id }) => id === artifactId)) kept.push({ id: artifactId, fence });
   observed.kept.set(jobId, kept);
@@ -41,7 +45,7 @@ export const checkShown = ({ observed, storage }: CheckContext, rules: Pick<Rule
       must(
         43,
         shown.some((one) => one.id === id),
-        "others do not see what the attempt left",
+        "others do not see the attempt's artifacts",
       );
     }
     must(43, shown.length === expected, "others see another attempt's artifacts");

@@ -60,7 +60,7 @@ const checkAgentRemoved = (context: CheckContext, state: PoolState, id: string):
   must(15, !state.index.holding.has(id), "an agent with a build was forgotten");
   must(15, !state.waiters.has(id), "a waiting agent was forgotten");
   const period = state.agents.get(id)!.isEphemeral ? EPHEMERAL_AWAY_MS : AGENT_MS * FORGET_TOLERANCE;
-  must(15, now - seen.seenAt >= period, "an agent was forgotten soon after a sign of life");
+  must(15, now - seen.seenAt >= period, "an agent was forgotten soon after its last contact");
 };
 
 const checkBuildChange = (context: CheckContext, id: string, next: BuildFacts, changes: readonly Change[]): void => {

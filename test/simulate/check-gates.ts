@@ -11,7 +11,7 @@ export const checkDecisions = ({ call, storage }: CheckContext, changes: readonl
     const after = change.job.gate?.decision ?? null;
     if (before === after || JSON.stringify(before) === JSON.stringify(after)) continue;
     must(32, before === null, "a decision changed");
-    must(32, call.command === "decideGate", "a gate was decided by nobody");
+    must(32, call.command === "decideGate", "a gate was decided without a caller");
   }
 };
 
@@ -52,7 +52,7 @@ export const checkGateDecided = (context: CheckContext, call: Call): void => {
   const known = before.gate!.decision;
   must(32, mayDecide(input.role, graphJobOf(context, before).gate!.by), `a ${input.role} decided a gate`);
   const after = context.storage.rows.jobs.get(before.id)!.gate!.decision;
-  must(32, after?.approved === input.approved, "a gate was not decided as it was said");
+  must(32, after?.approved === input.approved, "a gate's decision differs from the person's");
   if (known) return;
   must(32, now < before.gate!.until, "a decision came after the time of its gate");
   must(32, !before.end, "a decision came after the end of its job");
@@ -72,5 +72,5 @@ export const checkGateRefused = (context: CheckContext, call: Call): void => {
   const known = before.gate!.decision;
   const isAllowed =
     mayDecide(input.role, graphJobOf(context, before).gate!.by) && (!known || known.approved === input.approved);
-  must(32, !isAllowed, "a decision of an allowed person was refused");
+  must(32, !isAllowed, "a permitted person's decision was rejected");
 };

@@ -45,7 +45,7 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
   // A cancel in the same call may come after the condition was evaluated.
   const verdicts = [verdictOf(one, job), verdictOf({ ...one, isCanceled: false }, job)];
   if (verdicts.includes("runs") && job.gate && end.reason === "gate-closed") {
-    must(32, !!facts.gate, "a gate closed that never asked");
+    must(32, !!facts.gate, "a gate that never asked closed");
     const { decision, until } = facts.gate;
     const isRejected = decision !== null && !decision.approved;
     must(32, isRejected || (!decision && context.call.now >= until), "a gate closed by itself");

@@ -20,7 +20,7 @@ export const checkJobs = (context: CheckContext, state: PoolState): void => {
     if (isEnded(build.status) && context.call.command === "reconcile") {
       seen.hasEnded = true;
       const isUnderWay = one.jobs.some(({ facts }) => !facts.end);
-      must(24, !isUnderWay, "a build was ended by what D1 says, and a job of it goes on");
+      must(24, !isUnderWay, "a build ended because D1 says so, and one of its jobs continues");
       continue;
     }
     for (const job of one.jobs) checkJob(context, state, one, job);
@@ -78,19 +78,19 @@ const noteCancel = ({ call, observed }: CheckContext, build: BuildFacts, seen: O
   if (seen.cancel || !build.cancel) return;
   const isAllowed = [...observed.builds.values()].some(({ cancelsRunning }) => cancelsRunning);
   const isUnapproved = build.approval !== undefined && build.approval.decision?.approved !== true;
-  must(26, isAllowed || isUnapproved || call.command === "arrive", "a build was canceled by nobody");
+  must(26, isAllowed || isUnapproved || call.command === "arrive", "a build was canceled without a caller");
   seen.cancel = { at: call.now, until: build.cancel.until };
 };
 
 const checkJob = (context: CheckContext, state: PoolState, one: SeenBuild, seen: SeenJob): void => {
   const { job, facts, wasQueued } = seen;
   const isWaiting = facts.status === "waiting";
-  must(24, !!facts.end === isEnded(facts.status), "a job has ended and goes on");
+  must(24, !!facts.end === isEnded(facts.status), "an ended job continues");
   if (facts.end) {
     must(24, facts.end.status === facts.status, "a job has two ends");
     checkEndOfJob(context, one, seen);
   }
-  if (facts.gate) must(32, needsHaveEnded(one, job), "a gate was asked before the needs of its job had ended");
+  if (facts.gate) must(32, needsHaveEnded(one, job), "a gate asked before the needs of its job had ended");
   if (isWaiting) checkWaiting(context, one, seen);
   else if (wasQueued) checkReady(one, seen);
   if (!facts.end) checkStop(context, state, one, seen);
@@ -105,7 +105,7 @@ const checkWaiting = ({ call: { now } }: CheckContext, one: SeenBuild, { job, fa
 
 /** The queue has, or had, the job: it was allowed to run. */
 const checkReady = (one: SeenBuild, { job, facts }: SeenJob): void => {
-  must(22, needsHaveEnded(one, job), "a job is ready before what it needs has ended");
+  must(22, needsHaveEnded(one, job), "a job is ready before its needs have ended");
   const verdict = verdictOf(one, job);
   must(35, verdict === "runs", `a job is ready that had to be ${verdict}`);
   must(32, !job.gate || facts.gate?.decision?.approved === true, "a job is ready although its gate is closed");
@@ -124,7 +124,7 @@ const checkStop = (context: CheckContext, state: PoolState, one: SeenBuild, { jo
     must(26, isStopped || isSpared, "a cancel of the build did not reach a job");
   }
   const until = timeOf(build);
-  must(38, isStopped || now < until + (mayClean ? CLEANING_MS : 0), "a job goes on after the time of its build");
+  must(38, isStopped || now < until + (mayClean ? CLEANING_MS : 0), "a job continues after the time of its build");
   must(27, isStopped || failuresThatReach(one, job).length === 0, "a failure did not end its circle");
   if (context.observed.canceledJobs.has(job.id)) must(26, isStopped, "a cancel of the job did not reach it");
   if (!stop) return;
@@ -143,7 +143,7 @@ const checkEndOfBuild = ({ call }: CheckContext, { build, seen, jobs }: SeenBuil
   must(
     24,
     isOver === isEnded(build.status),
-    isOver ? "a build goes on without a job" : "a build ended before its jobs",
+    isOver ? "a build continues without a job" : "a build ended before its jobs",
   );
   if (!isOver) return;
   seen.hasEnded = true;

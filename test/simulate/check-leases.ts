@@ -85,7 +85,7 @@ export const checkClaim = (
     !state.index.holding.has(input.agentId) && !agent.isDraining && agent.spentAt === null && agent.ignored < 2;
   if (!isAble || isPaused(context.observed.pause, now)) return;
   const withheld = firstEligible(state, context.storage, agent, now);
-  must(29, !withheld || !isPlanned(withheld), "a job that is ready was withheld");
+  must(29, !withheld || !isPlanned(withheld), "a ready job was withheld");
   must(12, withheld === undefined, "an eligible build was withheld");
 };
 

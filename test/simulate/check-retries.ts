@@ -10,7 +10,7 @@ export const checkAdopted = ({ graph, adopted }: NewPlan, changes: readonly Chan
     const { end } = last.job;
     const expected = adopted[id];
     if (!expected) {
-      must(31, !end?.adopted, "a job that has to run was adopted");
+      must(31, !end?.adopted, "a job that must run was adopted");
       continue;
     }
     must(31, JSON.stringify(end) === JSON.stringify(expected.end), "an adopted end changed");

@@ -110,13 +110,13 @@ export const checkPlace = ({ call }: CheckContext, _state: PoolState, { build, j
   const holds = build.holdsPlace;
   const statuses = jobs.flatMap(({ facts: { status } }) => (status === "queued" || isLeased(status) ? [status] : []));
   const hasLease = statuses.some(isLeased);
-  must(36, !holds || statuses.length > 0, "a build of which nothing is ready holds a place");
+  must(36, !holds || statuses.length > 0, "a build without a ready job holds a place");
   must(36, holds || !hasLease, "a job is leased without a place of its build");
   // A gate may open in the call that ended the last job before it.
   const hasRun =
     build.plannedBy !== undefined || jobs.some(({ facts: { end } }) => end?.startedAt != null && !end.adopted);
   const isClear = statuses.length === 0 || hasLease || call.command === "decideGate" || !hasRun;
-  must(36, hasLease || hasRun || !holds, "a build holds a place of which nothing has run");
+  must(36, hasLease || hasRun || !holds, "a build holds a place before any of its jobs has run");
   must(36, isClear || holds === seen.holdsPlace, "a build took or lost its place while its jobs wait for agents");
   seen.holdsPlace = holds;
 };

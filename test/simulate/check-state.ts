@@ -70,11 +70,11 @@ export const checkState = (context: CheckContext, state: PoolState, latest: numb
   const due = nextDue(state, { agentMs: AGENT_MS });
   for (const [id, job] of state.jobs) {
     const { lease } = job;
-    must(1, state.builds.has(job.buildId), "a job of a build that has ended is left");
+    must(1, state.builds.has(job.buildId), "an ended build still has a job");
     must(
       1,
       isLeased(job.status) === (lease !== null),
-      lease ? "a job has a lease that needs none" : "a job without lease",
+      lease ? "a job that needs no lease has one" : "a job without lease",
     );
     const until = job.passedOver?.until ?? null;
     if (job.status === "queued" && until !== null)

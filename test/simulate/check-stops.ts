@@ -26,9 +26,9 @@ export const checkStops = (
       seen.toldToStop.isAnswered = true;
     if (seen.toldToStop.isAnswered || state.waiters.get(lease.agentId)?.until !== null) continue;
     const opensSocket = command === "wait" && isByHolder && input.until === null;
-    must(10, isTold || !opensSocket, "an agent opened a socket and was not told to stop its build");
+    must(10, isTold || !opensSocket, "an agent opened a socket and did not get the stop of its build");
     // If the clock went back and the object was evicted, the pool counts from the order itself.
     const isDue = now >= Math.max(seen.toldToStop.at, lease.stop.at) + STOP_AGAIN_MS;
-    must(10, !isDue, "an agent that did not answer was not told again to stop");
+    must(10, !isDue, "an agent that did not answer did not get the stop again");
   }
 };

@@ -27,7 +27,7 @@ export const checkApproval = ({ observed, storage }: CheckContext, { input, now,
   if (!stranger || !approval || build.status !== "queued" || approval.decision) return;
   must(44, stranger.mustBeApproved, "a build waits for approval that nobody has to approve");
   must(44, input.role !== "viewer", "a viewer approved a commit");
-  must(44, (input.commitSha ?? stranger.sha) === stranger.sha, "a commit was approved that nobody looked at");
+  must(44, (input.commitSha ?? stranger.sha) === stranger.sha, "an unseen commit was approved");
   must(44, now < approval.until, "a commit was approved after its time");
   must(
     44,
@@ -35,8 +35,8 @@ export const checkApproval = ({ observed, storage }: CheckContext, { input, now,
     "an approval left no audit entry",
   );
   const after = storage.rows.builds.get(input.id)!;
-  must(44, after.approval!.decision?.approved === input.approved, "a commit was not decided on as it was said");
-  must(44, input.approved ? after.status === "queued" : after.status === "canceled", "a rejected build goes on");
+  must(44, after.approval!.decision?.approved === input.approved, "a commit's decision differs from the person's");
+  must(44, input.approved ? after.status === "queued" : after.status === "canceled", "a rejected build continues");
   stranger.isApproved = input.approved;
 };
 
@@ -52,7 +52,7 @@ export const checkStrangers = ({ observed }: CheckContext, state: PoolState): vo
       must(45, !isMarked || requires.labels?.includes(LABEL) === true, "an agent for untrusted builds got another");
       continue;
     }
-    must(44, !stranger.mustBeApproved || stranger.isApproved, "a build runs whose commit nobody approved");
+    must(44, !stranger.mustBeApproved || stranger.isApproved, "a build with an unapproved commit runs");
     must(45, isMarked, "an untrusted build went to an agent without the label");
     must(
       45,
@@ -60,7 +60,7 @@ export const checkStrangers = ({ observed }: CheckContext, state: PoolState): vo
       "an untrusted build went to an agent without this feature",
     );
     must(45, build.trust === "untrusted", "a build forgot that it is untrusted");
-    must(44, build.commitSha === stranger.sha, "another commit runs than the one that was approved");
+    must(44, build.commitSha === stranger.sha, "a different commit runs than the approved one");
   }
 };
 

@@ -44,11 +44,11 @@ const checkNextTry = (context: CheckContext, before: JobFacts, job: JobFacts, ch
   const { call, observed } = context;
   const { id } = job;
   const seen = observed.jobs.get(id)!;
-  must(41, triesLeft(context, id) > 0, "a job is tried again more often than its file says");
+  must(41, triesLeft(context, id) > 0, "a job is retried more often than its file says");
   must(41, !seen.isCanceled && before.status === "running", `a job that is ${before.status} is tried again`);
   must(41, isOvertime(before, call.now) || isOfSteps(call), `a job is tried again after ${call.input?.status}`);
   must(42, job.seq === before.seq && job.queuedAt === before.queuedAt, "a failed try cost the job its place");
-  must(42, JSON.stringify(job.gate) === JSON.stringify(before.gate), "a failed try changed what is known of its job");
+  must(42, JSON.stringify(job.gate) === JSON.stringify(before.gate), "a failed try changed its job's facts");
   for (const change of changes) {
     must(30, change.kind !== "outputs" || change.jobId !== id, "outputs of a failed try are kept");
   }
@@ -76,7 +76,7 @@ export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => 
   const hadMore = triesLeft(context, input.jobId) + (isTried ? 1 : 0) > 0;
   const mayRun = job?.status === "running" && status !== "canceled" && heldCurrentLease(call);
   const wants = mayRun && hadMore && (isOvertime(job!, now) || isOfSteps(call));
-  must(41, isTried === wants, isTried ? "a job goes on that has ended" : "a job ended that has another try");
+  must(41, isTried === wants, isTried ? "an ended job continues" : "a job ended that has another try");
   if (isTried) Object.assign(seen, { reported: reportedOutcome(input), reportedUnder: input.fence });
   return isTried;
 };

@@ -97,7 +97,7 @@ export class Checker implements CheckContext {
       if (!lease) continue;
       const seen = this.observed.jobs.get(id)!;
       seen.promisedUntil = Math.min(seen.promisedUntil, Math.max(lease.expiresAt, this.call.now + LEASE_MS));
-      must(5, lease.expiresAt >= seen.promisedUntil, "a lease that was renewed lost time when the object was evicted");
+      must(5, lease.expiresAt >= seen.promisedUntil, "a renewed lease lost time when the object was evicted");
     }
   }
 
@@ -131,7 +131,11 @@ export class Checker implements CheckContext {
       }
     }
     if (call.command === "reconcile") this.#forgetDeleted(call.input);
-    must(16, this.storage.rows.builds.size === this.observed.builds.size, "stored builds differ from the builds made");
+    must(
+      16,
+      this.storage.rows.builds.size === this.observed.builds.size,
+      "stored builds differ from the created builds",
+    );
     this.#latest = Math.max(this.#latest, call.now);
     checkState(this, state, this.#latest, pushes);
   }

@@ -192,7 +192,7 @@ export class SimDatabase {
     }
     for (const [buildId, { build }] of this.builds) {
       const isKnown = storage.rows.builds.has(buildId) || build.finishedAt !== null;
-      must(16, isKnown, "D1 has a build under way that the pool does not know");
+      must(16, isKnown, "D1 has an active build that the pool does not know");
     }
     for (const [buildId, { deletion }] of storage.rows.deletions) {
       must(18, deletion.deleted === "log" || !this.builds.has(buildId), "D1 has a build that was deleted");

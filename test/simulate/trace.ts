@@ -14,7 +14,7 @@ export const LEGEND = `Each line of a trace is one call of the pool:
            granted) and what it asks for
   => answer
   | changes of builds, leases and agents, and the hints that waiting agents get
-A line with "!" is an injected fault: a lost answer is that of the call above it. A line with "--" is a remark.`;
+A line with "!" is an injected fault: a lost answer belongs to the call above it. A line with "--" is a remark.`;
 
 /** Writes the calls and faults of a history as lines that people read. */
 export class Trace implements Observer {
