@@ -84,7 +84,7 @@ describe.each(KINDS)("a client of %s", (kind) => {
       [401, /does not accept the token/],
       [403, /lacks a right at .*: give it/],
       [404, /does not have it, or hides it/],
-      [422, /refuses the request \(422\)/],
+      [422, /rejects the request \(422\)/],
       [429, isLimited],
       [403, isLimited, { headers: { "Retry-After": "60", "X-RateLimit-Remaining": "4123" } }],
       [403, isLimited, { headers: { "X-RateLimit-Remaining": "0" } }],

@@ -158,7 +158,7 @@ describe("masking", () => {
     );
   });
 
-  it("would be seen to leak", () => {
+  it("fails the test if it leaks", () => {
     const forgets = fc.property(scenario, ({ secrets, text, chunks }) => {
       expect(chunks.map((chunk) => whole(new Masker(secrets), [chunk])).join("")).toBe(expected(secrets, text));
     });

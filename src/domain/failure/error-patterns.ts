@@ -59,6 +59,6 @@ export const SAYS_WHERE = [
   /^> Task \S+ FAILED$|^\*\* [\w ]+ FAILED \*\*$|^test \S+ \.\.\. FAILED$|^Test Case '.*' failed \(|<<< (?:FAILURE|ERROR)!/,
 ];
 
-/** A small program's complaint. Scripts often go on behind it. */
+/** A small program's complaint, after which scripts often continue. */
 export const COMPLAINS =
   /^[\w./-]+: .*: (?:No such file or directory|Permission denied|Is a directory|No space left on device)$/;

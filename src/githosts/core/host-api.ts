@@ -47,7 +47,7 @@ const toProblem = ({ name: host, proof = "token" }: HostManner, answer: HostResp
     return new HostProblem("missing", `${host} does not have it, or hides it from a ${proof} without ${right}.`);
   }
   if (status >= 500) return new HostProblem("away", `${host} has an internal error (${status}).`);
-  return new HostProblem("refused", `${host} refuses the request (${status}).`);
+  return new HostProblem("refused", `${host} rejects the request (${status}).`);
 };
 
 /** Sends a request. @throws HostProblem if the host does not fulfil it, or if the server is not its API */

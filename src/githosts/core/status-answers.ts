@@ -30,7 +30,7 @@ export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcom
       reason: `The git host has an internal error (${status}).`,
     };
   }
-  return { kind: "refused", reason: refusals[status] ?? `The git host refused the status (${status}).` };
+  return { kind: "refused", reason: refusals[status] ?? `The git host rejected the status (${status}).` };
 };
 
 const refusals: Record<number, string> = {

@@ -68,7 +68,7 @@ const EXPANDED: [title: string, matrix: object, combinations: string[]][] = [
     ["shop=north till=1", "shop=north till=2", "shop=south till=2"],
   ],
   ["of items alone", { include: [{ a: "x" }, { a: "y", b: false }] }, ["a=x", "a=y b=false"]],
-  ["with numbers as they are written", { swift: [6.1, "6.10"] }, ["swift=6.1", "swift=6.10"]],
+  ["with numbers as written", { swift: [6.1, "6.10"] }, ["swift=6.1", "swift=6.10"]],
 ];
 
 const REFUSED: [title: string, matrix: object, told: string][] = [

@@ -100,7 +100,7 @@ describe("the path of an included file", () => {
   });
 
   it.each(["acme/app//ci/a.yml@v1", "acme/app@v1", "https://host/a.yml", "git@host:acme/app", "host:x", "//host/a"])(
-    "%s, of another repository, comes later",
+    "%s, of another repository, is not supported yet",
     (path) => {
       expect(toldWith(`steps: [{ include: ${JSON.stringify(path)} }]`)).toEqual([`p:1:20: ${LATER}`]);
     },

@@ -68,7 +68,7 @@ const PIECES = [
 const hostile = fc.array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: "binary" })), { maxLength: 6 });
 const text = hostile.map((parts) => parts.join("").replaceAll("\0", "").toWellFormed());
 
-/** Ways to print the value of an expression, each with what is to be printed of it. */
+/** Ways to print the value of an expression, each with the expected output. */
 const PLACES: [write: (e: string) => string, printed: (value: string) => string][] = [
   [(e) => `printf '%s\\0' ${e}`, (value) => value],
   [(e) => `printf '%s\\0' "${e}"`, (value) => value],

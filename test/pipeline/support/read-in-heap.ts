@@ -27,9 +27,9 @@ export type Way = keyof typeof WAYS;
 const END = "\0";
 
 /**
- * Milliseconds that each file took to read, one after the other, in a process with a heap of so many megabytes. The
- * first for which that did not do is missing, and all after it. Not in a thread: one that runs out of memory may take
- * its process along.
+ * Returns the milliseconds that each file took to read, one after the other, in a process with a heap of this many
+ * megabytes. The first file that does not fit is missing, and so are all later ones. Does not use a thread, because one
+ * that runs out of memory may take its process down.
  */
 export const readInHeap = async (texts: string[], way: Way, megabytes: number): Promise<number[]> => {
   const options = ["--no-warnings", `--max-old-space-size=${megabytes}`, "--max-semi-space-size=1"];
