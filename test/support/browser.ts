@@ -48,7 +48,7 @@ export type Chromium = Awaited<ReturnType<typeof startChromium>>;
 /** Collects events that a page must never cause. */
 const watch = (context: BrowserContext, service: string, complaints: string[]): void => {
   context.on("request", (request) => {
-    if (!request.url().startsWith(service)) complaints.push(`asked for ${request.url()}`);
+    if (!request.url().startsWith(service)) complaints.push(`requested ${request.url()}`);
   });
   context.on("weberror", (error) => complaints.push(`threw ${error.error().stack}`));
   context.on("console", (message) => {

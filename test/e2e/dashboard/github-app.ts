@@ -70,7 +70,7 @@ export const githubApp = (stage: Stage) => {
     expect(connections).toMatchObject([{ auth: "app", appId: "4242", installationId: "99", account: "acme" }]);
     expect(host.requests.flatMap(({ problems }) => problems)).toEqual([]);
     expect(host.place.hooks).toEqual([]);
-    const elsewhere = `asked for ${served.url.replace("127.0.0.1", "localhost")}/`;
+    const elsewhere = `requested ${served.url.replace("127.0.0.1", "localhost")}/`;
     expect(browser.complaints.filter((complaint) => !complaint.startsWith(elsewhere))).toEqual([]);
     await browser.close();
     served.close();

@@ -133,7 +133,7 @@ const GITHUB: Row[] = [
     ofPull("opened", { pull: { isFork: true } }),
   ],
   [
-    "one of a fork that is gone",
+    "one of a deleted fork",
     "pull_request",
     "githubPull",
     (body) => Object.assign(body.pull_request.head, { repo: null }),

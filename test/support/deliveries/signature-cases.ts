@@ -35,7 +35,7 @@ const GITHUB: Row[] = [
   ["one with another prefix", github(`sha512=${mac(BODY)}`)],
   ["one in base64", github(`sha256=${mac(BODY, { form: "base64" })}`)],
   ["one that is cut", github(`sha256=${mac(BODY).slice(0, 63)}`)],
-  ["one that goes on", github(`sha256=${mac(BODY)}0`)],
+  ["one that continues", github(`sha256=${mac(BODY)}0`)],
   ["one of another secret", github(`sha256=${mac(BODY, { secret: `${SECRET}x` })}`)],
   ["one of no secret", github(`sha256=${mac(BODY, { secret: "" })}`)],
   ["one of another body", github(`sha256=${mac(OTHER)}`)],
@@ -56,7 +56,7 @@ const GITLAB: Row[] = [
   ["an empty one", gitlab("")],
   ["one in capitals", gitlab(SECRET.toUpperCase())],
   ["one that is cut", gitlab(SECRET.slice(0, -1))],
-  ["one that goes on", gitlab(`${SECRET}0`)],
+  ["one that continues", gitlab(`${SECRET}0`)],
   ["a signature with the right secret", gitlab(mac(BODY))],
   ["GitHub's", github(`sha256=${mac(BODY)}`)],
 ];

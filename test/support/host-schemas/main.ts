@@ -80,7 +80,7 @@ const extractOf = (description: Json): Json => {
     const method = verb.toLowerCase();
     paths[path] = { ...paths[path], [method]: operationOf(description, path, method) };
   }
-  return { info: { title: `What the service asks of GitHub's REST API, from ${PACKAGE.name}` }, paths };
+  return { info: { title: `The service's requests to GitHub's REST API, from ${PACKAGE.name}` }, paths };
 };
 
 const unpack = (folder: string): void => {

@@ -127,17 +127,17 @@ export class RestoreScenario {
     }
     const next = await this.#finished("next");
     const stateOf = async ({ id }: Build) => (await this.#get(id))?.status ?? "unknown";
-    await this.#eventually("a build that had ended before is as it was", () => stateOf(before), "succeeded");
-    await this.#eventually("a build that ended since has ended", () => stateOf(across), "succeeded");
+    await this.#eventually("a build that ended before the copy is unchanged", () => stateOf(before), "succeeded");
+    await this.#eventually("a build that ended after the copy has ended", () => stateOf(across), "succeeded");
     const lost = { database: "succeeded", pool: "failed", both: "unknown" }[this.side];
-    await this.#eventually("a build that was under way ends, or is gone with both", () => stateOf(live), lost);
+    await this.#eventually("an active build ends, or is lost with both", () => stateOf(live), lost);
     await this.#eventually(
-      "a build that came and ended since is known",
+      "a build that began and ended after the copy is known",
       () => stateOf(after),
       isForgotten ? "unknown" : "succeeded",
     );
-    this.#find("a build that had ended runs once", this.#runs("across"), isForgotten ? 2 : 1);
-    this.#find("no number is given twice", next.number, isForgotten ? 3 : 5);
+    this.#find("an ended build runs once", this.#runs("across"), isForgotten ? 2 : 1);
+    this.#find("no number is used twice", next.number, isForgotten ? 3 : 5);
     const isUnderWay = ({ status: of }: Build) => !["succeeded", "failed", "canceled"].includes(of);
     const listed = async () => (await this.#client.call<Build[]>("GET", "/build")).filter(isUnderWay).length;
     await this.#eventually("no list shows an ended build as active", listed, 0);

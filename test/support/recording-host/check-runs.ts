@@ -5,7 +5,7 @@ const shown = ({ id, sha, body }: HostedCheckRun) => ({ id, head_sha: sha, ...bo
 
 /** GitHub's rules that its description omits. */
 const problemOf = ({ status, conclusion, actions = [] }: Call["body"]): string | null => {
-  if ((status === "completed") !== (conclusion !== undefined)) return "a conclusion is of what is completed";
+  if ((status === "completed") !== (conclusion !== undefined)) return "only a completed run has a conclusion";
   const isLong = ({ label, description, identifier }: Record<string, string>) =>
     label!.length > 20 || description!.length > 40 || identifier!.length > 20;
   return actions.some(isLong) ? "an action has too many characters" : null;
