@@ -70,7 +70,7 @@ export const copyRows = async (from: D1Database, to: D1Database, orgId: string):
   for (const table of ["token", "variable"]) {
     const { results } = await from.prepare(`SELECT * FROM ${table} WHERE org_id = ?`).bind(orgId).all<object>();
     const schema = await from
-      .prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL")
+      .prepare("SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type IN ('table', 'index') AND sql IS NOT NULL")
       .bind(table)
       .all<{ sql: string }>();
     for (const { sql } of schema.results) await to.prepare(sql).run();
@@ -168,13 +168,13 @@ export const benchApi = async (): Promise<void> => {
     0.7,
   );
   await compare(
-    "the same, beside a floor with rate limit",
+    "the same, beside a floor with rate limits",
     own("GET", "/secrets/variables", { token }),
     under("GET", "/limited/variables"),
   );
   const beat = own("POST", `/buildagent/${agent.id}/heartbeat`, { token: agent.token });
   await compare("POST /buildagent/{id}/heartbeat", beat, under("POST", "/heartbeat"), 0.6);
-  await compare("the same, beside a floor with rate limit", beat, under("POST", "/limited/heartbeat"));
+  await compare("the same, beside a floor with rate limits", beat, under("POST", "/limited/heartbeat"));
   await compare(`GET /buildagent, ${AGENTS} agents`, own("GET", "/buildagent", { token: manyAgents.token }), null);
   await compare(
     "POST /secrets/variables, a secret",
