@@ -5,7 +5,9 @@
  * pipeline's defaults.
  */
 
-import { GIB, KIB, MIB } from "./units.ts";
+import { GIB, KIB, MIB, withCommas } from "./units.ts";
+
+export { withCommas } from "./units.ts";
 
 const REQUESTS = {
   bodyBytes: MIB,
@@ -274,9 +276,6 @@ export const PERIODS = {
   /** No other job saves an entry with the same key for this long. */
   cacheSavingMinutes: 10,
 } as const;
-
-/** Formats a number for people: `86,400`. */
-export const withCommas = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 
 /** Formats a number of bytes for people: `48 KiB`. */
 export const byteSize = (bytes: number): string => {

@@ -1,4 +1,4 @@
-/* Milliseconds, and bytes. */
+/* Milliseconds, bytes, and how people read numbers. Scripts of pages read this file: it brings nothing else along. */
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
@@ -8,3 +8,6 @@ export const DAY_MS = 24 * HOUR_MS;
 export const KIB = 1_024;
 export const MIB = 1_024 * KIB;
 export const GIB = 1_024 * MIB;
+
+/** Formats a number for people: `86,400`. */
+export const withCommas = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");

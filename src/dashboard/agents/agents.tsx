@@ -1,5 +1,5 @@
 import type { Agent } from "../../protocol/agent.ts";
-import { withCommas } from "../../protocol/limits.ts";
+import { withCommas } from "../../protocol/units.ts";
 import {
   agentRuns,
   deleteAgent,

@@ -1,5 +1,5 @@
-import { withCommas } from "../../protocol/limits.ts";
 import type { Metrics } from "../../protocol/metrics.ts";
+import { withCommas } from "../../protocol/units.ts";
 import { count, formatDuration } from "../parts/format.ts";
 import { requirementsInWords } from "../parts/why-waiting.tsx";
 import { AGENT_STATES, type AgentState } from "./agent-list.ts";

@@ -1,5 +1,5 @@
 import type { Build } from "../../protocol/build.ts";
-import { withCommas } from "../../protocol/limits.ts";
+import { withCommas } from "../../protocol/units.ts";
 import { getAgent } from "../../services/agents/agents.ts";
 import { type Comparison, readComparison, type TimeOfBoth } from "../../services/builds/comparison.ts";
 import type { Context } from "../../services/core/context.ts";

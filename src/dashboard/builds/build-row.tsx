@@ -1,6 +1,6 @@
 import type { Build, JobCounts } from "../../protocol/build.ts";
 import { isEnded } from "../../protocol/build-states.ts";
-import { withCommas } from "../../protocol/limits.ts";
+import { withCommas } from "../../protocol/units.ts";
 import { RowOrigin, refName } from "../parts/build-origin.tsx";
 import { count } from "../parts/format.ts";
 import { ShortName } from "../parts/short-name.tsx";

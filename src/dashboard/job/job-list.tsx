@@ -1,6 +1,6 @@
 import type { Step } from "../../protocol/build.ts";
 import type { JobOfBuild } from "../../protocol/build-job.ts";
-import { withCommas } from "../../protocol/limits.ts";
+import { withCommas } from "../../protocol/units.ts";
 import type { ReadJob } from "../../services/builds/build-view.ts";
 import { type Segment, WaterfallBar } from "../build/waterfall.tsx";
 import { count } from "../parts/format.ts";

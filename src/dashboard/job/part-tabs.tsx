@@ -1,4 +1,4 @@
-import { withCommas } from "../../protocol/limits.ts";
+import { withCommas } from "../../protocol/units.ts";
 /** A part of a page, chosen by `tab` in the address. */
 export interface Tab {
   name: string;

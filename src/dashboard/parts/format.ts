@@ -1,5 +1,11 @@
-import { withCommas } from "../../protocol/limits.ts";
-import { DAY_MS as DAY, HOUR_MS as HOUR, KIB, MINUTE_MS as MINUTE, SECOND_MS as SECOND } from "../../protocol/units.ts";
+import {
+  DAY_MS as DAY,
+  HOUR_MS as HOUR,
+  KIB,
+  MINUTE_MS as MINUTE,
+  SECOND_MS as SECOND,
+  withCommas,
+} from "../../protocol/units.ts";
 
 /** `1 key`, `2 keys`, `1,200 keys`. */
 export const count = (number: number, noun: string): string =>

@@ -1,6 +1,6 @@
 import type { Explanation } from "../../protocol/explain.ts";
-import { withCommas } from "../../protocol/limits.ts";
 import { PLATFORM_TITLES, type Requires } from "../../protocol/pipeline.ts";
+import { withCommas } from "../../protocol/units.ts";
 
 /** Agents listed at once, and behind "more". Those that lack the least come first. */
 const NEAREST = 5;
