@@ -6,6 +6,7 @@ import type { Build } from "../../protocol/build.ts";
 import type { Pipeline } from "../../protocol/pipeline.ts";
 import type { Repository } from "../../protocol/repository.ts";
 import type { Context } from "../core/context.ts";
+import { indexed } from "../core/listing.ts";
 import { nullIfNotFound } from "../core/refusal.ts";
 import { USUAL_BRANCH } from "../tests/flaky-tests.ts";
 import { type FoundBuild, findOfRow } from "./builds.ts";
@@ -40,7 +41,7 @@ interface Compared {
   id: SQL;
   /** Its branch by its whole name. */
   ref: SQL;
-  /** The builds of its pipeline, or of its repository where it has none. */
+  /** The condition on the builds of its pipeline, or of its repository where it has none. */
   siblings: SQL;
   /** Of the repository, null where that was removed. */
   defaultRef: SQL;
@@ -49,14 +50,13 @@ interface Compared {
 /** The id of the newest build before this one that succeeded: of its own branch, else of the default branch. */
 const idOfLastGreen = (orgId: string, { id, ref, siblings, defaultRef }: Compared): SQL => sql`(
   SELECT id FROM (
-    SELECT id, ref, status FROM build_summary INDEXED BY ${siblings} AND org_id = ${orgId} AND id < ${id}
+    SELECT id, ref, status FROM build_summary WHERE ${siblings} AND org_id = ${orgId} AND id < ${id}
     ORDER BY id DESC LIMIT ${LOOKED_AT})
   WHERE status = 'succeeded' AND ref IN (${ref}, ${defaultRef})
   ORDER BY ref = ${ref} DESC, id DESC LIMIT 1)`;
 
-/* SQLite is told of the index: else it walks the builds of all pipelines until it has found a hundred of this one. */
-const ofPipeline = (id: unknown): SQL => sql`build_summary_by_pipeline WHERE pipeline_id = ${id}`;
-const ofRepository = (id: unknown): SQL => sql`build_summary_by_repo WHERE repo_id = ${id}`;
+const ofPipeline = (id: unknown): SQL => indexed(sql`pipeline_id = ${id}`);
+const ofRepository = (id: unknown): SQL => indexed(sql`repo_id = ${id}`);
 
 const DEFAULT_REF = sql`'refs/heads/' || coalesce(r.default_branch, ${USUAL_BRANCH})`;
 
