@@ -1,5 +1,6 @@
-import { PERIODS, withCommas } from "../../protocol/limits.ts";
+import { PERIODS } from "../../protocol/limits.ts";
 import { type TestReport, type TestSummary, testsInWords } from "../../protocol/test-report.ts";
+import { withCommas } from "../../protocol/units.ts";
 import type { FoundBuild } from "../../services/builds/builds.ts";
 import type { Context } from "../../services/core/context.ts";
 import { Refusal } from "../../services/core/refusal.ts";
@@ -7,8 +8,12 @@ import { readWorstReports } from "../../services/tests/test-reports.ts";
 import { count, testName } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 
-/** Jobs whose reports are in the part of the tests at most. */
-const SHOWN_REPORTS = 10;
+/** Failing tests that are named at once. */
+const NAMED_FAILURES = 3;
+
+/** How many jobs' reports are read, and whether with the numbers of failures, for the part of the tests and beside a failure. */
+const AS_PART = { most: 10, isCounted: true };
+const AS_FAILURES = { most: NAMED_FAILURES, isCounted: false };
 
 /** What a page shows of tests. */
 export interface ShownTests {
@@ -46,12 +51,8 @@ export const readTests = async (
   use: TestsUse,
 ): Promise<ShownTests> =>
   isNeeded(run.tests, use)
-    ? nullIfGone(readWorstReports(context, build, jobs, use.asPart ? SHOWN_REPORTS : NAMED_FAILURES))
+    ? nullIfGone(readWorstReports(context, build, jobs, use.asPart ? AS_PART : AS_FAILURES))
     : NO_TESTS;
-
-/** A test by what people call it: `suite > class > name`. */
-/** Failing tests that are named at once. */
-const NAMED_FAILURES = 3;
 
 interface Props {
   reports: TestReport[] | null;

@@ -128,11 +128,14 @@ interface Tested {
   summary: StoredTests;
 }
 
+const testsInPool = async (context: Context, buildId: string): Promise<Record<string, StoredTests>> => {
+  const inPool = await (await context.pool()).testsOf(buildId);
+  return inPool.ok && inPool.value.buildId === buildId ? inPool.value.tests : {};
+};
+
 /** The jobs of a build whose tests said something, in their order, after that job. */
 export const testedJobs = async (context: Context, build: FoundBuild, after?: string): Promise<Tested[]> => {
-  const inPool = await (await context.pool()).testsOf(build.id);
-  const isInPool = inPool.ok && inPool.value.buildId === build.id;
-  const reports = (isInPool ? inPool.value.tests : build.testReports) ?? {};
+  const reports = build.testReports ?? (await testsInPool(context, build.id));
   const { jobs } = build;
   return jobs.slice(jobs.findIndex(({ id }) => id === after) + 1).flatMap((job) => {
     const summary = reports[job.id];
@@ -158,11 +161,13 @@ const withFailures = (
 /**
  * What the tests of the first of these jobs said, as far as it fits into one page, with how often each failed lately:
  * for each job its report, and null where that is not kept any more.
+ * @param isCounted whether the numbers of failures are needed: without them D1 is not asked, and they are 0
  */
 export const readPage = async (
   context: Context,
   { repoId }: Pick<Build, "repoId">,
   jobs: Tested[],
+  isCounted = true,
 ): Promise<(TestReport | null)[]> => {
   const read: Read[] = [];
   for (let size = 0; size < PAGE_TEXT && read.length < jobs.length; ) {
@@ -174,13 +179,18 @@ export const readPage = async (
   const failing = new Set<string>();
   for (const report of read)
     for (const { id, outcome, isFlaky } of report?.tests ?? []) if (outcome === "failed" || isFlaky) failing.add(id);
-  const failures = await failuresOnDefault(context, repoId, [...failing]);
+  const failures = isCounted ? await failuresOnDefault(context, repoId, [...failing]) : new Map<string, number>();
   return read.map((report, index) => report && withFailures(jobs[index]!, report, failures));
 };
 
 /** The same where all of them must be there. @throws Refusal gone */
-const readReports = async (context: Context, build: Pick<Build, "repoId">, jobs: Tested[]): Promise<TestReport[]> => {
-  const reports = await readPage(context, build, jobs);
+const readReports = async (
+  context: Context,
+  build: Pick<Build, "repoId">,
+  jobs: Tested[],
+  isCounted?: boolean,
+): Promise<TestReport[]> => {
+  const reports = await readPage(context, build, jobs, isCounted);
   return reports.map((report) => {
     if (report) return report;
     throw new Refusal("gone", "This report was deleted, or the days for which it was kept are over.");
@@ -207,12 +217,12 @@ export const readWorstReports = async (
   context: Context,
   build: FoundBuild,
   only: { id: string }[],
-  most: number,
+  { most, isCounted }: { most: number; isCounted: boolean },
 ): Promise<{ reports: TestReport[]; others: number }> => {
   const jobs = (await testedJobs(context, build)).filter(({ id }) => only.some((job) => job.id === id));
   const rankOf = ({ summary: { counts } }: Tested) => (counts.failed > 0 ? 2 : Math.sign(counts.flaky));
   jobs.sort((one, other) => rankOf(other) - rankOf(one));
-  const reports = await readReports(context, build, jobs.slice(0, most));
+  const reports = await readReports(context, build, jobs.slice(0, most), isCounted);
   return { reports, others: jobs.length - reports.length };
 };
 
