@@ -23,6 +23,8 @@ export interface ReadRange {
   attempt?: number;
   start?: number;
   end?: number;
+  /** The number of bytes at the end, instead of `start` and `end`. */
+  suffix?: number;
 }
 
 /** The text of a log from both places: from the object until the log has moved, then from the archive. */
@@ -61,7 +63,7 @@ export class LogText {
     if (!segment && range.attempt !== undefined) return refuse("not-found", "There is no such attempt.");
     const size = segment?.size ?? 0;
     const end = Math.min(range.end ?? size, size);
-    const start = Math.min(range.start ?? 0, end);
+    const start = range.suffix === undefined ? Math.min(range.start ?? 0, end) : Math.max(0, size - range.suffix);
     const complete = isComplete(segment, state);
     const body = this.stream(segment?.fence ?? 0, start, end);
     return success({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });

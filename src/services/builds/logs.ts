@@ -80,15 +80,7 @@ const inEitherPlace = async <T>(
 
 const readFromObject = async (context: Context, jobId: string, part: Part): Promise<OpenedLog | null> => {
   const log = context.objects.log(context.orgId, jobId);
-  const { attempt, suffix } = part;
-  let { start, end } = part;
-  if (suffix !== undefined) {
-    const whole = await log.read({ attempt, end: 0 });
-    if (!whole.ok) return null;
-    start = Math.max(0, whole.value.size - suffix);
-    end = whole.value.size;
-  }
-  const opened = await log.read({ attempt, start, end });
+  const opened = await log.read(part);
   if (!opened.ok && opened.refusal.kind === "not-found") return null;
   const answer = settled(opened);
   return answer.attempt === 0 ? null : answer;

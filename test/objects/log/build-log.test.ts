@@ -145,6 +145,8 @@ describe("a build's log", () => {
     expect(await stored(log, { start: 262_140, end: 300_010 })).toBe(text.slice(262_140, 300_010));
     expect(await stored(log, { start: 1e9 })).toBe("");
     expect(value((await log.read({ end: 5 })) as never)).toMatchObject({ size: text.length, start: 0, end: 5 });
+    expect(await stored(log, { suffix: 3 })).toBe(text.slice(-3));
+    expect(await stored(log, { suffix: 1e9 })).toBe(text);
   });
 
   it("ends at its limit with a notice, while the build goes on", async () => {

@@ -36,7 +36,7 @@ export const append = (log: Log, offset: number, text: string, final = false, le
 
 export const stored = async (
   log: Log,
-  range: { attempt?: number; start?: number; end?: number } = {},
+  range: { attempt?: number; start?: number; end?: number; suffix?: number } = {},
 ): Promise<string> => new Response((value((await log.read(range)) as never) as { body: ReadableStream }).body).text();
 
 export const follow = async (
