@@ -29,26 +29,35 @@ export interface NeededArtifacts {
   artifacts: StoredArtifact[];
 }
 
-export const seenArtifactsByJob = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
+const artifactsByJob = (jobs: JobFacts[]): ArtifactsOfBuild =>
   Object.fromEntries(
-    storage.findJobs(buildId).flatMap((job) => {
+    jobs.flatMap((job) => {
       const artifacts = visibleArtifacts(job, RULES);
       return artifacts.length > 0 ? [[job.id, artifacts]] : [];
     }),
   );
 
+export const seenArtifactsByJob = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
+  artifactsByJob(storage.findJobs(buildId));
+
 /** Where in the archive the build may have left something. */
 export const listArtifactPlaces = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
   storage.findJobs(buildId).flatMap(artifactPlaces);
 
-/** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
-export const seenTestsByJob = (storage: PoolStorage, buildId: string): TestsOfBuild =>
+const testsByJob = (jobs: JobFacts[]): TestsOfBuild =>
   Object.fromEntries(
-    storage.findJobs(buildId).flatMap((job) => {
+    jobs.flatMap((job) => {
       const tests = visibleTests(job);
       return tests ? [[job.id, tests]] : [];
     }),
   );
+
+/** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
+export const seenTestsByJob = (storage: PoolStorage, buildId: string): TestsOfBuild =>
+  testsByJob(storage.findJobs(buildId));
+
+/** What these jobs of a build left, and what their tests said, under the names that records have for it. */
+export const leftByJobs = (jobs: JobFacts[]) => ({ artifacts: artifactsByJob(jobs), testReports: testsByJob(jobs) });
 
 /** Where in the archive the build may have left reports of tests. */
 export const listTestPlaces = (storage: PoolStorage, buildId: string): TestPlace[] =>

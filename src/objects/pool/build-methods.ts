@@ -1,3 +1,4 @@
+import type { BuildRecord } from "../../archive/records.ts";
 import { poolName } from "../../domain/durable-objects.ts";
 import { failingPart, type PartOfLog } from "../../domain/failure/error-lines.ts";
 import type { Build } from "../../protocol/build.ts";
@@ -62,7 +63,12 @@ export abstract class BuildMethods extends VersionedObject {
     return this.records.findBuild(buildId);
   }
 
-  /** The same of the build that has this job; `id` may be that of the build too. */
+  /** The same with all that its page shows, so that the page asks once. */
+  async getRecord(buildId: string): Promise<Result<BuildRecord> & { deleted?: Deleted | undefined }> {
+    return this.records.findRecord(buildId);
+  }
+
+  /** The build that has this job, as `getBuild` answers it; `id` may be that of the build too. */
   async getBuildOf(id: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
     return this.records.findBuildWith(id);
   }

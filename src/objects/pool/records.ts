@@ -1,3 +1,4 @@
+import type { BuildRecord } from "../../archive/records.ts";
 import { type Agent, type AgentRun, MOST_RUNS, RUNS_MS } from "../../protocol/agent.ts";
 import type { Build } from "../../protocol/build.ts";
 import type { Explanation } from "../../protocol/explain.ts";
@@ -8,7 +9,7 @@ import { SECOND_MS } from "../../protocol/units.ts";
 import type { Result, RunValues } from "../../queue/commands/commands.ts";
 import { measure } from "../../queue/metrics/metrics.ts";
 import { explainBuild, explainEach, explainEnded, explainJob } from "../../queue/read/explain-jobs.ts";
-import { joinedSummaries } from "../../queue/read/job-records.ts";
+import { failedJobs, joinedSummaries } from "../../queue/read/job-records.ts";
 import {
   countNow,
   endedUndelivered,
@@ -19,7 +20,13 @@ import {
 } from "../../queue/read/live.ts";
 import { toAgent, toBuild } from "../../queue/read/record.ts";
 import type { Deleted, Deletion } from "../../queue/state/facts.ts";
-import { type ArtifactsOfBuild, seenArtifactsByJob, seenTestsByJob, type TestsOfBuild } from "./build-jobs.ts";
+import {
+  type ArtifactsOfBuild,
+  leftByJobs,
+  seenArtifactsByJob,
+  seenTestsByJob,
+  type TestsOfBuild,
+} from "./build-jobs.ts";
 import type { LoadedBuild } from "./build-rows.ts";
 import type { PoolEngine } from "./engine.ts";
 import { JobRecords, unknownId } from "./job-records.ts";
@@ -104,6 +111,18 @@ export class PoolRecords {
     return record
       ? { ok: true, value: this.jobs.withJobs(this.#toBuild(record)), deleted }
       : { ...unknownId(), deleted };
+  }
+
+  /** The same with what the archive keeps of an ended build for its page, and the steps of the job whose failure counts. */
+  findRecord(buildId: string): Result<BuildRecord> & { deleted?: Deleted | undefined } {
+    const found = this.findBuild(buildId);
+    if (!found.ok) return found;
+    const { storage } = this.#engine;
+    const { value: build } = found;
+    const [failed] = failedJobs(build.jobs ?? []);
+    const jobs = build.jobs?.map((job) => (job === failed ? { ...job, steps: storage.report(job.id).steps } : job));
+    const left = leftByJobs(storage.findJobs(buildId));
+    return { ...found, value: { ...build, jobs: jobs ?? null, ...left } };
   }
 
   findBuildWith(id: string): ReturnType<PoolRecords["findBuild"]> {

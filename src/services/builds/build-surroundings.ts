@@ -123,7 +123,7 @@ export interface SurroundedBuild {
 /** A build, and what pages show around it: one round to D1 where it has ended. @throws Refusal not-found */
 export const findWithSurroundings = async (context: Context, id: string): Promise<SurroundedBuild> => {
   const listed = await readListed(context, id);
-  const build = await findOfRow(context, id, listed?.row);
+  const build = await findOfRow(context, id, listed?.row, "getRecord");
   return {
     build,
     owners: listed?.owners ?? (await readOwners(context, build)),

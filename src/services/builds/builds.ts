@@ -68,7 +68,7 @@ export const findOfRow = async (
   context: Context,
   id: string,
   row: BuildRow | undefined,
-  call: "getBuild" | "getBuildOf" = "getBuild",
+  call: "getBuild" | "getBuildOf" | "getRecord" = "getBuild",
 ): Promise<FoundBuild> => {
   const inPool = await (await context.pool())[call](row?.id ?? id);
   if (inPool.deleted === "build") throw notFound();

@@ -31,9 +31,9 @@ interface LeftByJob {
 
 /** What the jobs of a build left, by their ids. */
 export const leftByBuild = async (context: Context, { id, artifacts }: FoundBuild): Promise<LeftByJobs> => {
+  if (artifacts) return artifacts;
   const inPool = await (await context.pool()).artifactsOf(id);
-  if (inPool.ok && inPool.value.buildId === id) return inPool.value.artifacts;
-  return artifacts ?? {};
+  return inPool.ok && inPool.value.buildId === id ? inPool.value.artifacts : {};
 };
 
 /** What the jobs of an earlier build left, by their keys: a build that took over a result has a job of the same key. */

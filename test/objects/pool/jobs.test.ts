@@ -80,10 +80,22 @@ describe("a build of several jobs", () => {
     ]);
     const second = await take(pool, speaker);
     expect(second.grant.job?.needs).toMatchObject({ build: { result: "success", outputs: { list: "[1]" } } });
+    const counts = { total: 2, failed: 1, skipped: 0, flaky: 0, seconds: 1 };
+    const tests = { counts, warnings: 0, hasNews: true, day: "2026-01-02" };
+    value(await pool.progress({ ...second.holder, steps, tests }));
     value(await pool.finish({ ...second.holder, status: "failed", exitCode: 3, message: "no" }));
     const ended = value(await pool.getBuild(buildId));
     expect(ended).toMatchObject({ status: "failed", exitCode: 3, commitSha: SHA, waitsFor: [] });
     expect(value(await pool.getJob(idOf("build")))).toMatchObject({ buildId, steps, outputs: { list: "[1]" } });
+    // What the page of a build asks for at once is what it would be told one after the other.
+    const { tests: testReports } = value(await pool.testsOf(buildId));
+    expect(testReports[idOf("test")]).toMatchObject({ counts });
+    expect(value(await pool.getRecord(buildId))).toEqual({
+      ...ended,
+      jobs: ended.jobs!.map((job) => (job.key === "test" ? { ...job, steps } : job)),
+      artifacts: value(await pool.artifactsOf(buildId)).artifacts,
+      testReports,
+    });
     await pool.flush();
     const record = (await getRecord(env.ARCHIVE, { orgId: "jobs-life", id: buildId, finishedAt: ended.finishedAt! }))!;
     expect(record.jobs).toContainEqual(value(await pool.getJob(idOf("build"))));
