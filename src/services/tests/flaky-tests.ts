@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, ne, sql } from "drizzle-orm";
+import { and, desc, eq, ne, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { repository, testResult } from "../../db/schema.ts";
 import { firstIdAt } from "../../domain/id-range.ts";
@@ -17,9 +17,6 @@ export const USUAL_BRANCH = "main";
 
 /** Since when failures count as those of late. */
 const lately = ({ now }: Context): number => now.getTime() - PERIODS.flakyDays * DAY_MS;
-
-const defaultBranchOf = sql`coalesce((SELECT ${repository.defaultBranch} FROM ${repository}
-  WHERE ${repository.id} = ${testResult.repoId}), ${USUAL_BRANCH})`;
 
 /** Ids of tests that failed in other builds of the same commit, and did not pass on it since. */
 export const failedBefore = async (
@@ -48,23 +45,15 @@ export const failuresOnDefault = async (
 ): Promise<Map<string, number>> => {
   if (testIds.length === 0) return new Map();
   const { db, orgId } = context;
-  const isRequested = sql`${testResult.testId} IN (SELECT value FROM json_each(${JSON.stringify(testIds)}))`;
-  const [rows] = await db.run(
-    db.sql
-      .select({ testId: testResult.testId, times: sql<number>`count(*)` })
-      .from(testResult)
-      .where(
-        and(
-          eq(testResult.repoId, repoId),
-          eq(testResult.orgId, orgId),
-          isRequested,
-          gte(testResult.at, lately(context)),
-          eq(testResult.branch, defaultBranchOf),
-        ),
-      )
-      .groupBy(testResult.testId),
+  const [{ results }] = await db.run(
+    db.statement<{ testId: string; times: number }>(sql`
+      SELECT test_id AS testId, count(*) AS times FROM test_result
+      WHERE repo_id = ${repoId} AND org_id = ${orgId} AND at >= ${lately(context)}
+        AND test_id IN (SELECT value FROM json_each(${JSON.stringify(testIds)}))
+        AND branch = coalesce((SELECT default_branch FROM repository WHERE id = ${repoId}), ${USUAL_BRANCH})
+      GROUP BY test_id`),
   );
-  return new Map(rows.map(({ testId, times }) => [testId, times]));
+  return new Map(results.map(({ testId, times }) => [testId, times]));
 };
 
 /** A test is not flaky any more after so many builds of the default branch in which it was not. */
