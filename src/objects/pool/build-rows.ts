@@ -2,7 +2,7 @@ import { isEnded } from "../../protocol/build-states.ts";
 import { type DayCount, NO_BUILDS, toDayCount } from "../../queue/state/counts.ts";
 import type { BuildFacts, JobFacts, Report } from "../../queue/state/facts.ts";
 import type { ReadableRows } from "./dead-letters.ts";
-import { patchedReport, type ReportPatch, type Reports } from "./reports.ts";
+import { assigned, type Reports, type RowExtras } from "./reports.ts";
 import { parseBuildRow, writeBuild } from "./rows.ts";
 
 /** As `isEarlierBuild` tells it. */
@@ -21,19 +21,6 @@ export interface BuildParts {
   /** Null where planned jobs took its place. */
   first?: JobFacts | null | undefined;
 }
-
-/** What is written of a row besides its facts: changes of its report, and the audit that waits in it. */
-export interface RowExtras {
-  patches: readonly ReportPatch[];
-  audit: string | null;
-}
-
-/** The assignments of `extras` for an update, each after a comma, and their bindings. */
-export const assigned = (table: "build" | "build_job", { patches, audit }: RowExtras): [string, (string | null)[]] => {
-  if (patches.length === 0) return [", audit = ?", [audit]];
-  const [expression, bindings] = patchedReport(table, patches);
-  return [`, audit = ?, report = ${expression}`, [audit, ...bindings]];
-};
 
 /** The rows of builds: each has the facts of its first job too, and its report. */
 export class BuildRows {

@@ -2,7 +2,7 @@ import { log } from "../../log.ts";
 import type { JobGraph } from "../../pipeline/graph/graph.ts";
 import type { PlanOfBuild } from "../../queue/commands/commands.ts";
 import type { Change, JobFacts } from "../../queue/state/facts.ts";
-import { assigned, type RowExtras } from "./build-rows.ts";
+import { assigned, type RowExtras } from "./reports.ts";
 import { type EarlierJobRow, must, objectIn, organizationIn, upgradeJob } from "./rows.ts";
 
 const JOB_TABLES = `

@@ -8,7 +8,7 @@ const STEPS_MS = 30 * SECOND_MS;
 export type ReportPatch = Record<string, unknown> | "attempt";
 
 /** The report of a row after these patches, as an expression of SQL. Earlier releases had a table of them. */
-export const patchedReport = (
+const patchedReport = (
   table: "build" | "build_job",
   patches: readonly ReportPatch[],
 ): [expression: string, bindings: string[]] => {
@@ -20,6 +20,19 @@ export const patchedReport = (
     if (patch !== "attempt") bindings.push(JSON.stringify(patch));
   }
   return [expression, bindings];
+};
+
+/** What is written of a row besides its facts: changes of its report, and the audit that waits in it. */
+export interface RowExtras {
+  patches: readonly ReportPatch[];
+  audit: string | null;
+}
+
+/** The assignments of `extras` for an update, each after a comma, and their bindings. */
+export const assigned = (table: "build" | "build_job", { patches, audit }: RowExtras): [string, (string | null)[]] => {
+  if (patches.length === 0) return [", audit = ?", [audit]];
+  const [expression, bindings] = patchedReport(table, patches);
+  return [`, audit = ?, report = ${expression}`, [audit, ...bindings]];
 };
 
 /** Keeps steps with the socket of the agent that has the job. @returns whether there is one that took them */

@@ -1,7 +1,7 @@
 import type { Change, JobFacts } from "../../queue/state/facts.ts";
-import type { BuildParts, BuildRows, RowExtras } from "./build-rows.ts";
+import type { BuildParts, BuildRows } from "./build-rows.ts";
 import type { JobRows } from "./job-rows.ts";
-import type { ReportPatch, Reports } from "./reports.ts";
+import type { ReportPatch, Reports, RowExtras } from "./reports.ts";
 import { RowAudits } from "./row-audits.ts";
 import { type AuditOutboxEntry, append } from "./tables.ts";
 

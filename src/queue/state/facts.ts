@@ -289,9 +289,8 @@ export type MemoryChange =
   | { kind: "offer-ignored" }
   /** A sweep was answered with all events so far. */
   | { kind: "events-told" }
-  /** The fence of a stored job that is not in memory. */
+  /** The fence of a stored job, or the version of a stored build, that is not in memory. */
   | { kind: "granted"; fence: number }
-  /** The version of a stored build that is not in memory. */
   | { kind: "sequence"; sequence: number }
   /** A deadline of the build, or of one of its gates, has passed. */
   | { kind: "unsettled"; buildId: string }
