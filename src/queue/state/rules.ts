@@ -38,7 +38,7 @@ export const EPHEMERAL_MS = HOUR_MS;
  * Milliseconds by which a stored deadline may be older than the one that a socket keeps: the socket remembers it, and a
  * lease that lost its socket gets its time once more.
  */
-export const STORED_FOR_MS = 5 * MINUTE_MS;
+export const STORED_FOR_MS = 10 * MINUTE_MS;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * MINUTE_MS;
 /** Offers, or claimed jobs, in a row that an agent may ignore before it gets no more. */
