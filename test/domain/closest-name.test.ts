@@ -3,7 +3,7 @@ import { closestName } from "../../src/domain/closest-name.ts";
 
 const KEYS = ["name", "run", "working-directory", "timeout-minutes", "isSecret", "continue-on-error", "env"];
 
-describe("didYouMean", () => {
+describe("closestName", () => {
   it.each([
     ["nmae", "name"],
     ["rnu", "run"],

@@ -97,7 +97,7 @@ describe("a push", () => {
     expect(planned(push("feature", { files }), [large]).builds).toMatchObject([{ undecidedPaths: slow }]);
   });
 
-  it("of a branch with several pull requests is for the first that the pipeline wants", () => {
+  it("to a branch with several pull requests is for the first that the pipeline wants", () => {
     const pulls = [
       openPull({ number: 9, base: "old" }),
       openPull({ number: 8 }),

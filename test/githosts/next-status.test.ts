@@ -62,7 +62,7 @@ describe("with 3,000 waiting commits", () => {
     return connection;
   };
 
-  it("the states of a fresh push are the first requests, and the others follow from the newest on", () => {
+  it("a fresh push's states are the first requests, and the others follow, newest first", () => {
     const { learn, send } = behind();
     learn(report(5_000, { state: "pending" }), NOW - 2_000);
     learn(report(5_001, { sha: sha(5_000), context: "millrace/lint" }), NOW - 1_000);

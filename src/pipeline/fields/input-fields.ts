@@ -14,7 +14,7 @@ const FIELDS = {
   options: field(list(text(), { atLeast: 1, atMost: OPTIONS }), "The values that an input of type choice may have."),
   default: field(text(true), "Its value if none is given."),
   required: field(flag, "false: without a value or a default, it is null. true by default."),
-  description: field(text(true), "What it is, for readers of the file."),
+  description: field(text(true), "Its description, for readers of the file."),
 };
 
 const INPUT = mapping(FIELDS, {

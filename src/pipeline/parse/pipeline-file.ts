@@ -105,7 +105,7 @@ const inJobs = (key: string): string | undefined =>
     : undefined;
 
 const JOBS_ADVICE: MappingAdvice = {
-  name: "a file of several jobs",
+  name: "a file with several jobs",
   adviceForKey: (key) =>
     key === "steps"
       ? "A file has `steps` or `jobs`, not both: write these steps in a job"

@@ -34,7 +34,7 @@ describe("a line of a log", () => {
     (line) => expect(errorRank(line)).toBe(2),
   );
 
-  it("is at least red", () => expect(errorRank("\x1b[1;31mdeprecated here\x1b[0m")).toBe(1));
+  it("has the lowest rank if it is only red", () => expect(errorRank("\x1b[1;31mdeprecated here\x1b[0m")).toBe(1));
 
   it.each([
     "PASS src/price.test.ts",

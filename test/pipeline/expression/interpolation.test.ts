@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findSpans } from "../../../src/pipeline/expression/interpolation.ts";
 
-describe("spansOf", () => {
+describe("findSpans", () => {
   it.each([
     ["no expression $ {{ }} $HOME ${X}", []],
     ["a ${{ x }} b", ["x"]],

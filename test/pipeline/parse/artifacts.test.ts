@@ -77,7 +77,7 @@ describe("the artifacts and downloads of a job", () => {
   it("belong to a single job with steps", () => {
     const top = `artifacts: [{ name: a, path: x }]\n${jobs("")}`;
     expect(mistakesOf(top)).toEqual([
-      "1:1 `artifacts` is not a key of a file of several jobs. Write it in the job that needs it",
+      "1:1 `artifacts` is not a key of a file with several jobs. Write it in the job that needs it",
     ]);
     const gate = "jobs: { a: { gate: { message: x }, artifacts: [{ name: a, path: x }] } }";
     expect(mistakesOf(gate)).toEqual(["1:9 A gate without steps needs no agent: it cannot have `artifacts`"]);

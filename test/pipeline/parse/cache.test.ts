@@ -29,7 +29,7 @@ describe("`cache`", () => {
 `;
     expect(parsePlan(file).plan?.jobs?.[0]?.job.caches).toMatchObject([{ name: "npm", files: [] }]);
     expect(mistakesIn(`cache: [{ name: a, key: a, path: b }]\n${file}`)).toEqual([
-      "`cache` is not a key of a file of several jobs. Write it in the job that needs it",
+      "`cache` is not a key of a file with several jobs. Write it in the job that needs it",
     ]);
   });
 

@@ -265,7 +265,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "GitHub, a whole workflow",
     'name: CI\non: [push]\npermissions: { contents: read }\njobs:\n  test:\n    runs-on: ubuntu-latest\n    needs: lint\n    strategy:\n      matrix: { node: [20, 22] }\n    services: { db: { image: postgres } }\n    steps:\n      - uses: actions/checkout@v4\n      - uses: actions/setup-node@v4\n        with: { node-version: "${{ matrix.node }}" }\n      - run: npm test -- ${{ matrix.node }}\n        shel: bash\n      - run: echo a=b >> $GITHUB_OUTPUT\n',
     "2:5: This must be a mapping, with `key: value` on each line",
-    "3:1: `permissions` is not a key of a file of several jobs. Builds get no token of the service: remove this key",
+    "3:1: `permissions` is not a key of a file with several jobs. Builds get no token of the service: remove this key",
     "6:5: `runs-on` is not a key of a job. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "7:12: Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`",
     "8:5: `strategy` is not a key of a job. Write `matrix`, `max-parallel` and `fail-fast` in the job itself",
@@ -280,7 +280,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "CircleCI",
     "version: 2.1\njobs:\n  build:\n    docker: [{ image: node }]\n    steps:\n      - checkout\n      - run: npm ci\n      - save_cache: { key: a }\n",
-    "1:1: `version` is not a key of a file of several jobs. This does not exist here: remove it, and write commands in `steps`",
+    "1:1: `version` is not a key of a file with several jobs. This does not exist here: remove it, and write commands in `steps`",
     "4:5: `docker` is not a key of a job. Steps run on the agent itself: write what it must have in `requires`",
     "6:9: The checkout comes before the first step: leave this one out",
     "8:9: `save_cache` is not a key of a step. Write `cache: [{ name: npm, files: package-lock.json, path: ~/.npm }]` beside `steps`",
@@ -288,7 +288,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Azure",
     "pool: { vmImage: ubuntu-latest }\njobs:\n  - job: a\n    steps:\n      - script: npm ci\n        displayName: x\n",
-    "1:1: `pool` is not a key of a file of several jobs. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
+    "1:1: `pool` is not a key of a file with several jobs. Write what the agent must have in `requires`, for example `requires: { platform: linux }`",
     "3:3: Write a mapping: the name of each job, and its keys below the name",
     "3:5: `job` is not a key of a job. Jobs are written below `jobs` at the top of the file, each by its name",
     "5:9: `script` is not a key of a step. Write the script in `run`",

@@ -91,7 +91,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "jobs: { a: { steps: [{ run: x }] } }\nsteps: [{ run: x }]",
     [
-      "2:1 `steps` is not a key of a file of several jobs. A file has `steps` or `jobs`, not both: write these steps in a job",
+      "2:1 `steps` is not a key of a file with several jobs. A file has `steps` or `jobs`, not both: write these steps in a job",
     ],
   ],
   [
@@ -306,7 +306,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "retry: 1\njobs: { a: { steps: [{ run: x }] } }",
-    ["1:1 `retry` is not a key of a file of several jobs. Write it in the job that needs it"],
+    ["1:1 `retry` is not a key of a file with several jobs. Write it in the job that needs it"],
   ],
   [
     "jobs: { a: { gate: { message: x }, retry: 1 } }",
@@ -374,7 +374,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "groups: [a]\njobs: { a: { steps: [{ run: x }] } }",
-    ["1:1 `groups` is not a key of a file of several jobs. Write it in the job that needs it"],
+    ["1:1 `groups` is not a key of a file with several jobs. Write it in the job that needs it"],
   ],
   [
     "jobs:\n  a: &a { steps: [{ run: x }] }\n  b: { <<: *a, needs: [a] }\n",
@@ -440,7 +440,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
 ];
 
-describe("a wrong file of several jobs", () => {
+describe("a wrong file with several jobs", () => {
   it.each(WRONG)("%j", (file, expected) => {
     expect(told(file)).toEqual(expected);
     expect(parseFile(file).mistakes?.length).toBe(expected.length);
@@ -501,7 +501,7 @@ describe("the limits of jobs", () => {
   });
 });
 
-describe("names in a file of several jobs", () => {
+describe("names in a file with several jobs", () => {
   it("may be those of Object.prototype", () => {
     const { plan } = parsePlan(`jobs: { constructor: { ${STEPS} }, toString: { needs: [constructor], ${STEPS} } }`);
     expect(plan?.jobs?.map(({ key, needs }) => [key, needs])).toEqual([

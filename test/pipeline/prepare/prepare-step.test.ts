@@ -178,7 +178,7 @@ steps:
   });
 });
 
-describe("a mistake that shows only now", () => {
+describe("a mistake that only the build reveals", () => {
   it.each([
     ["steps:\n  - run: echo ${{ NOPE }}", 2, 19, "There is no variable of this name", undefined],
     ["steps:\n  - run: echo ${{ PLAIM }}", 2, 19, "There is no variable of this name", "PLAIN"],
