@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import type { Checkout, Plan } from "../../pipeline/parse/plan.ts";
 import { isPlanned, ONLY_JOB } from "../../pipeline/parse/plan-contents.ts";
 import { SECOND_MS } from "../../protocol/units.ts";
@@ -166,8 +167,12 @@ export class BuildRun {
     if (!this.#job.job) checkRequirements(plan.job.requires, this.#options.identity, file);
     if (plan.job.timeoutMinutes !== null) this.#limitTime(plan.job.timeoutMinutes * 60);
     const { checkout } = plan.job;
-    // Git writes the files while the service composes the environment: neither needs the other.
-    const [, inputs] = await inParallel(this.#writeFiles(commit, checkout), this.#prepare(read, commit));
+    // Git writes the files while the service composes the environment: neither needs the other. The question leaves
+    // first: the start of a process keeps this thread for some milliseconds.
+    const [, inputs] = await inParallel(
+      turn().then(() => this.#writeFiles(commit, checkout)),
+      this.#prepare(read, commit),
+    );
     this.#handOver(checkout);
     this.#job = await withFiles(this.#job, this.#folder, this.#options.user);
     await this.#fetchArtifacts(plan);
