@@ -45,6 +45,19 @@ it("an agent that is stopped while it waits names no build", async () => {
   expect(run.output()).not.toContain("active build");
 });
 
+it("an agent asks for a job at most once when its socket opens, once for a hint, and once after a build", async () => {
+  const { service, start } = await stage();
+  const run = start();
+  const polls = () => service.requests.filter(({ path }) => path.endsWith("/poll")).length;
+  await waitUntil(() => service.sockets() === 1 && polls() > 0);
+  service.jobs.push(makeJob(testRepository(PIPELINE).cloneUrl, 6));
+  service.hint({ type: "look" });
+  await waitUntil(() => service.results.length === 1 && service.requests.at(-1)?.path.endsWith("/poll") === true);
+  expect(polls()).toBeLessThanOrEqual(3);
+  run.kill("SIGTERM");
+  expect((await run.ended).code).toBe(0);
+});
+
 describe("an agent that cannot make a folder for the next build", () => {
   it.each(["git", "mkfifo"])("because %s fails says so, leaves nothing behind, and continues later", async (name) => {
     const { service, folder, programs, work, start } = await stage();
