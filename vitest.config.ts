@@ -37,6 +37,8 @@ export default defineConfig(async ({ mode }) => {
     exclude: ["**/node_modules/**", ...except, ...(isLong ? [] : [LONG])],
   });
   const workerd = {
+    // As the modules are, which tests change.
+    main: "./src/worker.ts",
     wrangler: { configPath: "./wrangler.toml" },
     miniflare: {
       outboundService: recordingHosts(),

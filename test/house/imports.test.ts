@@ -31,7 +31,7 @@ const LAYERS: Record<string, { layers: string[]; packages: string[] }> = {
     layers: ["protocol", "services", "web"],
     packages: ["hono", "zod/mini", "markdown-it", "anser", "dist/assets.json"],
   },
-  assets: { layers: ["protocol", "pipeline", "api"], packages: ["node:", "esbuild"] },
+  assets: { layers: ["protocol", "pipeline", "api"], packages: ["node:", "esbuild", "rolldown"] },
   agent: {
     layers: ["protocol", "domain", "mask", "pipeline", "githosts", "queue"],
     packages: ["node:", "commander", "smol-toml", "ws", "zod/mini"],

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { bundleWorker } from "../../src/assets/worker.ts";
 import { ROOT } from "../../src/local/service.ts";
-import { bundle } from "../support/bundled-worker.ts";
 import { lastReleaseWith, OLDEST_RELEASE, RELEASES, THIS_RELEASE } from "./last.ts";
 
 /*
@@ -19,7 +19,7 @@ mkdirSync(folder, { recursive: true });
 const keep = (name: string, bytes: Buffer | string): void => writeFileSync(join(folder, name), bytes);
 const squeezed = (path: string): Buffer => gzipSync(readFileSync(path), { level: 9 });
 
-keep("worker.js.gz", squeezed(bundle(made)));
+keep("worker.js.gz", squeezed(await bundleWorker(made)));
 keep("agent.mjs.gz", squeezed(join(ROOT, "dist/assets/agent.mjs")));
 keep("openapi.json", readFileSync(join(ROOT, "dist/assets/openapi.json")));
 keep("wrangler.toml", readFileSync(join(ROOT, "wrangler.toml")));

@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { bundleWorker } from "../../src/assets/worker.ts";
 import { Client } from "../../src/local/client.ts";
 import { freshKeyset, ROOT } from "../../src/local/service.ts";
-import { bundle } from "./bundled-worker.ts";
 import { freePort } from "./local/free-port.ts";
 import { preparedService } from "./prepared-service.ts";
 import { readWorkerSettings, type WorkerSettings } from "./worker-settings.ts";
@@ -79,16 +79,16 @@ export interface ServeOptions {
 const printError = (text: string, level: string): void => void (level === "error" && console.error(text));
 
 /** Returns the module to serve, and bundles it unless that was done before all tests. */
-const scriptOf = (folder: string, { main }: WorkerSettings, { entry, config }: ServeOptions): string => {
+const scriptOf = async (folder: string, { main }: WorkerSettings, { entry, config }: ServeOptions): Promise<string> => {
   if (config !== undefined) return main;
-  return (entry === undefined && preparedService()?.script) || bundle(join(folder, "bundle"), entry);
+  return (entry === undefined && preparedService()?.script) || bundleWorker(join(folder, "bundle"), entry);
 };
 
 /** Serves the bundled Worker with workerd, without the proxy of the development server. */
 export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWorker> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-served-"));
   const settings = readWorkerSettings(options.config ?? join(ROOT, "wrangler.toml"));
-  const script = options.script ?? scriptOf(folder, settings, options);
+  const script = options.script ?? (await scriptOf(folder, settings, options));
   const stateFolder = options.stateFolder ?? newState(join(folder, "state"));
   const keys = { ...freshKeyset(), ...options.vars };
   const port = options.port ?? (await freePort());

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { buildSync } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { bundleWorker } from "../../../src/assets/worker.ts";
 import { endProcess, freshKeyset, ROOT } from "../../../src/local/service.ts";
-import { bundle } from "../../support/bundled-worker.ts";
 import { freePort } from "../../support/local/free-port.ts";
 import { readWorkerSettings } from "../../support/worker-settings.ts";
 import { cpuOf, workerdProcesses } from "../support/process-usage.ts";
@@ -103,7 +103,7 @@ const cpuUntilAnswer = async (script: string): Promise<number> => {
 /** Starting the service, on a machine and in an isolate, and the size of what is deployed. */
 export const openStart = async (): Promise<RowGroup> => {
   const bare = folderWith({ "worker.js": BARE, "wrangler.toml": BARE_SETTINGS });
-  const script = bundle(join(bare, "bundle"));
+  const script = await bundleWorker(join(bare, "bundle"));
   const options = { bundle: true, minify: true, format: "esm", absWorkingDir: bare, outfile: "bare.js" } as const;
   buildSync({ ...options, entryPoints: ["worker.js"] });
   return {

@@ -23,8 +23,8 @@ export const unpackRelease = (kept: string, folder: string): Release => {
   const date = /^compatibility_date = .*$/m;
   const config = settings(kept)
     .replace(date, date.exec(settings(ROOT))?.[0] ?? "")
-    .replace('main = "src/worker.ts"', 'main = "worker.js"\nno_bundle = true')
-    .replace(/^minify = .*$/m, "")
+    .replace(/^(minify|no_bundle) = .*$/gm, "")
+    .replace(/^main = .*$/m, 'main = "worker.js"\nno_bundle = true')
     .replace(/^\[build\]\ncommand = .*$/m, "")
     .replace('directory = "dist/assets"', `directory = "${join(ROOT, "dist/assets")}"`);
   writeFileSync(join(folder, "wrangler.toml"), config);
