@@ -24,12 +24,14 @@ const withoutArrows: Plugin = {
 };
 
 /**
- * Bundles the Worker, or the module at `entry`, as it is deployed, with its source map beside it.
+ * Bundles the Worker, or the module at `entry`, as it is deployed, with its source map beside it. What is `leftOut` stays
+ * an import.
  * @returns the path of the bundle
  */
 export const bundleWorker = async (
   folder = join(DIST, "worker"),
   entry = join(ROOT, "src/worker.ts"),
+  leftOut: RegExp[] = [],
 ): Promise<string> => {
   const { output } = await build({
     input: { worker: entry },
@@ -37,7 +39,7 @@ export const bundleWorker = async (
     platform: "neutral",
     // As wrangler chooses between the variants of a package.
     resolve: { conditionNames: ["workerd", "worker", "browser", "import"], mainFields: ["browser", "module", "main"] },
-    external: /^cloudflare:/,
+    external: [/^cloudflare:/, ...leftOut],
     plugins: [withoutArrows],
     write: false,
     output: { format: "esm", minify: true, comments: false, sourcemap: true, entryFileNames: "[name].js" },
