@@ -46,6 +46,18 @@ const schemaOf = (state: string): unknown[] =>
       ORDER BY type, name`,
   );
 
+/** Two organizations, of which one has three variables. */
+const addVariables = (state: string): void => {
+  using db = databaseOf(state);
+  db.exec("INSERT INTO organization (id, name, created_at) VALUES ('acme', 'Acme', ''), ('empty', 'Empty', '')");
+  const columns =
+    "id, org_id, scope, owner_id, key, value, is_secret, is_active, allow_override, created_at, updated_at";
+  const row = db.prepare(
+    `INSERT INTO variable (${columns}) VALUES (?1, 'acme', 'organization', 'acme', ?1, '', 0, 1, 1, '', '')`,
+  );
+  for (const key of ["A", "B", "C"]) row.run(key);
+};
+
 /** Makes the database one that has these migrations and nothing else. */
 const begin = (state: string): void => {
   using db = databaseOf(state);
@@ -83,9 +95,14 @@ it("make a new database whole, add to one of 0.10.0, and refuse one of a release
   expect(ask(state, "SELECT name FROM sqlite_master WHERE name IN ('base_check', 'pipeline_history')")).toEqual([]);
 
   add(state, OF_0_10_0.slice(part.length));
+  addVariables(state);
   await migrate(state, config);
   expect(applied(state)).toEqual([...OF_0_10_0.map(([name]) => name), ...TODAY.slice(1)]);
   expect(schemaOf(state)).toEqual(fresh);
+  expect(ask(state, "SELECT id, variable_count AS count FROM organization ORDER BY id")).toEqual([
+    { id: "acme", count: 3 },
+    { id: "empty", count: 0 },
+  ]);
 });
 
 it("are numbered from the name of the first", () => {
