@@ -4,7 +4,7 @@ import type { BuildJob } from "../../protocol/job-record.ts";
 import { DETAILS } from "../../protocol/problem.ts";
 import type { PlannedJob, PlanOfBuild, Result } from "../../queue/commands/commands.ts";
 import { readNeeds } from "../../queue/jobs/needs.ts";
-import { toJobs, toWaitsFor } from "../../queue/read/job-records.ts";
+import { failedJobs, toJobs, toWaitsFor } from "../../queue/read/job-records.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
 import { jobTotals, toWholeJob } from "./build-jobs.ts";
 import type { PoolEngine } from "./engine.ts";
@@ -37,12 +37,15 @@ export class JobRecords {
     return new Map(activeJobs.flatMap(({ id, buildId }) => (id === buildId ? [] : [[id, buildId] as const])));
   }
 
-  /** The build with its planned jobs. */
-  withJobs(build: Build): Build {
+  /** The build with its planned jobs. @param hasFailedSteps whether the one whose failure counts has its steps */
+  withJobs(build: Build, hasFailedSteps = false): Build {
     const plan = this.#find(build.id);
     if (!plan) return build;
-    const jobs = toJobs(plan.graph, plan.findFacts);
-    const totals = jobTotals(this.#engine.storage, build, jobs);
+    const { storage } = this.#engine;
+    const listed = toJobs(plan.graph, plan.findFacts);
+    const totals = jobTotals(storage, build, listed);
+    const [failed] = hasFailedSteps ? failedJobs(listed) : [];
+    const jobs = listed.map((job) => (job === failed ? { ...job, steps: storage.report(job.id).steps } : job));
     return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...totals };
   }
 

@@ -9,7 +9,7 @@ import { SECOND_MS } from "../../protocol/units.ts";
 import type { Result, RunValues } from "../../queue/commands/commands.ts";
 import { measure } from "../../queue/metrics/metrics.ts";
 import { explainBuild, explainEach, explainEnded, explainJob } from "../../queue/read/explain-jobs.ts";
-import { failedJobs, joinedSummaries } from "../../queue/read/job-records.ts";
+import { joinedSummaries } from "../../queue/read/job-records.ts";
 import {
   countNow,
   endedUndelivered,
@@ -104,25 +104,21 @@ export class PoolRecords {
     return joinedSummaries(jobs.values().map(({ id, key }) => ({ key, summary: storage.report(id).summary })));
   }
 
-  findBuild(buildId: string): Result<Build> & { deleted?: Deleted | undefined } {
+  /** @param hasFailedSteps whether the job whose failure counts has its steps */
+  findBuild(buildId: string, hasFailedSteps = false): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
     const record = storage.builds.find(buildId);
     const deleted = storage.deletion(buildId)?.deleted;
     return record
-      ? { ok: true, value: this.jobs.withJobs(this.#toBuild(record)), deleted }
+      ? { ok: true, value: this.jobs.withJobs(this.#toBuild(record), hasFailedSteps), deleted }
       : { ...unknownId(), deleted };
   }
 
   /** The same with what the archive keeps of an ended build for its page, and the steps of the job whose failure counts. */
   findRecord(buildId: string): Result<BuildRecord> & { deleted?: Deleted | undefined } {
-    const found = this.findBuild(buildId);
+    const found = this.findBuild(buildId, true);
     if (!found.ok) return found;
-    const { storage } = this.#engine;
-    const { value: build } = found;
-    const [failed] = failedJobs(build.jobs ?? []);
-    const jobs = build.jobs?.map((job) => (job === failed ? { ...job, steps: storage.report(job.id).steps } : job));
-    const left = leftByJobs(storage.findJobs(buildId));
-    return { ...found, value: { ...build, jobs: jobs ?? null, ...left } };
+    return { ...found, value: { ...found.value, ...leftByJobs(this.#engine.storage.findJobs(buildId)) } };
   }
 
   findBuildWith(id: string): ReturnType<PoolRecords["findBuild"]> {
