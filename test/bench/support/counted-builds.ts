@@ -188,6 +188,8 @@ export class CountedService {
 
   /** What retention costs for each of the `builds` that have ended so far. */
   async removalCost(days: number, builds: number): Promise<Counts> {
+    // The cron trigger comes every minute: it leaves the pool with an alarm for the agents that fall silent.
+    await this.http.request("POST", "/upkeep");
     await this.settle((days + 2) * 86_400);
     const counts = await countedWhile(this.http, async () => {
       for (let round = 0; round < UPKEEP_ROUNDS; round++) await this.http.request("POST", "/upkeep");
