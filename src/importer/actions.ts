@@ -8,6 +8,7 @@ export type KeepingKey = "artifacts" | "downloads" | "cache";
 export const KEEPING_ACTIONS: Record<string, KeepingKey> = {
   "actions/cache": "cache",
   "actions/cache/restore": "cache",
+  "actions/cache/save": "cache",
   "actions/upload-artifact": "artifacts",
   "actions/download-artifact": "downloads",
 };
@@ -25,7 +26,6 @@ interface LaterWord {
 const CACHE: LaterWord = { kind: "cache", fate: "cache" };
 /** Actions that choose by themselves what they keep: a person writes their `cache`. */
 export const LATER_ACTIONS: Record<string, LaterWord> = {
-  "actions/cache/save": CACHE,
   "swatinem/rust-cache": CACHE,
   "gradle/actions/setup-gradle": CACHE,
 };

@@ -48,6 +48,51 @@ export const stringIn = (node: Expr): string | undefined =>
     ? node.token.lexeme.slice(1, -1).replaceAll("''", "'")
     : undefined;
 
+const ungrouped = (node: Expr): Expr => (node instanceof Grouping ? ungrouped(node.group) : node);
+
+/** The name that one side of a comparison has, and what the other side is. */
+const sidesOf = ({ left, right }: Binary): [name: string, other: Expr][] =>
+  [[left, right] as const, [right, left] as const].flatMap(([side, other]): [string, Expr][] => {
+    const path = contextPath(side);
+    return path ? [[path.join(".").toLowerCase(), other]] : [];
+  });
+
+const comparesEvent = (node: Expr, sign: string, event: string): boolean => {
+  const inner = ungrouped(node);
+  if (!(inner instanceof Binary) || inner.operator.lexeme !== sign) return false;
+  return sidesOf(inner).some(([name, other]) => name === "github.event_name" && stringIn(other) === event);
+};
+
+/** The event is no pull request. */
+export const isNoPull = (node: Expr): boolean => comparesEvent(node, "!=", "pull_request");
+
+/** The event is a push, or at least no pull request. */
+export const isAnyPush = (node: Expr): boolean => comparesEvent(node, "==", "push") || isNoPull(node);
+
+const HEAD = "github.event.pull_request.head.repo.";
+
+const isOfHead = ([name]: [name: string, other: Expr]): boolean => name.startsWith(HEAD) && name !== `${HEAD}fork`;
+
+/** The pull request comes from another repository. */
+export const isOfStranger = (node: Expr): boolean => {
+  const inner = ungrouped(node);
+  if (inner instanceof IndexAccess) return contextPath(inner)?.join(".").toLowerCase() === `${HEAD}fork`;
+  const isOther = (one: Expr, sign: string): boolean =>
+    one instanceof Binary && one.operator.lexeme === sign && sidesOf(one).some(isOfHead);
+  return inner instanceof Unary ? isOther(ungrouped(inner.expr), "==") : isOther(inner, "!=");
+};
+
+/** A pull request that does not come from another repository: what a condition leaves out with `!`. */
+export const isOwnPull = (node: Expr): boolean => {
+  const inner = ungrouped(node);
+  if (!(inner instanceof Logical) || inner.operator.lexeme !== "&&" || inner.args.length !== 2) return false;
+  const isOwn = (one: Expr): boolean => {
+    const side = ungrouped(one);
+    return side instanceof Binary && side.operator.lexeme === "==" && sidesOf(side).some(isOfHead);
+  };
+  return inner.args.some((one) => comparesEvent(one, "==", "pull_request")) && inner.args.some(isOwn);
+};
+
 const isStatusCall = (node: Expr): boolean =>
   node instanceof FunctionCall && /^(?:success|failure|always|cancelled)$/i.test(node.functionName.lexeme);
 

@@ -1,8 +1,8 @@
 import { Binary, type Expr, FunctionCall, Grouping, Literal, Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
-import { contextPath, parse, stringIn } from "./expression-tree.ts";
-import { contextName, translateBeginning, translateEquality } from "./github-names.ts";
+import { contextPath, isAnyPush, isNoPull, isOfStranger, isOwnPull, parse, stringIn } from "./expression-tree.ts";
+import { contextName, translateBeginning, translateEquality, translateOwnership } from "./github-names.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, textOfValue } from "./names.ts";
 
@@ -23,8 +23,8 @@ class Translator {
   print(node: Expr): string {
     if (node instanceof Literal) return node.token.lexeme;
     if (node instanceof Grouping) return `(${this.print(node.group)})`;
-    if (node instanceof Unary) return `!${this.truth(node.expr)}`;
-    if (node instanceof Logical) return node.args.map((arg) => this.truth(arg)).join(` ${node.operator.lexeme} `);
+    if (node instanceof Unary) return this.#isOnce(isOwnPull(node.expr)) ? "true" : `!${this.truth(node.expr)}`;
+    if (node instanceof Logical) return this.#logical(node, (arg) => this.truth(arg));
     if (node instanceof Binary) return this.#binary(node);
     if (node instanceof FunctionCall) return this.#call(node);
     const path = contextPath(node);
@@ -44,12 +44,31 @@ class Translator {
   /** A value of which the kind counts too. */
   #exact(node: Expr): string {
     if (node instanceof Grouping) return `(${this.#exact(node.group)})`;
-    if (node instanceof Logical) return node.args.map((arg) => this.#exact(arg)).join(` ${node.operator.lexeme} `);
+    if (node instanceof Logical) return this.#logical(node, (arg) => this.#exact(arg));
     const path = contextPath(node);
     const key = path && this.#matrixKey(path);
     return key?.values.some((value) => typeof value === "number" || value === null)
       ? this.#asNumber(key)
       : this.print(node);
+  }
+
+  /**
+   * "A push, or the pull request of a stranger" is how a workflow says that a commit of a branch with an open pull request
+   * is tested once, and not in both of its runs. Here it has one build, that of the pull request, which is the one to
+   * test: else none would.
+   */
+  #logical({ args, operator }: Logical, print: (arg: Expr) => string): string {
+    const isOnce = this.#isOnce(operator.lexeme === "||" && args.some(isAnyPush) && args.some(isOfStranger));
+    if (isOnce && args.some(isNoPull)) return "true";
+    const written = args.map((arg) => (isOnce && isOfStranger(arg) ? "build.event == 'pull'" : print(arg)));
+    return written.join(` ${operator.lexeme} `);
+  }
+
+  /** Whether a condition that is meant so leaves out one of two builds that are one here. */
+  #isOnce(isMeant: boolean): boolean {
+    if (!isMeant || !this.#names.hasPulls || this.#names.pushes === "none") return false;
+    if (this.#names.pushes === "all") return true;
+    throw new NoEqual("pushes of some branches, or pull requests of strangers (here both are one build)");
   }
 
   #matrixKey(path: string[]) {
@@ -67,6 +86,9 @@ class Translator {
 
   #binary({ left, operator, right }: Binary): string {
     const sign = operator.lexeme;
+    const paths = [contextPath(left), contextPath(right)].map((path) => path?.join(".") ?? "");
+    const isOwn = ORDER.has(sign) ? undefined : translateOwnership(paths[0]!, paths[1]!, this.#names);
+    if (isOwn !== undefined) return sign === "==" ? isOwn : this.#negated(isOwn);
     for (const [side, other] of [
       [left, right],
       [right, left],
@@ -242,13 +264,26 @@ export const translateText = (text: string, names: Names): string => {
   return translation + text.slice(end);
 };
 
+/** Whether the first bracket of a condition closes at its end. Texts in it may have brackets too. */
+const isGrouped = (condition: string): boolean => {
+  let depth = 0;
+  const signs = [...condition.replaceAll(/'[^']*'/g, (text) => "'".repeat(text.length)).matchAll(/[()]/g)];
+  return signs.every(({ index, 0: sign }) => {
+    depth += sign === "(" ? 1 : -1;
+    return depth > 0 || index === condition.length - 1;
+  });
+};
+
+const ungrouped = (condition: string): string =>
+  condition.startsWith("(") && condition.endsWith(")") && isGrouped(condition) ? condition.slice(1, -1) : condition;
+
 /** The condition of `if`, as the parser of workflows gives it. @throws {NoEqual} */
 export const translateCondition = (text: string, names: Names): string => {
   const { spans } = findSpans(text);
   const [span] = spans;
   if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
-    return translateTruth(span.inner, names);
+    return ungrouped(translateTruth(span.inner, names));
   // Text around an expression makes a text of it, and a text is true.
   if (span) throw new NoEqual("text around ${{ }}, which makes it always true");
-  return text.trim() === "" ? "success()" : translateTruth(text, names);
+  return text.trim() === "" ? "success()" : ungrouped(translateTruth(text, names));
 };

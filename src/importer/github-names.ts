@@ -39,8 +39,10 @@ const GITHUB: Record<string, Equivalent> = {
   "event.pull_request.head.ref": "build.pull.branch",
   "event.pull_request.base.ref": "build.pull.base",
   "event.pull_request.head.sha": PULL_SHA,
-  "event.pull_request.head.repo.full_name": "case(build.event == 'pull', repository.fullName, '')",
-  "event.pull_request.head.repo.fork": "false",
+  "event.pull_request.base.repo.full_name": "case(build.event == 'pull', repository.fullName, '')",
+  // Of the code of a stranger, which is what those who ask want to know: it may also be an author of the list.
+  "event.pull_request.head.repo.fork": ({ hasPulls }) =>
+    hasPulls ? "case(build.event == 'pull', !build.trusted, '')" : "''",
   "event.head_commit.message": "case(build.event == 'push' || build.event == 'tag', build.message, '')",
 };
 
@@ -55,6 +57,7 @@ const REASONS: Record<string, string> = {
   "github.actor": "no build tells who caused it",
   "github.triggering_actor": "no build tells who caused it",
   "github.workspace": "in a script it is $PWD",
+  "github.event.pull_request.head.repo.full_name": "compare it with `github.repository`",
 };
 
 /** What `github.a.b` or `runner.a` is here. @throws {NoEqual} */
@@ -67,6 +70,27 @@ export const contextName = (context: "github" | "runner", keys: string[], names:
     throw new NoEqual(`\`${[context, ...keys].join(".")}\`${reason ? ` (${reason})` : ""}`);
   }
   return typeof equivalent === "string" ? equivalent : equivalent(names);
+};
+
+/* The repository that a pull request comes from, and the one that it goes into: by name, number or owner. */
+
+const NAMED_REPOSITORY = String.raw`repo\.(?:full_name|id|node_id|url|html_url|clone_url|owner\.(?:login|id))|user\.(?:login|id)`;
+const HEAD_REPOSITORY = new RegExp(`^github\\.event\\.pull_request\\.head\\.(?:${NAMED_REPOSITORY})$`, "i");
+const BASE_REPOSITORY = new RegExp(`^github\\.event\\.pull_request\\.base\\.(?:${NAMED_REPOSITORY})$`, "i");
+const OWN_REPOSITORY =
+  /^github\.(?:repository(?:_id|_owner|_owner_id)?|event\.repository\.(?:full_name|id|node_id|url|html_url|clone_url|owner\.(?:login|id)))$/i;
+
+/**
+ * Whether the code of a pull request is of the repository itself: true in no other build, but where it is compared with
+ * what only a pull request has. `build.trusted` is that and less: the code of an author of the list is not trusted either.
+ * Undefined for a comparison of something else.
+ */
+export const translateOwnership = (left: string, right: string, { hasPulls }: Names): string | undefined => {
+  const other = HEAD_REPOSITORY.test(left) ? right : HEAD_REPOSITORY.test(right) ? left : undefined;
+  if (other === undefined) return undefined;
+  if (BASE_REPOSITORY.test(other)) return hasPulls ? "(build.event != 'pull' || build.trusted)" : "true";
+  if (!OWN_REPOSITORY.test(other)) return undefined;
+  return hasPulls ? "(build.event == 'pull' && build.trusted)" : "false";
 };
 
 const EVENTS: Record<string, string> = {
@@ -98,6 +122,10 @@ export const translateEquality = (path: string, text: string, names: Names): str
           : "false";
     case "github.repository_owner":
       return /^[\w.-]+$/.test(text) ? `startsWith(repository.fullName, ${quote(`${text}/`)})` : "false";
+    case "github.event.pull_request.head.repo.full_name":
+      return names.hasPulls
+        ? `(build.event == 'pull' && build.trusted && repository.fullName == ${quote(text)})`
+        : "false";
     case "runner.os":
       return `agent.platform == ${quote(text.toLowerCase())}`;
     default:

@@ -3,16 +3,7 @@ import { translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
-import {
-  find,
-  isExpression,
-  lineOf,
-  type Pair,
-  pairsOf,
-  type Source,
-  tokenText,
-  type WorkflowToken,
-} from "./source.ts";
+import { find, isExpression, lineOf, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* Keys of a job that become other keys here. Each function writes into the job. */
 
@@ -72,6 +63,15 @@ export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: Out
   else out.say(place.marks.add("expression", `\`max-parallel: ${text}\``, lineOf(most)));
 };
 
+/**
+ * The folder of all steps that name none. One that cannot be said stops the job: its steps would run in another folder.
+ * @throws {NoEqual}
+ */
+export const writeFolder = (token: WorkflowToken, { names, source }: Omit<JobPlace, "marks">, out: OutMap): void => {
+  const run = new OutMap().set("working-directory", translateText(tokenText(token, source), names));
+  out.set("defaults", new OutMap().set("run", run));
+};
+
 export const writeMayFail = (token: WorkflowToken, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
     const text = tokenText(token, place.source);
@@ -100,17 +100,5 @@ export const writeOutputs = (
   if (outputs.items.length > 0) out.set("outputs", outputs);
 };
 
-/** Keys of a job that only leave a comment. */
-const MARKED = {
-  permissions: "permissions",
-  services: "services",
-  container: "container",
-  snapshot: "unknown",
-} as const;
-
-export const markedKey = ({ key, value, line }: Pair, { source, marks }: JobPlace, out: OutMap): void => {
-  if (Object.hasOwn(MARKED, key))
-    out.say(marks.add(MARKED[key as keyof typeof MARKED], `\`${key}\``, line, source.lines(value, line)));
-};
-
-export const markedKeys: readonly string[] = Object.keys(MARKED);
+/** Keys that say where the steps run: written for a machine that is thrown away, they do not run on one that stays. */
+export const PLACES = ["container", "services"] as const;

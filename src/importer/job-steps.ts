@@ -1,11 +1,12 @@
-import { KNOWS } from "./actions.ts";
+import { KNOWS, keepingKey } from "./actions.ts";
 import { translateCheckout } from "./checkout.ts";
+import { translateCondition } from "./expression.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { KeptFiles } from "./kept-files.ts";
-import { type Marks, NoEqual } from "./marks.ts";
-import type { Names, NeededJob, StepFate } from "./names.ts";
+import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
+import type { Names, NeededJob, Pushes, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
-import { find, itemsOf, lineOf, type Pair, type Source } from "./source.ts";
+import { conditionText, find, isExpression, itemsOf, lineOf, type Pair, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
 import { translateTool } from "./tool-versions.ts";
 
@@ -18,8 +19,11 @@ export interface WorkflowPlace {
   withdrawn: ReadonlyMap<string, string>;
   workflow: string;
   hasPulls: boolean;
+  pushes: Pushes;
   env: string[];
   shell: string | undefined;
+  /** The folder of all steps, from the checkout downwards. */
+  folder: string;
   /** The jobs that each job needs, with what they have. */
   needs: NeededJob[];
   hasMoreNeeds: boolean;
@@ -27,26 +31,69 @@ export interface WorkflowPlace {
   jobsLeaving: ReadonlyMap<string, string[]>;
 }
 
-/** What a job of which nothing is left does. */
-export const nothingToRun = (): OutMap => new OutMap().set("name", "No step was taken over").set("run", "exit 1");
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** What stands where nothing could be taken over: it fails with the reason until a person writes something else. */
+export const failingStep = (reason: string, name = "Not taken over", condition = new OutMap()): OutMap => {
+  const step = new OutMap().set("name", name);
+  step.items.push(...condition.items);
+  return step.set("run", `echo ${quoted(reason)} >&2\nexit 1`);
+};
+
+/**
+ * Actions that tell people or services about what has been done, watch it, or make room: no later step can need what they
+ * do, and none of them decides whether the job goes on.
+ */
+const ASIDE = new Set([
+  "8398a7/action-slack",
+  "actions/labeler",
+  "codecov/codecov-action",
+  "coverallsapp/github-action",
+  "dorny/test-reporter",
+  "enricomi/publish-unit-test-result-action",
+  "github/codeql-action/upload-sarif",
+  "jlumbroso/free-disk-space",
+  "marocchino/sticky-pull-request-comment",
+  "mikepenz/action-junit-report",
+  "mxschmitt/action-tmate",
+  "peter-evans/create-or-update-comment",
+  "rtcamp/action-slack-notify",
+  "slackapi/slack-github-action",
+  "step-security/harden-runner",
+  "styfle/cancel-workflow-action",
+]);
+
+/** Whether what comes after a step that was not taken over may need it. */
+const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source: Source): boolean => {
+  const mayFail = find(token, "continue-on-error");
+  if (mayFail && tokenText(mayFail, source) === "true") return false;
+  if (kind === "keeping")
+    return keepingKey(action) === "downloads" || (mark === "cache-handed-over" && !/\/save$/i.test(action));
+  return kind === "run" || kind === "set-up" || (kind === "lost" && !ASIDE.has(action.toLowerCase()));
+};
 
 /** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
 export class StepsWriter {
   readonly #file: WorkflowPlace;
   readonly #unit: string;
-  readonly #job: OutMap;
+  readonly #part: (key: string) => OutMap;
   readonly #list = new OutList();
   readonly #tools = new OutMap();
   readonly #keptFiles = new KeptFiles();
   /** What a step can name: each step with an id is added after it. */
   #names: Names;
 
-  /** `job` is what is written of the job so far; `unit` is its own. */
-  constructor(file: WorkflowPlace, unit: string, names: Names, job: OutMap) {
+  /** `part` is what a key of the workflow's job becomes; `unit` is the job's own. */
+  constructor(file: WorkflowPlace, unit: string, names: Names, part: (key: string) => OutMap) {
     this.#file = file;
     this.#unit = unit;
     this.#names = names;
-    this.#job = job;
+    this.#part = part;
+  }
+
+  /** The keys that stand before the steps. */
+  get #job(): OutMap {
+    return this.#part("steps");
   }
 
   write({ value: job, line }: Pair, shell: string | undefined): void {
@@ -62,7 +109,7 @@ export class StepsWriter {
     this.#keptFiles.writeTo(this.#job);
     const outputs = find(job, "outputs");
     const place = { names: this.#names, source, marks };
-    if (outputs) writeOutputs(outputs, place, this.#job, `${this.#unit}.outputs`, withdrawn);
+    if (outputs) writeOutputs(outputs, place, this.#part("outputs"), `${this.#unit}.outputs`, withdrawn);
     if (this.#list.isEmpty) {
       // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
       if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up" || kind === "keeping"))
@@ -76,37 +123,66 @@ export class StepsWriter {
   #step(step: ReadStep, unit: string, shell: string | undefined, isFirstCheckout: boolean): StepFate {
     const { source, marks, withdrawn } = this.#file;
     const line = lineOf(step.token);
-    const comment = source.commentAbove(line);
+    this.#list.say(...source.commentsOn(line));
     if (step.kind === "checkout") {
       this.#checkout(step, isFirstCheckout, line);
-      this.#list.say(comment);
       return "lost";
     }
     if (step.kind === "set-up") {
-      this.#list.say(comment, this.#setUp(step, line));
+      this.#say(this.#setUp(step, line), step, unit);
       return "lost";
     }
     if (step.kind === "keeping") {
-      this.#list.say(comment, this.#keepFiles(step, unit, line));
+      this.#say(this.#keepFiles(step, unit, line), step, unit);
       return step.fate;
     }
-    this.#list.say(comment);
     const translation = translateStep(step, { names: this.#names, shell, source, marks }, unit, withdrawn);
     if (translation instanceof Comment) {
-      this.#list.say(translation);
+      this.#say(translation, step, unit);
       return step.fate === "kept" ? "lost" : step.fate;
     }
     this.#list.add(translation, unit);
     return "kept";
   }
 
-  /** Lets the job never run, with the marks on what it would have done. */
+  /**
+   * The mark that a step became. A step fails in its place, so that nothing that comes after it runs without what it
+   * would have done: set something up, fetched files, tested, or asked whether the job may go on.
+   */
+  #say(mark: Comment | undefined, step: ReadStep, unit: string): void {
+    this.#list.say(mark);
+    const { kind } = mark ?? {};
+    if (kind === undefined || !isNeeded(step, kind, this.#file.source)) return;
+    const { reason } = MARKS[kind as MarkKind];
+    this.#list.add(failingStep(reason, this.#nameOf(step, unit), this.#conditionOf(step, unit)), unit);
+  }
+
+  #nameOf({ token, action }: ReadStep, unit: string): string | undefined {
+    const { source, withdrawn } = this.#file;
+    const name = find(token, "name");
+    if (name && !isExpression(name) && !withdrawn.has(unit)) return tokenText(name, source) || undefined;
+    return action === "" || withdrawn.has(unit) ? undefined : action;
+  }
+
+  /** Empty for a step that runs always, and for one of which cannot be said when it does. */
+  #conditionOf({ token }: ReadStep, unit: string): OutMap {
+    const { source, withdrawn } = this.#file;
+    const condition = find(token, "if");
+    const out = new OutMap();
+    if (!condition || withdrawn.has(`${unit}.if`)) return out;
+    try {
+      return out.set("if", translateCondition(conditionText(condition, source), this.#names), `${unit}.if`);
+    } catch (error) {
+      if (error instanceof NoEqual) return out;
+      throw error;
+    }
+  }
+
+  /** The job fails, beside the marks on what it would have done. */
   #stop(line: number): void {
-    const job = this.#job;
-    const at = job.items.findIndex((item) => !(item instanceof Comment) && item.key === "if");
-    if (at >= 0) job.items.splice(at, 1);
-    job.say(this.#file.marks.add("empty", "a job of which no step was taken over", line)).set("if", false);
-    this.#list.add(nothingToRun());
+    const { marks } = this.#file;
+    this.#list.say(marks.add("empty", "a job of which no step was taken over", line));
+    this.#list.add(failingStep(MARKS.empty.reason));
   }
 
   #checkout(step: ReadStep, isFirst: boolean, line: number): void {

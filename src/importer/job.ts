@@ -1,19 +1,19 @@
 import {
   type JobPlace,
-  markedKey,
-  markedKeys,
+  PLACES,
   writeConcurrency,
+  writeFolder,
   writeGate,
   writeMayFail,
   writeStrategy,
 } from "./job-keys.ts";
-import { nothingToRun, StepsWriter, type WorkflowPlace } from "./job-steps.ts";
-import { NoEqual } from "./marks.ts";
+import { failingStep, StepsWriter, type WorkflowPlace } from "./job-steps.ts";
+import { MARKS, NoEqual } from "./marks.ts";
 import { type TranslatedMatrix, translateMatrix } from "./matrix.ts";
-import type { Names, NeededJob } from "./names.ts";
+import type { Names } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { type Runner, translateRunner } from "./runs-on.ts";
-import { find, isExpression, lineOf, type Pair, pairsOf, tokenText } from "./source.ts";
+import { find, isEmpty, isExpression, type Pair, pairsOf, tokenText } from "./source.ts";
 import { translateEnv, translateName, writeIf, writeTimeout } from "./step.ts";
 
 /* One job. */
@@ -22,6 +22,7 @@ const KNOWN = new Set([
   "name",
   "needs",
   "if",
+  "permissions",
   "runs-on",
   "strategy",
   "env",
@@ -32,30 +33,24 @@ const KNOWN = new Set([
   "steps",
   "timeout-minutes",
   "continue-on-error",
-  ...markedKeys,
+  ...PLACES,
 ]);
-
-/** A job of which nothing runs: what needs it does not run either. */
-const emptyJob = (needs: NeededJob[], mark: Comment): OutMap => {
-  const job = new OutMap().say(mark);
-  job.set("needs", needs.length > 0 ? needs.map(({ key }) => key) : undefined);
-  return job.set("if", false).set("checkout", false).set("steps", new OutList().add(nothingToRun()));
-};
 
 class JobWriter {
   readonly #pair: Pair;
   readonly #file: WorkflowPlace;
   readonly #unit: string;
-  readonly out = new OutMap();
+  /** What each key of the workflow's job becomes: in the order of that job they are the job here. */
+  readonly #parts = new Map<string, OutMap>();
   #names: Names;
 
   constructor(pair: Pair, file: WorkflowPlace) {
     this.#pair = pair;
     this.#file = file;
     this.#unit = `jobs.${pair.key}`;
-    const { workflow, hasPulls, needs, hasMoreNeeds, env } = file;
-    const none = { steps: [], wrongEnv: [], isStrict: true };
-    this.#names = { workflow, job: pair.key, hasPulls, matrix: [], needs, hasMoreNeeds, env, ...none };
+    const { workflow, hasPulls, pushes, needs, hasMoreNeeds, env } = file;
+    const none = { steps: [], wrongEnv: [], isStrict: true, folder: file.folder };
+    this.#names = { workflow, job: pair.key, hasPulls, pushes, matrix: [], needs, hasMoreNeeds, env, ...none };
   }
 
   get #place(): JobPlace {
@@ -71,9 +66,15 @@ class JobWriter {
     return find(this.#pair.value, key);
   }
 
+  #part(key: string): OutMap {
+    const part = this.#parts.get(key) ?? new OutMap();
+    this.#parts.set(key, part);
+    return part;
+  }
+
   /** @throws {NoEqual} for a job that cannot run here */
   write(): OutMap {
-    const { source, marks, withdrawn, needs } = this.#file;
+    const { source, marks, withdrawn } = this.#file;
     const job = this.#pair.value;
     const refused = withdrawn.get(this.#unit);
     if (refused !== undefined) throw new NoEqual(`a job (${refused})`, "refused");
@@ -81,35 +82,63 @@ class JobWriter {
     const matrix = this.#matrix();
     const runsOn = this.#find("runs-on");
     const runner = runsOn ? translateRunner(runsOn, this.#planned.names, source, marks) : undefined;
-    const { out } = this;
+    for (const { key, value, line } of pairsOf(job))
+      if (!KNOWN.has(key)) this.#part(key).say(marks.add("unknown", `\`${key}\``, line, source.lines(value, line)));
+    this.#when();
+    if (matrix) this.#strategy(matrix);
+    if (runner) this.#agent(runner);
+    this.#places();
     const name = this.#find("name");
-    if (name) translateName(name, this.#planned.names, this.#place, out);
-    for (const pair of pairsOf(job)) {
-      markedKey(pair, this.#place, out);
-      if (!KNOWN.has(pair.key))
-        out.say(marks.add("unknown", `\`${pair.key}\``, pair.line, source.lines(pair.value, pair.line)));
-    }
+    if (name) translateName(name, this.#planned.names, this.#place, this.#part("name"));
+    const mayFail = this.#find("continue-on-error");
+    if (mayFail) writeMayFail(mayFail, this.#planned, this.#part("continue-on-error"));
+    writeTimeout(this.#find("timeout-minutes"), source, marks, this.#part("timeout-minutes"));
+    const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
+    if (environment) writeGate(environment, this.#planned, this.#part("environment"));
+    if (concurrency) writeConcurrency(concurrency, this.#planned, this.#part("concurrency"));
+    const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
+    if (env) this.#part("env").set("env", env);
+    this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
+    const shell = this.#defaults();
+    new StepsWriter(this.#file, this.#unit, this.#names, (key) => this.#part(key)).write(this.#pair, shell);
+    return this.#inOrder();
+  }
+
+  /** What becomes of the job where its steps cannot run: it fails where they would have run. */
+  fail({ kind, message }: NoEqual): OutMap {
+    const { source, marks } = this.#file;
+    const { value, line } = this.#pair;
+    const out = new OutMap().say(marks.add(kind, message, line, source.lines(value, line)));
+    this.#parts.clear();
+    this.#when();
+    for (const key of ["needs", "if"]) out.items.push(...this.#part(key).items);
+    return out.set("checkout", false).set("steps", new OutList().add(failingStep(MARKS[kind].reason)));
+  }
+
+  #inOrder(): OutMap {
+    const out = new OutMap();
+    for (const { key, line } of pairsOf(this.#pair.value))
+      out.say(...this.#file.source.commentsOn(line)).items.push(...(this.#parts.get(key)?.items ?? []));
+    return out;
+  }
+
+  /** Its needs and its condition. */
+  #when(): void {
+    const { needs, withdrawn } = this.#file;
     if (needs.length > 0)
-      out.set(
+      this.#part("needs").set(
         "needs",
         needs.map(({ key }) => key),
         this.#unit,
       );
-    writeIf(job, this.#names, this.#place, out, withdrawn.get(`${this.#unit}.if`), this.#unit);
-    if (matrix) this.#strategy(matrix);
-    this.#agent(runner);
-    const mayFail = this.#find("continue-on-error");
-    if (mayFail) writeMayFail(mayFail, this.#planned, out);
-    writeTimeout(this.#find("timeout-minutes"), source, marks, out);
-    const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
-    if (environment) writeGate(environment, this.#planned, out);
-    if (concurrency) writeConcurrency(concurrency, this.#planned, out);
-    const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
-    if (env) out.set("env", env);
-    this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
-    const shell = this.#defaults();
-    new StepsWriter(this.#file, this.#unit, this.#names, out).write(this.#pair, shell);
-    return out;
+    writeIf(
+      this.#pair.value,
+      this.#names,
+      this.#place,
+      this.#part("if"),
+      withdrawn.get(`${this.#unit}.if`),
+      this.#unit,
+    );
   }
 
   #matrix(): TranslatedMatrix | undefined {
@@ -122,43 +151,55 @@ class JobWriter {
   }
 
   #strategy(matrix: TranslatedMatrix): void {
-    this.out.set("matrix", matrix.out, this.#unit);
-    writeStrategy(this.#find("strategy")!, this.#place, this.out);
+    this.#part("strategy").set("matrix", matrix.out, this.#unit);
+    writeStrategy(this.#find("strategy")!, this.#place, this.#part("strategy"));
   }
 
-  #agent(runner: Runner | undefined): void {
-    if (!runner) return;
-    this.out.say(...runner.comments);
-    if (!runner.requires.isEmpty) this.out.set("requires", runner.requires);
-    if (runner.condition !== null) this.#onlyIf(runner.condition);
+  #agent({ comments, requires, condition }: Runner): void {
+    const part = this.#part("runs-on").say(...comments);
+    if (!requires.isEmpty) part.set("requires", requires);
+    if (condition !== null) this.#onlyIf(condition, "runs-on");
   }
 
-  #onlyIf(condition: string): void {
-    const ifItem = this.out.items.find((item) => !(item instanceof Comment) && item.key === "if");
-    if (!ifItem || ifItem instanceof Comment) this.out.set("if", condition);
-    else if (ifItem.value !== false) ifItem.value = `(${String(ifItem.value)}) && ${condition}`;
+  /**
+   * Steps that were written for a container, or beside services, do not run on the agent until a person says so: there
+   * they may remove and install what they like.
+   */
+  #places(): void {
+    const { source, marks } = this.#file;
+    for (const { key, value, line } of pairsOf(this.#pair.value)) {
+      const kind = PLACES.find((place) => place === key);
+      if (!kind || isEmpty(value, source)) continue;
+      this.#part(kind).say(marks.add(kind, `\`${kind}\``, line, source.lines(value, line)));
+      this.#onlyIf("false", kind);
+    }
+  }
+
+  /** Adds to the condition of the job; `place` is the key that a new one stands at. */
+  #onlyIf(condition: string, place: string): void {
+    const items = [...this.#parts.values()].flatMap(({ items }) => items);
+    const ifItem = items.find((item) => !(item instanceof Comment) && item.key === "if");
+    if (!ifItem || ifItem instanceof Comment) this.#part(place).set("if", condition === "false" ? false : condition);
+    else if (ifItem.value !== false)
+      ifItem.value =
+        condition === "false" ? `false && (${String(ifItem.value)})` : `(${String(ifItem.value)}) && ${condition}`;
   }
 
   /** The folder of the steps. @returns the shell that the job names for them */
   #defaults(): string | undefined {
-    const { source, shell: outer, marks } = this.#file;
+    const { source, shell: outer } = this.#file;
     const run = find(this.#find("defaults"), "run");
     const shell = find(run, "shell");
     const folder = find(run, "working-directory");
-    if (folder && isExpression(folder))
-      this.out.say(
-        marks.add("expression", "`working-directory` that is computed", lineOf(folder), source.lines(folder)),
-      );
-    else if (folder)
-      this.out.set(
-        "defaults",
-        new OutMap().set("run", new OutMap().set("working-directory", tokenText(folder, source))),
-      );
+    if (folder) {
+      writeFolder(folder, this.#place, this.#part("defaults"));
+      this.#names = { ...this.#names, folder: isExpression(folder) ? undefined : tokenText(folder, source) };
+    }
     return shell ? tokenText(shell, source) : outer;
   }
 }
 
-/** A job; where it cannot run, one that never runs, with the reason. */
+/** A job; where it cannot run, one that fails with the reason. */
 export const translateJob = (pair: Pair, file: WorkflowPlace): OutMap => {
   const before = file.marks.list.length;
   try {
@@ -166,7 +207,6 @@ export const translateJob = (pair: Pair, file: WorkflowPlace): OutMap => {
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
     file.marks.list.length = before;
-    const { value, line } = pair;
-    return emptyJob(file.needs, file.marks.add(error.kind, error.message, line, file.source.lines(value, line)));
+    return new JobWriter(pair, file).fail(error);
   }
 };

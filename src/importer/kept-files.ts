@@ -6,6 +6,7 @@ import type { Names } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
 import { find, type Pair, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
+import { translateUploadedPaths } from "./uploaded-paths.ts";
 
 /* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
 
@@ -65,7 +66,8 @@ class Inputs {
   }
 
   lines(key: string): string[] {
-    return (this.take(key) ?? "").split("\n").flatMap((line) => line.trim() || []);
+    const lines = (this.take(key) ?? "").split("\n").map((line) => line.trim());
+    return lines.filter((line) => line !== "" && !line.startsWith("#"));
   }
 
   /** Paths in the checkout. */
@@ -98,10 +100,10 @@ const AFTER = new Map([
 ]);
 
 /** After which end of the steps the files are kept. */
-const readWhen = ({ token }: ReadStep, source: Source): string | undefined => {
+const readWhen = ({ token }: ReadStep, source: Source, kind: "artifact" | "cache" = "artifact"): string | undefined => {
   const condition = find(token, "if");
   const text = condition ? tokenText(condition, source).replace(/^\$\{\{|\}\}$/g, "") : "";
-  if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\` before files are kept`, "artifact");
+  if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\` before files are kept`, kind);
   return AFTER.get(text.trim());
 };
 
@@ -116,11 +118,13 @@ const artifact: MakeEntry = (inputs, step, _, { source }) => {
   const paths = inputs.paths();
   const days = Number(inputs.fixed("retention-days") ?? 0);
   const ifNone = inputs.fixed("if-no-files-found") ?? "warn";
-  for (const key of ["compression-level", "include-hidden-files"]) inputs.take(key);
+  const keepsHidden = inputs.fixed("include-hidden-files") === "true";
+  for (const key of ["compression-level", "overwrite"]) inputs.take(key);
   inputs.end();
+  const written = translateUploadedPaths(paths, keepsHidden);
   return new OutMap()
     .set("name", name)
-    .set("path", paths.length === 1 ? paths[0] : paths)
+    .set("path", written.length === 1 ? written[0] : written)
     .set("keep-days", days > 0 ? days : undefined)
     .set("if-none", IF_NONE.has(ifNone) ? IF_NONE.get(ifNone) : "warn")
     .set("when", readWhen(step, source));
@@ -154,13 +158,20 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   return { key: key === text && short === "" ? "" : `${short}-`, files };
 };
 
+/** There a step can fail because nothing was found, which no cache here does. */
+const needsIt = (inputs: Inputs): void => {
+  if (inputs.fixed("fail-on-cache-miss") === "true")
+    throw new NoEqual("`fail-on-cache-miss: true`", "cache-handed-over");
+};
+
 const cache: MakeEntry = (inputs, step, nth, { names }) => {
+  needsIt(inputs);
   alwaysRuns(step, "cache");
+  if (inputs.fixed("lookup-only") === "true") throw new NoEqual("`lookup-only: true`", "cache");
   const { key, files } = keyWithoutFiles(inputs.take("key") ?? "");
   const fallback = inputs.lines("restore-keys").map((line) => translateText(keyWithoutFiles(line).key, names));
   const paths = inputs.paths();
-  for (const one of ["enableCrossOsArchive", "fail-on-cache-miss", "lookup-only", "upload-chunk-size"])
-    inputs.fixed(one);
+  for (const one of ["enableCrossOsArchive", "upload-chunk-size"]) inputs.fixed(one);
   inputs.end();
   const isRead = step.action.toLowerCase().endsWith("/restore");
   return new OutMap()
@@ -172,18 +183,53 @@ const cache: MakeEntry = (inputs, step, nth, { names }) => {
     .set("save", isRead ? "never" : undefined);
 };
 
+const inputText = ({ inputs }: ReadStep, name: string, source: Source): string => {
+  const input = inputs.find(({ key }) => key === name);
+  return input ? tokenText(input.value, source).trim() : "";
+};
+
+/** What a cache is, for another step of the same job. */
+const cacheOf = (step: ReadStep, source: Source): string =>
+  `${inputText(step, "path", source)}\n${inputText(step, "key", source)}`;
+
+/** The step whose key is saved. */
+const restoringStep = (step: ReadStep, source: Source): string | undefined =>
+  /^\$\{\{\s*steps\.([\w-]+)\.outputs\.cache-primary-key\s*\}\}$/.exec(inputText(step, "key", source))?.[1];
+
 const ENTRIES: Record<KeepingKey, MakeEntry> = { artifacts: artifact, downloads: download, cache };
 
 /** The entries of one job, by the key they stand under. */
 export class KeptFiles {
   readonly #lists = new Map<KeepingKey, OutList>();
+  /** What `actions/cache/restore` became, by what it restores and by the id of its step. */
+  readonly #restored = new Map<string, OutMap>();
 
   add(step: ReadStep, unit: string, place: KeepingPlace): void {
+    if (/^actions\/cache\/save$/i.test(step.action)) this.#save(step, place);
+    else this.#addEntry(step, unit, place);
+  }
+
+  /** A job that saves what it has restored has one entry for both. */
+  #save(step: ReadStep, { source }: KeepingPlace): void {
+    const entry = this.#restored.get(cacheOf(step, source)) ?? this.#restored.get(restoringStep(step, source) ?? "");
+    if (!entry) throw new NoEqual("a key that this job has not restored", "cache-handed-over");
+    const when = readWhen(step, source, "cache");
+    if (when === "failure") throw new NoEqual("`if: failure()`", "cache");
+    const index = entry.items.findIndex((item) => "key" in item && item.key === "save");
+    if (index >= 0) entry.items.splice(index, 1);
+    entry.set("save", when);
+  }
+
+  #addEntry(step: ReadStep, unit: string, place: KeepingPlace): void {
     const key = keepingKey(step.action);
     const list = this.#lists.get(key) ?? new OutList();
     const nth = list.items.length;
-    list.add(makeEntry(step, nth, place), unit);
+    const entry = makeEntry(step, nth, place);
+    list.add(entry, unit);
     this.#lists.set(key, list);
+    if (!/^actions\/cache\/restore$/i.test(step.action)) return;
+    this.#restored.set(cacheOf(step, place.source), entry);
+    if (step.id !== null) this.#restored.set(step.id, entry);
   }
 
   writeTo(job: OutMap): void {

@@ -1,7 +1,7 @@
 import { parseFile } from "../pipeline/parse/parse.ts";
 import { VERSION } from "../protocol/version.ts";
-import type { Mark } from "./marks.ts";
-import { treeLines } from "./out.ts";
+import { type Mark, type MarkKind, summaryLines } from "./marks.ts";
+import { type PrintedLine, treeLines } from "./out.ts";
 import { readWorkflow, Untranslatable } from "./read-workflow.ts";
 import { translateFile } from "./workflow.ts";
 
@@ -16,6 +16,11 @@ export type ImportResult =
 /** Most times that parts which `check` refuses are taken out: each time at least one is. */
 const MOST_ROUNDS = 20;
 
+const summaryOf = (lines: readonly PrintedLine[]): string[] =>
+  summaryLines(
+    lines.flatMap(({ kind }, index) => (kind === undefined ? [] : { kind: kind as MarkKind, printedAt: index + 1 })),
+  );
+
 /** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */
 const translateUntilValid = async (text: string, name: string): Promise<ImportResult> => {
   const workflow = () => readWorkflow(text, name);
@@ -23,7 +28,7 @@ const translateUntilValid = async (text: string, name: string): Promise<ImportRe
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { file, marks } = translateFile(await workflow(), name, withdrawn);
     const lines = treeLines(file, "", "");
-    const translation = `${lines.map((line) => line.text).join("\n")}\n`;
+    const translation = `${[...lines.map((line) => line.text), ...summaryOf(lines)].join("\n")}\n`;
     const { mistakes = [] } = parseFile(translation);
     if (mistakes.length === 0) return { text: translation, marks: marks.list };
     const before = withdrawn.size;

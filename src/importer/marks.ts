@@ -1,41 +1,138 @@
 import { Comment } from "./out.ts";
 
-/* What has no equal here, by kinds: each with the reason that a mark of it gives. */
+/* What has no equal here, by kinds. */
 
-/** The kinds of marks; docs/import.md lists them. */
+/**
+ * The kinds of marks: the reason that a mark gives, and the minutes in which a person who knows the workflow writes what
+ * stands in its place. The minutes are an estimate; docs/import.md has the table.
+ */
 export const MARKS = {
-  action: "actions of others are not run here: write the commands as `run`",
-  "action-script": "this runs code with the git host's token, and builds get none: call the host's API in `run`",
-  "action-input": "this input of the action has no equal here",
-  annotation: "there is no such key here",
-  approval:
-    "the environment may have had reviewers, which no file shows: the gate asks a person; remove it if none is needed",
-  artifact: "this cannot be said in `artifacts` or `downloads` of a job",
-  cache: "write its equal in `cache` of the job: without it the job is slower, and nothing else",
-  checkout: "the agent makes the one checkout, of the commit that is built, before the first step",
-  concurrency: "older builds end here only by `supersede`, which knows refs and no groups",
-  container: "steps run on the agent itself: it must have what the container had",
-  empty: "nothing of this job is left to run, so it never runs, nor what needs it",
-  event: "nothing here is built by this event",
-  expression: "this cannot be said here",
-  "group-order": "there a newer waiting job takes the place of an older one; here all wait, first come, first served",
-  label: "an agent must have this label: give it one, or remove the label here",
-  matrix: "the values of a matrix are written out here, each a text, true or false",
-  number: "GitHub reads this number as another text than the one that is written",
-  pattern: "patterns here have *, ** and ? for one character: nothing of this event is built until it is rewritten",
-  permissions: "builds get no token of the git host: nothing to allow",
-  refused: "`check` refuses this",
-  reusable: "other workflows cannot be called here: write the steps of that one",
-  script: "this script speaks to GitHub's runner in a way that has no equal here",
-  services: "start services in a step: steps run on the agent itself",
-  shell: "there is no such shell here: bash, sh, pwsh, python and node",
-  template: "a template of steps (`include`) takes the place of a local action: rewrite its file as one",
-  timeout: "this is a whole number from 1 to 1440 here",
-  tool: "this version or input of the tool cannot be said in `tools`",
-  "tools-later": "`tools` is not known to this release",
-  unknown: "this has no equal here",
-  windows: "there is no agent for Windows: what needs one does not run",
-  words: "there a value outside quotes is as many words as it has; here it is one",
+  action: {
+    reason: "actions of others are not run here: write its commands as `run`",
+    minutes: 5,
+  },
+  "action-script": {
+    reason: "this runs code with the git host's token, and builds get none: call the host's API in `run`",
+    minutes: 15,
+  },
+  "action-input": {
+    reason: "this input has no equal here: do in a step what it did, or leave it out",
+    minutes: 2,
+  },
+  approval: {
+    reason:
+      "the environment may have had reviewers, which no file shows: the gate asks a person; remove it if none is needed",
+    minutes: 1,
+  },
+  artifact: {
+    reason: "this cannot be said in `artifacts` or `downloads` of a job: write there what is meant",
+    minutes: 5,
+  },
+  cache: {
+    reason: "write its equal in `cache` of the job: without it the job is slower, and nothing else",
+    minutes: 3,
+  },
+  "cache-handed-over": {
+    reason:
+      "what a step needs of another job is handed over by `artifacts` and `downloads`: a cache may be gone at any time",
+    minutes: 5,
+  },
+  checkout: {
+    reason:
+      "the agent makes the one checkout, of the commit that is built, before the first step: fetch what else is needed in a step",
+    minutes: 3,
+  },
+  concurrency: {
+    reason: "older builds end here only by `supersede`, which knows refs and no groups: choose one of its words",
+    minutes: 1,
+  },
+  container: {
+    reason: "steps run on the agent itself: give it what the container had, then take `false` out of `if`",
+    minutes: 10,
+  },
+  empty: {
+    reason: "nothing of this job is left to run, so it fails until a step is written",
+    minutes: 1,
+  },
+  event: {
+    reason: "nothing here is built by this event: send a request where it is needed",
+    minutes: 2,
+  },
+  expression: {
+    reason: "this cannot be said here: write it with the names of pipelines.md, or leave it out",
+    minutes: 5,
+  },
+  "group-order": {
+    reason:
+      "there a newer waiting job takes the place of an older one; here all wait, first come, first served: nothing to write where that is right",
+    minutes: 1,
+  },
+  label: {
+    reason: "an agent must have this label: give it one, or remove the label here",
+    minutes: 1,
+  },
+  matrix: {
+    reason: "the values of a matrix are written out here, each a text, true or false",
+    minutes: 10,
+  },
+  number: {
+    reason: "GitHub reads this number as another text than the one that is written: write in quotes what is meant",
+    minutes: 1,
+  },
+  pattern: {
+    reason: "patterns here have *, ** and ? for one character: nothing of this event is built until it is rewritten",
+    minutes: 2,
+  },
+  refused: {
+    reason: "`check` refuses this: write what its message says",
+    minutes: 5,
+  },
+  reusable: {
+    reason: "other workflows cannot be called here: write the steps of that one",
+    minutes: 15,
+  },
+  script: {
+    reason:
+      "this script speaks to GitHub's runner in a way that has no equal here: write it with the variables of `MILLRACE_`",
+    minutes: 5,
+  },
+  services: {
+    reason: "steps run on the agent itself: start the services in a step, then take `false` out of `if`",
+    minutes: 15,
+  },
+  shell: {
+    reason: "there is no such shell here: write it for bash, sh, pwsh, python or node",
+    minutes: 5,
+  },
+  template: {
+    reason: "a template of steps (`include`) takes the place of a local action: rewrite its file as one",
+    minutes: 10,
+  },
+  timeout: {
+    reason: "this is a whole number from 1 to 1440 here",
+    minutes: 1,
+  },
+  tool: {
+    reason: "this version or input of the tool cannot be said in `tools`: write one that mise knows",
+    minutes: 3,
+  },
+  "tools-later": {
+    reason: "`tools` is not known to this release",
+    minutes: 3,
+  },
+  unknown: {
+    reason: "this has no equal here: leave it out, or do the same in a step",
+    minutes: 2,
+  },
+  windows: {
+    reason: "there is no agent for Windows: what needs one does not run: remove it, or let it run elsewhere",
+    minutes: 2,
+  },
+  words: {
+    reason:
+      "there a value outside quotes is as many words as it has; here it is one: for several set a variable under `env` and write $NAME",
+    minutes: 1,
+  },
 } as const;
 
 export type MarkKind = keyof typeof MARKS;
@@ -65,9 +162,31 @@ export class Marks {
 
   /** `what` is the thing in the workflow; `original` are its lines, which the comment repeats. */
   add(kind: MarkKind, what: string, line: number, original: string[] = []): Comment {
-    const message = `${what}: ${MARKS[kind]}`;
+    const message = `${what}: ${MARKS[kind].reason}`;
     this.list.push({ kind, line, message });
     const more = original.length > MOST_LINES ? [`   (${original.length - MOST_LINES} more lines)`] : [];
-    return new Comment([`import: ${message}`, ...original.slice(0, MOST_LINES).map((one) => `   ${one}`), ...more]);
+    const lines = original.slice(0, MOST_LINES).map((one) => `   ${one}`);
+    return new Comment([`import: ${message}`, ...lines, ...more], kind);
   }
 }
+
+/** How long it takes a person to write what the marks stand for. */
+export const minutesOf = (marks: readonly Pick<Mark, "kind">[]): number =>
+  marks.reduce((sum, { kind }) => sum + MARKS[kind].minutes, 0);
+
+const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+/** Marks, with the lines in which they are printed, as the last lines of the file: none where there are no marks. */
+export const summaryLines = (marks: readonly { kind: MarkKind; printedAt: number }[]): string[] => {
+  if (marks.length === 0) return [];
+  const byKind = Map.groupBy(marks, ({ kind }) => kind);
+  const minutes = counted(minutesOf(marks), "minute");
+  return [
+    "",
+    `# ${counted(marks.length, "mark")} of the import, about ${minutes} of work:`,
+    ...[...byKind].map(([kind, own]) => {
+      const lines = own.map(({ printedAt }) => printedAt).join(", ");
+      return `#   ${kind}, ${counted(minutesOf(own), "minute")}: ${own.length === 1 ? "line" : "lines"} ${lines}`;
+    }),
+  ];
+};

@@ -20,11 +20,15 @@ export interface NeededJob {
 /** What became of a step with an id: `cache` restores one, and never finds any here. */
 export type StepFate = "kept" | "cache" | "lost";
 
+/** Which branches are built when they are pushed: all, those of some patterns, or none but those that are named. */
+export type Pushes = "all" | "some" | "none";
+
 export interface Names {
   workflow: string;
   job: string | null;
   /** Whether pull requests build it: where not, a ref needs no second look. */
   hasPulls: boolean;
+  pushes: Pushes;
   /** Null where the job has no matrix, or one that could not be taken over. */
   matrix: MatrixKey[] | null;
   needs: NeededJob[];
@@ -35,6 +39,8 @@ export interface Names {
   env: string[];
   /** Variables whose values are not yet those that GitHub would read here. */
   wrongEnv: string[];
+  /** The folder of the steps, from the checkout downwards; undefined where it is computed. */
+  folder: string | undefined;
   /** Where it is evaluated before any job has run, so that nothing of `needs` is known. */
   isPlanned?: boolean;
   /** Where a name that is unknown is a mistake: everywhere but in `if`. */

@@ -2,11 +2,13 @@ import { stringify, type ToStringOptions } from "yaml";
 
 /* What is printed: a tree of mappings, lists and texts, in which comments have places of their own. */
 
-/** Lines of a comment, without the sign before them. */
+/** Lines of a comment, without the sign before them. `kind` is that of the mark that it is. */
 export class Comment {
   readonly lines: string[];
-  constructor(lines: string[]) {
+  readonly kind: string | undefined;
+  constructor(lines: string[], kind?: string) {
     this.lines = lines;
+    this.kind = kind;
   }
 }
 
@@ -16,6 +18,9 @@ interface Entry {
   value: Out;
   unit?: string | undefined;
 }
+
+/** Stands for an empty line. */
+export const EMPTY_LINE = new Comment([]);
 
 export class OutMap {
   readonly items: (Comment | Entry)[] = [];
@@ -59,10 +64,11 @@ export class OutList {
 
 type Out = string | number | boolean | OutMap | OutList | readonly (string | number | boolean)[];
 
-/** A printed line, and the unit that it belongs to. */
-interface PrintedLine {
+/** A printed line, and the unit that it belongs to. `kind` is that of the mark that begins in it. */
+export interface PrintedLine {
   text: string;
   unit: string;
+  kind?: string | undefined;
 }
 
 const OPTIONS: ToStringOptions = {
@@ -88,7 +94,11 @@ const commentLines = (comment: Comment, indent: string, unit: string): PrintedLi
   comment.lines
     .flatMap((line) => line.split(/\r\n|[\n\r\u0085\u2028\u2029]/))
     .map((line) => line.replaceAll(/[^\t\x20-\x7E\u00A0-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "?"))
-    .map((line) => ({ text: `${indent}# ${line}`.trimEnd(), unit }));
+    .map((line, index) => ({
+      text: `${indent}# ${line}`.trimEnd(),
+      unit,
+      kind: index === 0 ? comment.kind : undefined,
+    }));
 
 const isBranch = (value: Out): value is OutMap | OutList => value instanceof OutMap || value instanceof OutList;
 
@@ -110,7 +120,8 @@ const entryLines = ({ key, value, unit: own }: Entry, indent: string, outer: str
 
 /** The lines of a mapping or list. One of nothing but comments is empty below them. */
 export const treeLines = (tree: OutMap | OutList, indent: string, unit: string): PrintedLine[] => {
-  const lines = tree.items.flatMap((item): PrintedLine[] => {
+  const lines = tree.items.flatMap((item, index): PrintedLine[] => {
+    if (item === EMPTY_LINE) return index === 0 || tree.items[index - 1] === EMPTY_LINE ? [] : [{ text: "", unit }];
     if (item instanceof Comment) return commentLines(item, indent, unit);
     if ("key" in item) return entryLines(item, indent, unit);
     const own = item.unit ?? unit;

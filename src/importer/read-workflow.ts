@@ -94,6 +94,34 @@ const refuseOthers = (document: Document.Parsed): void => {
     );
 };
 
+/** Filters of an event, without which nothing is filtered. */
+const FILTERS = new Set(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore", "types"]);
+
+/**
+ * The text without filters that have no value, in the same places. GitHub takes `branches:` for no filter at all, and its
+ * published parser for a mistake.
+ */
+const withoutEmptyFilters = (text: string, document: Document.Parsed): string => {
+  const on = document.get("on", true);
+  const events = isMap(on) ? on.items.flatMap(({ value }) => (isMap(value) ? [value] : [])) : [];
+  const places = events.flatMap((event) =>
+    event.items.flatMap(({ key, value }): [number, number][] => {
+      if (!isScalar(key) || !FILTERS.has(String(key.value))) return [];
+      if (value !== null && !(isScalar(value) && value.value === null)) return [];
+      const [start, keyEnd] = key.range!;
+      const end = Math.max(text.indexOf(":", keyEnd) + 1, value?.range?.[1] ?? 0);
+      return [[start, event.flow ? end + (/^\s*,/.exec(text.slice(end, end + 100))?.[0].length ?? 0) : end]];
+    }),
+  );
+  let kept = "";
+  let at = 0;
+  for (const [start, end] of places.toSorted(([a], [b]) => a - b)) {
+    kept += text.slice(at, start) + text.slice(Math.max(at, start), end).replaceAll(/[^\r\n]/g, " ");
+    at = Math.max(at, end);
+  }
+  return kept + text.slice(at);
+};
+
 export interface Workflow {
   root: MappingToken;
   source: Source;
@@ -108,7 +136,10 @@ export const readWorkflow = async (text: string, name: string): Promise<Workflow
   const document = documentIn(text, counter);
   boundAliases(document);
   refuseOthers(document);
-  const { context, value } = parseWorkflow({ name, content: text }, new NoOperationTraceWriter());
+  const { context, value } = parseWorkflow(
+    { name, content: withoutEmptyFilters(text, document) },
+    new NoOperationTraceWriter(),
+  );
   if (value && context.errors.count === 0) await convertWorkflowTemplate(context, value.clone());
   const mistakes = context.errors.getErrors().map(({ range, rawMessage }) => {
     const at = range ? `line ${range.start.line}, column ${range.start.column}: ` : "";

@@ -96,9 +96,53 @@ const VARIABLES: Record<string, string> = {
   RUNNER_NAME: "runner.name",
 };
 
+/** The folder of the checkout, for a step that begins in a folder of it. */
+const workspaceFrom = (folder: string): string => {
+  const above = folder.split("/").filter((part) => part !== "" && part !== ".");
+  return above.length === 0 ? "$PWD" : `$(cd ${above.map(() => "..").join("/")} && pwd)`;
+};
+
+/** Lines that a script of bash or sh begins with, by what it asks for. @throws {NoEqual} */
+const preludeFor = (script: string, shell: string, names: Names): string[] => {
+  const asksForFolder =
+    /(?<![A-Za-z0-9_])GITHUB_WORKSPACE(?![A-Za-z0-9_])/.test(script) && !hasVariable(names, "GITHUB_WORKSPACE");
+  const asksForBranch = ASKS_FOR_BRANCH.test(script);
+  if (!asksForFolder && !asksForBranch) return [];
+  const isShell = shell === "bash" || shell === "sh";
+  if (asksForFolder && (!isShell || names.folder === undefined))
+    throw new NoEqual("$GITHUB_WORKSPACE, which no agent sets", "script");
+  if (asksForBranch && !isShell) throw new NoEqual("the branch that is checked out, which is none here", "script");
+  return [
+    ...(asksForFolder ? [`export GITHUB_WORKSPACE="${workspaceFrom(names.folder ?? "")}"`] : []),
+    ...(asksForBranch ? [CHECK_OUT_BRANCH] : []),
+  ];
+};
+
+const ASKS_FOR_BRANCH =
+  /\bgit\s+(?:branch\s+--show-current|(?:symbolic-ref|rev-parse)\s(?:[^\n|;&]*\s)?(?:HEAD|--abbrev-ref))/;
+
+/** There a branch is checked out where one is built; here no build has one. */
+const CHECK_OUT_BRANCH =
+  '[ -n "$MILLRACE_TAG$MILLRACE_PULL" ] || git symbolic-ref -q HEAD > /dev/null || git checkout -q -B "$MILLRACE_BRANCH"';
+
 const KNOWN = new RegExp(`\\b(?:${Object.keys(FILES).join("|")})\\b`, "g");
-const READ =
-  /\$(?:env:|\{)?((?:GITHUB|RUNNER|ACTIONS)_[A-Z_0-9]+)|(?:environ(?:\.get)?|getenv)[[(]["']((?:GITHUB|RUNNER|ACTIONS)_[A-Z_0-9]+)/g;
+
+const NAME = "((?:GITHUB|RUNNER|ACTIONS)_[A-Z_0-9]+)";
+/** Any word that is such a name: what it means in the script is not asked, since nothing is lost where it is set too. */
+const NAMED = new RegExp(`(?<![A-Za-z0-9_])${NAME}`, "g");
+/** The ways to read a variable: of a shell, of programs, and of what hands it on. */
+const READ = new RegExp(
+  [
+    String.raw`\$(?:env:|\{)?`,
+    String.raw`(?:environ(?:\.get)?|getenv|ENV|ENV\.fetch|process\.env)[[(]\\?["']`,
+    String.raw`process\.env\.`,
+    String.raw`printenv\s+`,
+    String.raw`(?:\s-e|--env)[\s=]`,
+  ]
+    .map((way) => way + NAME)
+    .join("|"),
+  "g",
+);
 
 const ADD_MASK = /^(\s*)echo\s+(?:"::add-mask::([^"\n]*)"|'::add-mask::([^'\n]*)'|::add-mask::(\S+))[ \t]*;?[ \t]*$/gm;
 const SET_OUTPUT = /^(\s*)echo\s+"::set-output name=([A-Za-z_][\w-]*)::([^"\n]*)"[ \t]*$/gm;
@@ -116,6 +160,8 @@ const rewriteCommands = (script: string): string =>
     )
     .replaceAll(KNOWN, (name) => FILES[name]!);
 
+const isWorkspace = (expression: string): boolean => /^github\.workspace$/i.test(expression.trim());
+
 /** Whether every value that an expression can have is one word, which a shell reads as it is. */
 const isOneWord = (expression: string, names: Names): boolean => {
   if (
@@ -131,14 +177,18 @@ const isOneWord = (expression: string, names: Names): boolean => {
   return matrixKey?.values.every((value) => /^[\w.,:/@%+=-]+$/.test(String(value ?? ""))) ?? false;
 };
 
+const hasVariable = (names: Names, name: string): boolean => findName(names.env, name, (one) => one) !== undefined;
+
 const variablesIn = (script: string, names: Names): [string, string][] => {
-  const read = new Set([...script.matchAll(READ)].map(([, shell, program]) => shell ?? program ?? ""));
-  return [...read].flatMap((name): [string, string][] => {
-    if (findName(names.env, name, (one) => one) !== undefined) return [];
-    if (name === "GITHUB_ACTIONS") return [];
-    const expression = Object.hasOwn(VARIABLES, name) ? VARIABLES[name] : undefined;
-    if (expression === undefined) throw new NoEqual(`$${name}, which no agent sets`, "script");
-    return [[name, `\${{ ${translateExpression(expression, names)} }}`]];
+  const named = new Set([...script.matchAll(NAMED)].map(([, name = ""]) => name));
+  const read = new Set([...script.matchAll(READ)].map((match) => match.slice(1).find((name) => name !== undefined)));
+  return [...named].flatMap((name): [string, string][] => {
+    if (hasVariable(names, name)) return [];
+    if (name === "GITHUB_ACTIONS") return [[name, "true"]];
+    if (Object.hasOwn(VARIABLES, name)) return [[name, `\${{ ${translateExpression(VARIABLES[name]!, names)} }}`]];
+    const isSet = name === "GITHUB_WORKSPACE" || new RegExp(`(?<![A-Za-z0-9_$])${name}=`).test(script);
+    if (read.has(name) && !isSet) throw new NoEqual(`$${name}, which no agent sets`, "script");
+    return [];
   });
 };
 
@@ -155,17 +205,19 @@ export const translateScript = (
   if (problems.length > 0) throw new NoEqual(`a script (${problems[0]!.message})`, "script");
   const live = new Set(expressions.map(({ offset }) => offset));
   const words = expressions.flatMap(({ expression, isWord }) =>
-    isWord && !isOneWord(expression, names) ? [expression] : [],
+    isWord && !isWorkspace(expression) && !isOneWord(expression, names) ? [expression] : [],
   );
   let translation = "";
   let end = 0;
   for (const span of findSpans(text).spans) {
     translation += text.slice(end, span.start);
     // What stands in a comment of the script stays as it is, and is never evaluated.
-    translation += live.has(span.innerStart)
-      ? `\${{ ${translateExpression(span.inner, names)} }}`
-      : text.slice(span.start, span.end);
+    if (!live.has(span.innerStart)) translation += text.slice(span.start, span.end);
+    else if (isWorkspace(span.inner)) translation += "${GITHUB_WORKSPACE}";
+    else translation += `\${{ ${translateExpression(span.inner, names)} }}`;
     end = span.end;
   }
-  return { text: translation + text.slice(end), env: variablesIn(text, names), words };
+  translation += text.slice(end);
+  const prelude = preludeFor(translation, shell, names).map((line) => `${line}\n`);
+  return { text: prelude.join("") + translation, env: variablesIn(translation, names), words };
 };

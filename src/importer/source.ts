@@ -2,16 +2,18 @@ import { isBasicExpression, isLiteral, isMapping, isScalar, isSequence } from "@
 import type { MappingToken } from "@actions/workflow-parser/templates/tokens/mapping-token";
 import type { TemplateToken } from "@actions/workflow-parser/templates/tokens/template-token";
 import { type Document, type LineCounter, type Scalar, visit } from "yaml";
-import { Comment } from "./out.ts";
+import { CommentsByLine } from "./comments.ts";
+import { type Comment, EMPTY_LINE } from "./out.ts";
 
 /** The workflow's text, for what its tokens do not tell: texts and numbers as they are written, and comments. */
 export class Source {
   readonly #lines: string[];
   readonly #scalars = new Map<string, Scalar>();
-  readonly #usedLines = new Set<number>();
+  readonly #comments: CommentsByLine;
 
   constructor(text: string, document: Document.Parsed, counter: LineCounter) {
     this.#lines = text.split(/\r\n|\n/);
+    this.#comments = new CommentsByLine(text, document, counter);
     visit(document, {
       Scalar: (_, node) => {
         const { line, col } = counter.linePos(node.range?.[0] ?? 0);
@@ -45,16 +47,17 @@ export class Source {
     return lines.map((line) => line.slice(Number.isFinite(indent) ? indent : 0));
   }
 
-  /** The comment directly above a line, once. */
-  commentAbove(line: number): Comment | undefined {
-    const commentLines: string[] = [];
-    for (let above = line - 1; above > 0 && !this.#usedLines.has(above); above--) {
-      const comment = /^\s*#\s?(.*)$/.exec(this.#lines[above - 1] ?? "");
-      if (!comment) break;
-      this.#usedLines.add(above);
-      commentLines.unshift(comment[1] ?? "");
-    }
-    return commentLines.length > 0 ? new Comment(commentLines) : undefined;
+  /** The comments of the key or step that begins in this line, after an empty line where there is one. */
+  commentsOn(line: number): Comment[] {
+    const isApart = (this.#lines[this.#comments.firstLineOf(line) - 2] ?? "x").trim() === "";
+    const comment = this.#comments.take(line);
+    return [...(isApart ? [EMPTY_LINE] : []), ...(comment ? [comment] : [])];
+  }
+
+  /** The comments below everything. */
+  get lastComments(): Comment[] {
+    const comment = this.#comments.takeLast();
+    return comment ? [EMPTY_LINE, comment] : [];
   }
 }
 
@@ -99,6 +102,14 @@ export const tokenText = (token: WorkflowToken, source: Source): string => {
   }
   return isScalar(token) ? token.toString() : "";
 };
+
+/** The text of an `if`, which may be true or a number. */
+export const conditionText = (condition: WorkflowToken, source: Source): string =>
+  isLiteral(condition) ? condition.toString() : tokenText(condition, source);
+
+/** Whether nothing is written there: no text, or no entry. */
+export const isEmpty = (token: WorkflowToken, source: Source): boolean =>
+  isScalar(token) ? tokenText(token, source) === "" : isMapping(token) && pairsOf(token).length === 0;
 
 /** How a number is written, where GitHub reads another text. */
 export const misread = (token: WorkflowToken, source: Source): string | undefined => {

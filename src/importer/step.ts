@@ -1,4 +1,3 @@
-import { isLiteral } from "@actions/workflow-parser";
 import { KEEPING_ACTIONS, keepingKey, LATER_ACTIONS } from "./actions.ts";
 import { isOtherCheckout } from "./checkout.ts";
 import { translateCondition, translateText } from "./expression.ts";
@@ -7,6 +6,7 @@ import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { translateScript, translateShell } from "./script.ts";
 import {
+  conditionText,
   find,
   isExpression,
   lineOf,
@@ -102,7 +102,7 @@ export const translateEnv = (
       });
       const original = misread(value, source);
       if (original !== undefined) out.say(marks.add("number", `${original} is ${tokenText(value, source)}`, line));
-      out.say(source.commentAbove(line)).set(key, translation, own);
+      out.say(...source.commentsOn(line)).set(key, translation, own);
       before.push(key);
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
@@ -114,13 +114,17 @@ export const translateEnv = (
 
 const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-minutes continue-on-error".split(" "));
 
-const translateFolder = (token: WorkflowToken, place: StepPlace): string => {
-  const text = tokenText(token, place.source).replace(
-    /^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/,
-    "",
-  );
-  return translateText(text === "" ? "." : text, place.names);
+/** The folder from the checkout downwards. */
+const folderText = (token: WorkflowToken, source: Source): string =>
+  tokenText(token, source).replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
+
+const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
+  const text = folderText(token, source);
+  return text.includes("${{") ? undefined : text;
 };
+
+const translateFolder = (token: WorkflowToken, { source, names }: StepPlace): string =>
+  translateText(folderText(token, source) || ".", names);
 
 /** A step of `run`. @throws {NoEqual} where it cannot be run at all */
 const runStep = (
@@ -132,7 +136,9 @@ const runStep = (
   const { source, marks } = place;
   const own = find(token, "env");
   const env = pairsOf(own).map(({ key }) => key);
-  const names = { ...place.names, env: [...place.names.env, ...env] };
+  const ownFolder = find(token, "working-directory");
+  const folder = ownFolder ? staticFolder(ownFolder, source) : place.names.folder;
+  const names = { ...place.names, env: [...place.names.env, ...env], folder };
   const shellToken = find(token, "shell");
   const shellText = shellToken ? tokenText(shellToken, source) : place.shell;
   const raw = tokenText(find(token, "run")!, source);
@@ -152,8 +158,7 @@ const runStep = (
     unit,
   );
   out.set("shell", shell);
-  const folder = find(token, "working-directory");
-  if (folder) out.set("working-directory", translateFolder(folder, { ...place, names }));
+  if (ownFolder) out.set("working-directory", translateFolder(ownFolder, { ...place, names }));
   writeTimeout(find(token, "timeout-minutes"), source, marks, out);
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
@@ -194,9 +199,7 @@ export const writeIf = (
   const line = lineOf(condition);
   try {
     if (refused !== undefined) throw new NoEqual(refused, "refused");
-    const text = isLiteral(condition) ? condition.toString() : tokenText(condition, source);
-    const translation = translateCondition(text, names);
-    out.set("if", translation, `${unit}.if`);
+    out.set("if", translateCondition(conditionText(condition, source), names), `${unit}.if`);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
     const original = source.lines(condition, line);

@@ -2,6 +2,7 @@ import { isMapping } from "@actions/workflow-parser";
 import { firstPatternProblem, patternProblem } from "../domain/patterns.ts";
 import { readCron } from "../domain/schedule.ts";
 import { type Marks, NoEqual } from "./marks.ts";
+import type { Pushes } from "./names.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
 import { find, itemsOf, lineOf, type Pair, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
@@ -20,6 +21,7 @@ interface WrittenTriggers {
   events: Events;
   on: OutMap;
   schedule: OutList;
+  pushes: Pushes;
 }
 
 /** Every event with its conditions: a single word or a list has none. */
@@ -133,6 +135,15 @@ class TriggerWriter {
   }
 }
 
+const pushesOf = (pairs: Pair[], source: Source): Pushes => {
+  const push = pairs.find(({ key }) => key === "push")?.value;
+  if (!push) return "none";
+  if (find(push, "branches-ignore")) return "some";
+  const branches = find(push, "branches");
+  if (branches) return itemsOf(branches).some((one) => /[*?[+]/.test(tokenText(one, source))) ? "some" : "none";
+  return find(push, "tags") || find(push, "tags-ignore") ? "none" : "all";
+};
+
 export const translateTriggers = (
   on: WorkflowToken,
   source: Source,
@@ -143,7 +154,13 @@ export const translateTriggers = (
   const pairs = pairsIn(on, source);
   for (const pair of pairs) writer.write(pair);
   const names = pairs.map(({ key }) => key);
-  return { events: { names, has: (name) => names.includes(name) }, on: writer.on, schedule: writer.schedule };
+  const { on: written, schedule } = writer;
+  return {
+    events: { names, has: (name) => names.includes(name) },
+    on: written,
+    schedule,
+    pushes: pushesOf(pairs, source),
+  };
 };
 
 /* `concurrency` of a workflow, as `supersede`. */

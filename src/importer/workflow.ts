@@ -1,16 +1,15 @@
-import { isLiteral } from "@actions/workflow-parser";
 import { usesStatus } from "./expression-tree.ts";
 import { translateJob } from "./job.ts";
+import { writeFolder } from "./job-keys.ts";
 import { findJobsLeaving } from "./kept-files.ts";
 import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
 import type { Workflow } from "./read-workflow.ts";
 import {
+  conditionText,
   find,
-  isExpression,
   itemsOf,
-  lineOf,
   type Pair,
   pairsOf,
   type Source,
@@ -30,7 +29,7 @@ interface NeedsOfJobs {
 
 const readCondition = (job: WorkflowToken, source: Source): string | undefined => {
   const token = find(job, "if");
-  return token && (isLiteral(token) ? token.toString() : tokenText(token, source));
+  return token && conditionText(token, source);
 };
 
 /**
@@ -70,9 +69,8 @@ const needsOfJobs = (jobs: WorkflowToken, source: Source): NeedsOfJobs => {
   return { needs, extended };
 };
 
-/** Keys at the top of a workflow that only leave a comment. */
-const MARKED = { "run-name": "unknown", permissions: "permissions" } as const;
-const KNOWN = new Set(["name", "on", "env", "defaults", "concurrency", "jobs", ...Object.keys(MARKED)]);
+/** Keys at the top of a workflow. Builds get no token of the git host, so `permissions` allow nothing here. */
+const KNOWN = new Set(["name", "on", "env", "defaults", "concurrency", "jobs", "permissions"]);
 
 interface Translation {
   file: OutMap;
@@ -93,41 +91,33 @@ export const translateFile = (
   withdrawn: ReadonlyMap<string, string>,
 ): Translation => {
   const marks = new Marks();
-  const file = new OutMap();
+  const parts = new Map<string, OutMap>();
+  const part = (key: string): OutMap => {
+    parts.set(key, parts.get(key) ?? new OutMap());
+    return parts.get(key)!;
+  };
   const title = find(root, "name");
   const workflow = title ? tokenText(title, source) : name;
-  if (title && workflow !== "" && !workflow.includes("${{")) file.set("name", workflow);
-  for (const { key, value, line } of pairsOf(root)) {
-    if (Object.hasOwn(MARKED, key))
-      file.say(marks.add(MARKED[key as keyof typeof MARKED], `\`${key}\``, line, source.lines(value, line)));
-    else if (!KNOWN.has(key)) file.say(marks.add("unknown", `\`${key}\``, line, source.lines(value, line)));
-  }
-  const { events, on, schedule } = translateTriggers(find(root, "on")!, source, marks, withdrawn);
-  file.set("on", on);
+  if (title && workflow !== "" && !workflow.includes("${{")) part("name").set("name", workflow);
+  for (const { key, value, line } of pairsOf(root))
+    if (!KNOWN.has(key)) part(key).say(marks.add("unknown", `\`${key}\``, line, source.lines(value, line)));
+  const { events, on, schedule, pushes } = translateTriggers(find(root, "on")!, source, marks, withdrawn);
+  part("on").set("on", on);
   const { supersede, mark } = translateSuperseding(find(root, "concurrency"), events, source, marks);
-  file.say(mark).set("supersede", supersede);
-  if (schedule.items.length > 0) file.set("schedule", schedule);
+  part(find(root, "concurrency") ? "concurrency" : "on")
+    .say(mark)
+    .set("supersede", supersede);
+  if (schedule.items.length > 0) part("on").set("schedule", schedule);
   const hasPulls = events.has("pull_request");
-  const top: Names = {
-    workflow,
-    job: null,
-    hasPulls,
-    matrix: [],
-    needs: [],
-    hasMoreNeeds: false,
-    steps: [],
-    env: [],
-    wrongEnv: [],
-    isStrict: true,
+  const names: Names = {
+    ...{ workflow, job: null, hasPulls, pushes, matrix: [], needs: [], hasMoreNeeds: false, steps: [] },
+    ...{ env: [], wrongEnv: [], isStrict: true, folder: "" },
   };
-  const env = translateEnv(find(root, "env"), top, { source, marks }, "env", withdrawn);
-  if (env) file.set("env", env);
+  const env = translateEnv(find(root, "env"), names, { source, marks }, "env", withdrawn);
+  if (env) part("env").set("env", env);
   const run = find(find(root, "defaults"), "run");
   const folder = find(run, "working-directory");
-  if (folder && isExpression(folder))
-    file.say(marks.add("expression", "`working-directory` that is computed", lineOf(folder), source.lines(folder)));
-  else if (folder)
-    file.set("defaults", new OutMap().set("run", new OutMap().set("working-directory", tokenText(folder, source))));
+  if (folder) writeFolder(folder, { names, source }, part("defaults"));
   const shell = find(run, "shell");
   const pairs = pairsOf(find(root, "jobs"));
   const neededJobs = new Map(pairs.map((pair) => [pair.key, describeJob(pair)]));
@@ -139,20 +129,18 @@ export const translateFile = (
   const jobsLeaving = findJobsLeaving(steps, source);
   const jobs = new OutMap();
   for (const pair of pairs) {
-    const own = (needs.get(pair.key) ?? []).flatMap((key) => neededJobs.get(key) ?? []);
     const place = {
-      source,
-      marks,
-      withdrawn,
-      workflow,
-      hasPulls,
-      needs: own,
+      ...{ source, marks, withdrawn, workflow, hasPulls, pushes, jobsLeaving },
+      needs: (needs.get(pair.key) ?? []).flatMap((key) => neededJobs.get(key) ?? []),
       hasMoreNeeds: extended.has(pair.key),
-      jobsLeaving,
       env: pairsOf(find(root, "env")).map(({ key }) => key),
       shell: shell && tokenText(shell, source),
+      folder: folder ? tokenText(folder, source) : "",
     };
-    jobs.say(source.commentAbove(pair.line)).set(pair.key, translateJob(pair, place), `jobs.${pair.key}`);
+    jobs.say(...source.commentsOn(pair.line)).set(pair.key, translateJob(pair, place), `jobs.${pair.key}`);
   }
-  return { file: file.set("jobs", jobs), marks };
+  part("jobs").set("jobs", jobs);
+  const file = new OutMap();
+  for (const { key, line } of pairsOf(root)) file.say(...source.commentsOn(line)).items.push(...part(key).items);
+  return { file: file.say(...source.lastComments), marks };
 };

@@ -82,7 +82,13 @@ const TABLE: Row[] = [
     ["supersede: none", "the group all"],
     ["concurrency"],
   ],
-  ["permissions", atTop("on: push\npermissions: { contents: read }"), ["# import: `permissions`"], ["permissions"]],
+  [
+    "permissions of a token that no build gets",
+    atTop("on: push\npermissions: { contents: read }"),
+    ["on:\n"],
+    [],
+    "permissions",
+  ],
   [
     "variables",
     atTop("on: push\nenv: { A: '${{ github.sha }}', B: 3.10 }"),
@@ -108,11 +114,11 @@ const TABLE: Row[] = [
     ["label"],
   ],
   ["own runners", inJob("runs-on: [self-hosted, linux, gpu]"), ["labels: [gpu]"], ["label"]],
-  ["Windows", inJob("runs-on: windows-latest"), ["if: false"], ["windows"]],
+  ["Windows", inJob("runs-on: windows-latest"), ["checkout: false", "exit 1"], ["windows"], "make\n        "],
   [
     "Windows for all combinations",
     inJob("runs-on: ${{ matrix.os }}\nstrategy: { matrix: { os: [windows-2022, windows-latest] } }"),
-    ["if: false"],
+    ["exit 1"],
     ["windows"],
   ],
   [
@@ -153,10 +159,22 @@ const TABLE: Row[] = [
   [
     "services",
     inJob("runs-on: ubuntu-latest\nservices: { db: { image: postgres } }"),
-    ["`services`", "image: postgres"],
+    ["`services`", "image: postgres", "    if: false\n"],
     ["services"],
   ],
-  ["a container", inJob("runs-on: ubuntu-latest\ncontainer: node:24"), ["`container`"], ["container"]],
+  [
+    "a container of a job with a condition",
+    inJob("runs-on: ubuntu-latest\ncontainer: node:24\nif: always() || github.ref_type == 'tag'"),
+    ["`container`", "if: false && (always() || build.tag != null)"],
+    ["container"],
+  ],
+  [
+    "no container, and no service",
+    inJob("runs-on: ubuntu-latest\ncontainer: ''\nservices: {}"),
+    ["run: make"],
+    [],
+    "if:",
+  ],
   [
     "a matrix, which fails fast there",
     inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { n: [22, 24] }, max-parallel: 1 }"),
@@ -171,10 +189,15 @@ const TABLE: Row[] = [
   [
     "a matrix that is computed",
     inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { n: '${{ fromJSON(vars.N) }}' } }"),
-    ["if: false", "exit 1"],
+    ["exit 1"],
     ["matrix"],
   ],
-  ["a called workflow", jobs("a:\n  uses: ./.github/workflows/b.yml"), ["if: false"], ["reusable"]],
+  [
+    "a called workflow, which fails where it would run",
+    jobs("a:\n  uses: ./.github/workflows/b.yml\n  if: github.ref_type == 'tag'"),
+    ["if: build.tag != null\n    checkout: false", "exit 1"],
+    ["reusable"],
+  ],
 
   ["no checkout", steps("- run: date"), ["checkout: false"]],
   ["a checkout", steps("- uses: actions/checkout@v4"), ["steps:\n      - run: make\n"], [], "checkout"],
@@ -203,9 +226,8 @@ const TABLE: Row[] = [
   [
     "a shell that is not here",
     steps("- run: a\n  shell: perl {0}"),
-    ["`shell: perl {0}`"],
+    ["`shell: perl {0}`", "- name: Not taken over\n        run: |-\n          echo '", "exit 1\n      - run: make"],
     ["shell"],
-    "run: a\n      - ",
   ],
   [
     "what a step tells others",
@@ -251,24 +273,44 @@ const TABLE: Row[] = [
   [
     "an action",
     steps("- uses: a/b@v1\n  with: { c: d }"),
-    ["# import: a/b: ", "#    - uses: a/b@v1", "#      with: { c: d }"],
+    ["# import: a/b: ", "#    - uses: a/b@v1", "#      with: { c: d }", "- name: a/b\n", "exit 1\n      - run: make"],
     ["action"],
+  ],
+  [
+    "an action under a condition, and one that may fail",
+    steps("- uses: a/b@v1\n  if: github.ref_type == 'tag'\n- uses: a/c@v1\n  continue-on-error: true"),
+    ["- name: a/b\n        if: build.tag != null\n        run:"],
+    ["action", "action"],
+    "name: a/c",
+  ],
+  [
+    "an action under a condition that cannot be said",
+    steps("- uses: a/b@v1\n  if: github.actor == 'me'"),
+    ["- name: a/b\n        run:"],
+    ["action"],
+  ],
+  [
+    "an action that no later step can need",
+    steps("- uses: codecov/codecov-action@v4"),
+    ["steps:\n      # import"],
+    ["action"],
+    "exit 1",
   ],
   ["an action of the repository", steps("- uses: ./.github/actions/x"), ["`include`"], ["template"]],
   ["a script with the token", steps("- uses: actions/github-script@v7"), ["actions/github-script"], ["action-script"]],
   [
     "an artifact",
     steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: dist }"),
-    ["artifacts:\n      - name: artifact\n        path: dist\n        if-none: warn\n"],
+    ['artifacts:\n      - name: artifact\n        path: [dist, "!dist/**/.**"]\n        if-none: warn\n'],
   ],
   [
     "an artifact of several paths, after a failure",
     steps(
       "- run: make\n- uses: actions/upload-artifact@v4\n  if: ${{ !cancelled() }}\n  with:\n    name: shots\n    path: |\n      ./out/*.png\n      ${{ github.workspace }}/log\n      !out/x.png\n    retention-days: 3\n    if-no-files-found: error",
     ),
-    ['name: shots\n        path: [out/*.png, log, "!out/x.png"]\n        keep-days: 3\n        when: always\n'],
-    [],
-    "if-none",
+    ["actions/upload-artifact with paths of several folders with exclusions"],
+    ["artifact"],
+    "artifacts:\n",
   ],
   [
     "an artifact whose name is computed",
@@ -322,8 +364,40 @@ jobs:
     steps(
       "- uses: actions/cache/restore@v4\n  with: { path: x, key: y }\n- run: make\n- uses: actions/cache/save@v4\n  with: { path: x, key: y }",
     ),
-    ["path: x\n        key: y\n        save: never\n", "# import: actions/cache/save: write its equal"],
+    ["path: x\n        key: y\n    steps"],
+    [],
+    "save:",
+  ],
+  [
+    "a cache that is saved by the key of the step that restored it, also after a failure",
+    steps(
+      "- uses: actions/cache/restore@v4\n  id: c\n  with: { path: x, key: y }\n- run: make\n- uses: actions/cache/save@v4\n  if: always()\n  with: { path: x, key: '${{ steps.c.outputs.cache-primary-key }}' }",
+    ),
+    ["path: x\n        key: y\n        save: always\n"],
+  ],
+  [
+    "a cache that hands files to another job",
+    steps("- run: make\n- uses: actions/cache/save@v4\n  with: { path: x, key: y }"),
+    ["# import: actions/cache/save with a key that this job has not restored: what a step needs of another job"],
+    ["cache-handed-over"],
+    "exit 1",
+  ],
+  [
+    "a cache without which the job fails",
+    steps("- uses: actions/cache/restore@v4\n  with: { path: x, key: y, fail-on-cache-miss: true }\n- run: ./deploy"),
+    [
+      "- name: actions/cache/restore\n        run: |-\n          echo 'what a step needs of another job",
+      "exit 1\n      - run: ./deploy",
+    ],
+    ["cache-handed-over"],
+    "cache:\n",
+  ],
+  [
+    "a cache that is only looked for",
+    steps("- uses: actions/cache@v4\n  with: { path: x, key: y, lookup-only: true }"),
+    ["`lookup-only: true`"],
     ["cache"],
+    "cache:\n",
   ],
   [
     "a cache, of which no step hears whether it was found",
@@ -340,9 +414,10 @@ jobs:
   ],
   [
     "a job of nothing that runs",
-    jobs("a:\n  runs-on: ubuntu-latest\n  steps:\n    - uses: a/b@v1"),
-    ["if: false", "exit 1"],
+    jobs("a:\n  runs-on: ubuntu-latest\n  steps:\n    - uses: codecov/codecov-action@v4"),
+    ["name: Not taken over", "exit 1"],
     ["action", "empty"],
+    "if: false",
   ],
   [
     "what a job tells others",
@@ -449,9 +524,12 @@ describe("a workflow with chance mistakes", () => {
 });
 
 describe("a kind of mark", () => {
-  it.each(Object.entries(MARKS))("%s is in the documentation with its reason", (kind, reason) => {
-    expect(readFileSync(join(ROOT, "docs/import.md"), "utf8")).toContain(`| ${kind} | ${reason} |`);
-  });
+  it.each(Object.entries(MARKS))(
+    "%s is in the documentation with its reason and minutes",
+    (kind, { reason, minutes }) => {
+      expect(readFileSync(join(ROOT, "docs/import.md"), "utf8")).toContain(`| ${kind} | ${minutes} | ${reason} |`);
+    },
+  );
 });
 
 describe("set-up actions", () => {

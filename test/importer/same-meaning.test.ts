@@ -32,7 +32,16 @@ interface Situation {
 
 const COMMIT = "0123456789abcdef0123456789abcdef01234567";
 const REPOSITORY = { repository: "acme/shop", repository_owner: "acme", sha: COMMIT, workflow: "CI", job: "test" };
-const BUILD = { id: "b1", number: 7, commit: COMMIT, attempt: 1, trigger: "api", message: "Fix it", base: null };
+const BUILD = {
+  id: "b1",
+  number: 7,
+  commit: COMMIT,
+  attempt: 1,
+  trigger: "api",
+  message: "Fix it",
+  base: null,
+  trusted: true,
+};
 const NONE = { tag: null, pull: null, schedule: null };
 
 const pushed = (branch: string): Situation => ({
@@ -43,6 +52,7 @@ const pushed = (branch: string): Situation => ({
   },
   build: { ...BUILD, ...NONE, event: "push", branch, ref: `refs/heads/${branch}` },
 });
+const OWN_PULL = "a pull request of a branch that is called like a wanted one";
 const SITUATIONS: Situation[] = [
   pushed("main"),
   pushed("feature/x"),
@@ -55,7 +65,7 @@ const SITUATIONS: Situation[] = [
     build: { ...BUILD, ...NONE, event: "tag", branch: "v1.2", ref: "refs/tags/v1.2", tag: "v1.2" },
   },
   {
-    name: "a pull request of a branch that is called like a wanted one",
+    name: OWN_PULL,
     github: {
       ...{
         ...REPOSITORY,
@@ -69,14 +79,39 @@ const SITUATIONS: Situation[] = [
         number: 5,
         pull_request: {
           number: 5,
-          head: { ref: "main", sha: COMMIT, repo: { full_name: "acme/shop", fork: false } },
-          base: { ref: "next" },
+          head: { ref: "main", sha: COMMIT, repo: { full_name: "acme/shop", fork: false, owner: { login: "acme" } } },
+          base: { ref: "next", repo: { full_name: "acme/shop" } },
         },
       },
     },
     build: {
       ...{ ...BUILD, ...NONE, event: "pull", branch: "main", ref: "refs/heads/main" },
       pull: { number: 5, base: "next", branch: "main" },
+    },
+  },
+  {
+    name: "a pull request of a fork",
+    github: {
+      ...{
+        ...REPOSITORY,
+        event_name: "pull_request",
+        ref: "refs/pull/6/merge",
+        ref_name: "6/merge",
+        ref_type: "branch",
+      },
+      ...{ head_ref: "main", base_ref: "main" },
+      event: {
+        number: 6,
+        pull_request: {
+          number: 6,
+          head: { ref: "main", sha: COMMIT, repo: { full_name: "guest/shop", fork: true, owner: { login: "guest" } } },
+          base: { ref: "main", repo: { full_name: "acme/shop" } },
+        },
+      },
+    },
+    build: {
+      ...{ ...BUILD, ...NONE, event: "pull", branch: "main", ref: "refs/heads/main", trusted: false },
+      pull: { number: 6, base: "main", branch: "main" },
     },
   },
   {
@@ -110,7 +145,16 @@ interface Rest {
 }
 
 const NAMES: Names = {
-  ...{ workflow: "CI", job: "test", hasPulls: true, hasMoreNeeds: false, wrongEnv: [], isStrict: true },
+  ...{
+    workflow: "CI",
+    job: "test",
+    hasPulls: true,
+    pushes: "none",
+    hasMoreNeeds: false,
+    wrongEnv: [],
+    isStrict: true,
+    folder: "",
+  },
   matrix: [
     { name: "n", values: [0, 3.1, 18, 20] },
     { name: "os", values: ["ubuntu-latest", "macos-latest"] },
@@ -220,6 +264,11 @@ const difference = (
   return textHere === value.coerceString() ? null : `${text} is ${value.coerceString()}, ${made.text} is ${textHere}`;
 };
 
+const REST: Rest = {
+  ...{ status: "success", os: "linux", results: ["success", "success"], env: "" },
+  matrix: { n: 18, os: "ubuntu-latest", flag: true },
+};
+
 const rests = fc.record<Rest>({
   status: fc.constantFrom("success", "failure", "cancelled"),
   os: fc.constantFrom("linux", "macos"),
@@ -269,6 +318,15 @@ const WRITTEN = [
   "github.repository == 'ACME/shop' && github.head_ref == 'main'",
   "github.head_ref || github.ref_name",
   "github.event.pull_request.head.repo.full_name == github.repository",
+  "github.event.pull_request.head.repo.full_name != github.repository",
+  "'acme/shop' == github.event.pull_request.head.repo.full_name",
+  "github.event.pull_request.head.repo.full_name == github.event.pull_request.base.repo.full_name",
+  "github.event.pull_request.base.repo.full_name != github.event.pull_request.head.repo.full_name",
+  "github.event.pull_request.head.repo.owner.login == github.repository_owner",
+  "github.event_name == 'push' || github.event.pull_request.head.repo.full_name != github.repository",
+  "github.event_name != 'pull_request' || github.event.pull_request.head.repo.fork == false",
+  "github.event.pull_request.head.repo.fork",
+  "github.event.pull_request.head.repo.fork == true",
   "github.event.pull_request.head.repo.fork == false",
   "!github.event.pull_request.head.repo.fork",
   "github.event.pull_request.number || github.ref",
@@ -375,7 +433,30 @@ describe("an expression and its translation", () => {
     );
   });
 
+  // There the push of such a branch is built too, and the condition leaves one of the two out; here there is one build.
   it.each([
+    "github.event_name == 'push' || github.event.pull_request.head.repo.full_name != github.repository",
+    "github.event.pull_request.head.repo.full_name != github.repository || github.event_name == 'push'",
+    "(github.event_name != 'pull_request') || (github.event.pull_request.head.repo.full_name != 'acme/shop')",
+    "github.event_name == 'push' || !(github.event.pull_request.head.repo.full_name == github.repository)",
+    "github.event_name != 'pull_request' || github.event.pull_request.head.repo.fork",
+    "!(github.event_name == 'pull_request' && github.event.pull_request.head.repo.full_name == github.repository)",
+  ])("holds once for each commit: %s", (text) => {
+    const isTrue = (pushes: Names["pushes"], situation: Situation) => {
+      const condition = parseExpression(translateCondition(text, { ...NAMES, pushes }));
+      return evaluateCondition(condition, scopeHere(situation, { ...REST, status: "success" }));
+    };
+    const builds = SITUATIONS.filter(({ build }) => build.event === "push" || build.event === "pull");
+    expect(builds.map((one) => isTrue("all", one))).toEqual(builds.map(() => true));
+    // Where pushes are not built, the pull request of the repository itself is left out there too.
+    expect(builds.filter((one) => !isTrue("none", one)).map(({ name }) => name)).toEqual([OWN_PULL]);
+    expect(() => isTrue("some", builds[0]!)).toThrow(NoEqual);
+  });
+
+  it.each([
+    ["github.event.pull_request.head.repo.full_name == github.repository", "build.event == 'pull'"],
+    ["github.event.pull_request.head.repo.full_name != github.repository", "build.event != 'pull'"],
+    ["!github.event.pull_request.head.repo.fork", "!false"],
     ["github.ref == 'refs/heads/main'", "build.ref == 'refs/heads/main'"],
     ["github.event_name == 'push'", "build.event == 'push'"],
     ["needs.build.result == 'skipped'", "needs.build.result == 'skipped'"],

@@ -197,6 +197,9 @@ const deepenTo = async (remote: Remote, commitSha: string, head: string): Promis
   }
 };
 
+/** Who asks for the whole history compares with other branches in it: `origin/main` of a pull request. */
+const ALL_BRANCHES = "+refs/heads/*:refs/remotes/origin/*";
+
 /** Writes the commit's files into the workspace. Git does not run again in this build after it. */
 export const checkOut = async (
   source: CheckoutSource,
@@ -209,7 +212,8 @@ export const checkOut = async (
   const remote = { ...plain, gitContext: { ...plain.gitContext, settings: AS_COMMITTED } };
   if (depth !== 1 || fetchTags) {
     const range = [`--depth=${depth || INFINITE_DEPTH}`, fetchTags ? "--tags" : "--no-tags"];
-    ensureSuccess(await fetchRefspecs(remote, range, refspecs), "git fetch", remote);
+    const wanted = depth === 0 ? [...refspecs, ALL_BRANCHES] : refspecs;
+    ensureSuccess(await fetchRefspecs(remote, range, wanted), "git fetch", remote);
   }
   const args = ["checkout", "--quiet", "--force", "--detach", commitSha];
   ensureSuccess(await git(remote.gitContext, args), "git checkout");

@@ -107,7 +107,7 @@ describe("import", () => {
     const { code, stdout } = await run(folderWith(hostile), "ci.yml");
     expect(code).toBe(0);
     expect(stdout).not.toMatch(/[\u001B\u0085\u2028]/);
-    expect(parseFile(stdout).value?.plan.jobs?.[0]?.job.steps).toHaveLength(1);
+    expect(parseFile(stdout).value?.plan.jobs?.[0]?.job.steps).toHaveLength(2);
   });
 });
 
