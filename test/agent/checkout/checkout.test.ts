@@ -98,6 +98,22 @@ describe("checking out", () => {
     expect(tags.stdout.toString()).toMatch(/^v1-1-g/);
   });
 
+  it("fetches the other branches with the whole history, and only with that", async () => {
+    const repository = testRepository({ "a.txt": "one" });
+    repository.git("checkout", "--quiet", "-b", "feature");
+    repository.commit({ "b.txt": "two" });
+    repository.git("checkout", "--quiet", "main");
+    repository.commit({ "c.txt": "three" });
+    const source = sourceOf(repository.cloneUrl, { branch: "feature" });
+    const changedSince = async (depth: number) => {
+      const at = await makeCheckoutContext();
+      const fetched = await fetchSource(source, at);
+      await checkOut(source, fetched, at, { ...PLAIN, depth });
+      return (await git(fetched.gitContext, ["diff", "--name-only", "origin/main...HEAD"])).stdout.toString();
+    };
+    expect([await changedSince(0), await changedSince(5)]).toEqual(["b.txt\n", ""]);
+  });
+
   it("runs no hook, no filter of the repository's own and no template", async () => {
     const repository = testRepository({ ".gitattributes": "* filter=evil\n", "a.txt": "one" });
     const hooks = join(repository.folder, ".git/hooks");
