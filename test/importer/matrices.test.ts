@@ -4,36 +4,9 @@ import { stringify } from "yaml";
 import { isEqual, textOfValue } from "../../src/importer/names.ts";
 import { parseFile } from "../../src/pipeline/parse/parse.ts";
 import { deliveredImporter, translate } from "./support/importer.ts";
+import { type Combination, combinationsThere, type Value, type WrittenMatrix } from "./support/matrix-there.ts";
 
 const importer = await deliveredImporter();
-
-type Value = string | number | boolean;
-type Combination = Record<string, Value>;
-interface Written {
-  axes: Record<string, Value[]>;
-  include: Combination[];
-  exclude: Combination[];
-}
-
-/** The combinations by GitHub's rule, whose values have kinds and are compared by `same`. */
-const combinationsThere = ({ axes, include, exclude }: Written, same = isEqual): Combination[] => {
-  const fits = (one: Combination, filter: [string, Value][]) =>
-    filter.every(([key, value]) => key in one && same(one[key]!, value));
-  let all: Combination[] = [{}];
-  for (const [name, values] of Object.entries(axes))
-    all = all.flatMap((one) => values.map((value) => ({ ...one, [name]: value })));
-  const kept = all.filter((one) => !exclude.some((item) => fits(one, Object.entries(item))));
-  const extended = kept.map((one) => ({ ...one }));
-  const appended: Combination[] = [];
-  for (const item of include) {
-    const filter = Object.entries(item).filter(([key]) => key in axes);
-    const found = [...kept.keys()].filter((index) => fits(kept[index]!, filter));
-    for (const index of found)
-      for (const [key, value] of Object.entries(item)) if (!(key in axes)) extended[index]![key] = value;
-    if (found.length === 0) appended.push(item);
-  }
-  return [...extended, ...appended];
-};
 
 const asTexts = (all: Combination[]) =>
   all.map((one) =>
@@ -42,7 +15,7 @@ const asTexts = (all: Combination[]) =>
     ),
   );
 
-const workflow = ({ axes, include, exclude }: Written): string =>
+const workflow = ({ axes, include, exclude }: WrittenMatrix): string =>
   stringify({
     on: "push",
     jobs: {
@@ -57,7 +30,7 @@ const workflow = ({ axes, include, exclude }: Written): string =>
   });
 
 /** The combinations that the translation has. */
-const combinationsHere = async (written: Written) => {
+const combinationsHere = async (written: WrittenMatrix) => {
   const { text } = await translate(importer, workflow(written));
   return parseFile(text).value?.plan.jobs?.[0]?.matrix?.combinations;
 };
@@ -68,7 +41,7 @@ const items = fc.array(fc.dictionary(fc.constantFrom("x", "y", "z"), values, { m
 });
 /** Values that GitHub takes for each other would be several combinations that nothing tells apart. */
 const axis = fc.uniqueArray(values, { minLength: 1, maxLength: 3, comparator: (a, b) => isEqual(a, b) });
-const matrices = fc.record<Written>({ axes: fc.record({ x: axis, y: axis }), include: items, exclude: items });
+const matrices = fc.record<WrittenMatrix>({ axes: fc.record({ x: axis, y: axis }), include: items, exclude: items });
 
 describe("a matrix and its translation", () => {
   it("have the same combinations in the same order, whatever kinds their values have", async () => {
@@ -85,7 +58,7 @@ describe("a matrix and its translation", () => {
   });
 
   it("would be seen to differ if values were compared exactly", () => {
-    const written = { axes: { x: ["a", 12] }, include: [], exclude: [{ x: "A" }, { x: "12" }] } satisfies Written;
+    const written = { axes: { x: ["a", 12] }, include: [], exclude: [{ x: "A" }, { x: "12" }] } satisfies WrittenMatrix;
     expect(combinationsThere(written, (a, b) => a === b)).not.toEqual(combinationsThere(written));
   });
 

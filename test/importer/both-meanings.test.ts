@@ -1,0 +1,94 @@
+import { writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { runAgentCli } from "../agent/support/agent-cli.ts";
+import { testRepository } from "../agent/support/repository.ts";
+import { BATCHES, type Construct } from "./support/constructs.ts";
+import { runThere, type Transcript } from "./support/github-model.ts";
+import { deliveredImporter, translate } from "./support/importer.ts";
+
+/*
+ * Each construct is run twice: the workflow by a model of GitHub, and its translation by the agent. All constructs of a
+ * batch are jobs of one workflow, which is translated and run as a whole.
+ */
+
+const importer = await deliveredImporter();
+
+const RESULTS = { succeeded: "success", failed: "failure", skipped: "skipped", dropped: "skipped" } as const;
+
+/** What `agent run` printed, as a transcript. */
+const readRun = (stdout: string): Transcript => {
+  const transcript: Transcript = { results: {}, lines: {} };
+  let lines: string[] = [];
+  for (const line of stdout.split("\n")) {
+    const [, job] = /^Job (.+)$/.exec(line) ?? [];
+    const [, key, status] = /^(\w[\w-]*(?: \([^)]*\))?) (succeeded|failed|skipped|dropped)(?:: .*)?$/.exec(line) ?? [];
+    if (job !== undefined) {
+      lines = [];
+      transcript.lines[job] = lines;
+    } else if (key !== undefined) transcript.results[key] = RESULTS[status as keyof typeof RESULTS];
+    else if (line.startsWith("> ")) lines.push(line);
+  }
+  return transcript;
+};
+
+/** What a construct's jobs did. */
+const ofConstruct = ({ results, lines }: Transcript, { jobs }: Construct): Transcript => {
+  const keys = Object.keys(parse(jobs) as object);
+  const isOwn = ([key]: [string, unknown]) => keys.includes(key.replace(/ \(.*\)$/, ""));
+  return {
+    results: Object.fromEntries(Object.entries(results).filter(isOwn)) as Transcript["results"],
+    lines: Object.fromEntries(Object.entries(lines).filter(isOwn)) as Transcript["lines"],
+  };
+};
+
+const isPartOf = (part: string[], whole: string[]): boolean => {
+  let at = 0;
+  return part.every((line) => {
+    at = whole.indexOf(line, at) + 1;
+    return at > 0;
+  });
+};
+
+const runHere = async (text: string, folder: string): Promise<Transcript> => {
+  writeFileSync(join(folder, ".millrace.yml"), text);
+  const { stdout } = await runAgentCli(["run", ".millrace.yml", "--grace", "1"], { cwd: folder }).ended;
+  return readRun(stdout);
+};
+
+describe.each(BATCHES)("a workflow and its translation: $name", ({ top, constructs }) => {
+  it("do the same, and less where that cannot be said", async () => {
+    const jobs = Object.values(constructs).map(({ jobs }) => jobs.replaceAll(/^(?=.)/gm, "  "));
+    const workflow = `${top}\njobs:\n${jobs.join("\n")}\n`;
+    const { folder, git } = testRepository({ file: "kept\n", "package.json": "{}" });
+    const github = {
+      sha: git("rev-parse", "HEAD"),
+      ref: "refs/heads/main",
+      ref_name: "main",
+      repository: basename(folder),
+    };
+    const { text } = await translate(importer, workflow);
+    const [there, here] = [runThere(workflow, folder, github), await runHere(text, folder)];
+    for (const [name, construct] of Object.entries(constructs)) {
+      const [expected, made] = [ofConstruct(there, construct), ofConstruct(here, construct)];
+      if (!construct.left) expect({ name, ...made }).toEqual({ name, ...expected });
+      else {
+        const lines = Object.fromEntries(Object.keys(construct.left).map((key) => [key, made.lines[key] ?? []]));
+        expect({ name, lines }).toEqual({ name, lines: construct.left });
+        for (const [key, own] of Object.entries(lines)) expect(isPartOf(own, expected.lines[key] ?? [])).toBe(true);
+      }
+    }
+  });
+});
+
+describe("the model", () => {
+  it("would see a translation that does more, or something else", () => {
+    const workflow =
+      "on: push\njobs: { a: { runs-on: x, steps: [{ run: 'false | echo \"> on\"' }, { run: 'exit 1' }, { run: 'echo \"> no\"' }] } }";
+    const { folder } = testRepository({});
+    const { results, lines } = runThere(workflow, folder, {});
+    expect({ results, lines }).toEqual({ results: { a: "failure" }, lines: { a: ["> on"] } });
+    expect(isPartOf(["> on", "> no"], lines.a!)).toBe(false);
+  });
+});

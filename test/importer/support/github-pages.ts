@@ -1,0 +1,14 @@
+const DOCS = "https://docs.github.com/en/actions/reference/workflows-and-actions";
+
+/** The pages that say what GitHub and its own actions do. */
+export const PAGES = {
+  syntax: `${DOCS}/workflow-syntax`,
+  expressions: `${DOCS}/expressions`,
+  contexts: `${DOCS}/contexts`,
+  variables: `${DOCS}/variables`,
+  commands: `${DOCS}/workflow-commands`,
+  checkout: "https://github.com/actions/checkout#readme",
+  upload: "https://github.com/actions/upload-artifact#readme",
+  download: "https://github.com/actions/download-artifact#readme",
+  cache: "https://github.com/actions/cache/tree/main/restore#readme",
+} as const;
