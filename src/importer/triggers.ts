@@ -1,6 +1,7 @@
 import { isMapping } from "@actions/workflow-parser";
 import { firstPatternProblem, patternProblem } from "../domain/patterns.ts";
 import { readCron } from "../domain/schedule.ts";
+import { findSpans } from "../pipeline/expression/interpolation.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Pushes } from "./names.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
@@ -45,6 +46,11 @@ const readPatterns = (token: WorkflowToken, isIgnored: boolean, kind: "ref" | "p
   if (patterns.length > 100 || firstPatternProblem(patterns[0] ?? "")) throw new NoEqual("these patterns", "pattern");
   return patterns;
 };
+
+/** Patterns that take away from nothing: `tags: '!**'`, which is said so that no tag is built. */
+const isNone = (token: WorkflowToken | undefined, source: Source): boolean =>
+  token !== undefined && itemsOf(token).every((one) => tokenText(one, source).startsWith("!"));
+const NONE: string[] = [];
 
 const either = (event: WorkflowToken, key: string, kind: "ref" | "path", source: Source): string[] | undefined => {
   const [included, ignored] = [find(event, key), find(event, `${key}-ignore`)];
@@ -93,10 +99,10 @@ class TriggerWriter {
   #push(value: WorkflowToken): void {
     const source = this.#source;
     const branches = either(value, "branches", "ref", source);
-    const tags = either(value, "tags", "ref", source);
+    const tags = isNone(find(value, "tags"), source) ? NONE : either(value, "tags", "ref", source);
     const paths = either(value, "paths", "path", source);
     if (branches || !tags) this.on.set("push", conditions({ branches, paths }), "on.push");
-    if (tags || !branches) this.on.set("tag", conditions({ names: tags }), "on.push");
+    if (tags !== NONE && (tags || !branches)) this.on.set("tag", conditions({ names: tags }), "on.push");
   }
 
   #pull({ value, line }: Pair): void {
@@ -140,6 +146,7 @@ const pushesOf = (pairs: Pair[], source: Source): Pushes => {
   if (!push) return "none";
   if (find(push, "branches-ignore")) return "some";
   const branches = find(push, "branches");
+  if (branches && itemsOf(branches).every((one) => tokenText(one, source) === "**")) return "all";
   if (branches) return itemsOf(branches).some((one) => /[*?[+]/.test(tokenText(one, source))) ? "some" : "none";
   return find(push, "tags") || find(push, "tags-ignore") ? "none" : "all";
 };
@@ -165,17 +172,26 @@ export const translateTriggers = (
 
 /* `concurrency` of a workflow, as `supersede`. */
 
-const NAME = String.raw`\$\{\{\s*github\.workflow\s*\}\}|[\w./-]+`;
-const groupPattern = (inner: string): RegExp =>
-  new RegExp(`^(?:(?:${NAME})-?)?\\$\\{\\{\\s*(?:${inner})\\s*\\}\\}(?:-(?:${NAME}))?$`);
+/** Expressions that are the same in all runs. */
+const FIXED = /^github\.(?:workflow|repository|repository_owner)$/i;
+/** What tells one pull request from another, and is nothing in any other run. */
+const OF_PULL = /^github\.(?:head_ref|event\.(?:number|pull_request\.(?:number|head\.(?:ref|label))))$/i;
 
-/** One group a ref: a pull request's is its own. */
-const BY_REF = groupPattern(String.raw`github\.ref|github\.ref_name|github\.head_ref\s*\|\|\s*github\.ref(?:_name)?`);
-/** One group a pull request, and one a run of all else. */
-const BY_PULL = groupPattern(
-  String.raw`github\.head_ref\s*\|\|\s*github\.run_id|github\.event\.pull_request\.number\s*\|\|\s*github\.(?:run_id|sha)`,
-);
-const BY_NUMBER = groupPattern(String.raw`github\.event\.pull_request\.number\s*\|\|\s*github\.ref(?:_name)?`);
+/** The names in a group whose expressions are `a || b`; null for one that has others. */
+const namesOfGroup = (group: string): string[] | null => {
+  const inner = findSpans(group).spans.map((span) => span.inner.trim());
+  const [own, ...others] = inner.filter((one) => !FIXED.test(one));
+  return own === undefined || others.length > 0 ? null : own.split("||").map((name) => name.trim());
+};
+
+/** What groups the runs of all else than pull requests, where each pull request is a group of its own. */
+const groupedBy = (group: string): "ref" | "run" | null => {
+  const names = namesOfGroup(group) ?? [];
+  const last = names.at(-1) ?? "";
+  if (!names.slice(0, -1).every((name) => OF_PULL.test(name))) return null;
+  if (/^github\.(?:ref|ref_name)$/i.test(last)) return "ref";
+  return names.length > 1 && /^github\.(?:run_id|run_number|sha)$/i.test(last) ? "run" : null;
+};
 
 interface Superseding {
   supersede: "all" | "none";
@@ -194,9 +210,10 @@ export const translateSuperseding = (
   const cancel = find(concurrency, "cancel-in-progress");
   const cancels = cancel ? tokenText(cancel, source).trim() : "false";
   const onlyPulls = events.names.every((name) => name === "pull_request" || name === "workflow_dispatch");
-  const isOfRef = BY_REF.test(group) || BY_NUMBER.test(group) || (onlyPulls && BY_PULL.test(group));
+  const by = groupedBy(group);
+  const isOfRef = by === "ref" || (onlyPulls && by === "run");
   if (cancels === "true" && isOfRef) return { supersede: "all" };
-  const isOfPulls = cancels === "true" && BY_PULL.test(group);
+  const isOfPulls = cancels === "true" && by === "run";
   const instead = isOfPulls ? " (`supersede: refs` ends older builds of every branch but the default one)" : "";
   const line = lineOf(concurrency);
   return {
