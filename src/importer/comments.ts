@@ -40,6 +40,9 @@ const beginnings = (root: Node_): Node[] => {
   ];
 };
 
+/** Behind an action stands the version of its commit, which says nothing where the action is gone. */
+const isOfAction = (line: string): boolean => /^\s*(?:-\s+)?uses:/.test(line);
+
 /** What begins with `#` outside of all scalars. */
 const commentsIn = (text: string, scalars: [from: number, to: number][], counter: LineCounter): Written[] => {
   let next = 0;
@@ -48,7 +51,9 @@ const commentsIn = (text: string, scalars: [from: number, to: number][], counter
     const scalar = scalars[next];
     if (scalar && scalar[0] <= index) return [];
     const { line, col } = counter.linePos(index);
-    const isAlone = text.slice(index - col + 1, index).trim() === "";
+    const before = text.slice(index - col + 1, index);
+    if (isOfAction(before)) return [];
+    const isAlone = before.trim() === "";
     return { line, text: comment.replace(/^# ?/, "").trimEnd(), isAlone };
   });
 };
@@ -86,6 +91,7 @@ export class CommentsByLine {
       const owner = next > lines.length ? END : starts.has(next) ? next : (sorted[at - 1] ?? sorted[at] ?? END);
       if (line < owner && !this.#firstLines.has(owner)) this.#firstLines.set(owner, line);
       const texts = this.#texts.get(owner) ?? [];
+      if (texts.length > 0 && isAlone && lines[line - 2]?.trim() === "") texts.push("");
       texts.push(words);
       this.#texts.set(owner, texts);
     }
