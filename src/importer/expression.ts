@@ -99,7 +99,11 @@ class Translator {
       const equality = translateEquality(path.join("."), text, this.#names) ?? this.#resultIs(path, text);
       if (equality !== undefined) return sign === "==" ? equality : this.#negated(equality);
     }
-    return `${this.#compared(left, right, sign)} ${sign} ${this.#compared(right, left, sign)}`;
+    const [first, second] = [this.#compared(left, right, sign), this.#compared(right, left, sign)];
+    // What no step ever says, such as that a cache was found.
+    if (first === "''" && !ORDER.has(sign) && /^'[^']*'$/.test(second))
+      return String((sign === "==") === (second === first));
+    return `${first} ${sign} ${second}`;
   }
 
   #negated(condition: string): string {

@@ -4,7 +4,7 @@ import { translateCondition } from "./expression.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { KeptFiles } from "./kept-files.ts";
 import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
-import type { Names, NeededJob, Pushes, StepFate } from "./names.ts";
+import type { Names, NeededJob, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { conditionText, find, isExpression, itemsOf, lineOf, type Pair, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
@@ -17,13 +17,9 @@ export interface WorkflowPlace {
   source: Source;
   marks: Marks;
   withdrawn: ReadonlyMap<string, string>;
-  workflow: string;
-  hasPulls: boolean;
-  pushes: Pushes;
-  env: string[];
+  /** What every job can name. */
+  names: Names;
   shell: string | undefined;
-  /** The folder of all steps, from the checkout downwards. */
-  folder: string;
   /** The jobs that each job needs, with what they have. */
   needs: NeededJob[];
   hasMoreNeeds: boolean;

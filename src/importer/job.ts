@@ -14,7 +14,7 @@ import type { Names } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { type Runner, translateRunner } from "./runs-on.ts";
 import { find, isEmpty, isExpression, type Pair, pairsOf, tokenText } from "./source.ts";
-import { translateEnv, translateName, writeIf, writeTimeout } from "./step.ts";
+import { translateEnv, translateName, withEnv, writeIf, writeTimeout } from "./step.ts";
 
 /* One job. */
 
@@ -48,9 +48,7 @@ class JobWriter {
     this.#pair = pair;
     this.#file = file;
     this.#unit = `jobs.${pair.key}`;
-    const { workflow, hasPulls, pushes, needs, hasMoreNeeds, env } = file;
-    const none = { steps: [], wrongEnv: [], isStrict: true, folder: file.folder };
-    this.#names = { workflow, job: pair.key, hasPulls, pushes, matrix: [], needs, hasMoreNeeds, env, ...none };
+    this.#names = { ...file.names, job: pair.key, needs: file.needs, hasMoreNeeds: file.hasMoreNeeds };
   }
 
   get #place(): JobPlace {
@@ -98,7 +96,7 @@ class JobWriter {
     if (concurrency) writeConcurrency(concurrency, this.#planned, this.#part("concurrency"));
     const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
     if (env) this.#part("env").set("env", env);
-    this.#names = { ...this.#names, env: [...this.#names.env, ...pairsOf(this.#find("env")).map(({ key }) => key)] };
+    this.#names = withEnv(this.#names, this.#find("env"), env, source);
     const shell = this.#defaults();
     new StepsWriter(this.#file, this.#unit, this.#names, (key) => this.#part(key)).write(this.#pair, shell);
     return this.#inOrder();
@@ -117,8 +115,10 @@ class JobWriter {
 
   #inOrder(): OutMap {
     const out = new OutMap();
-    for (const { key, line } of pairsOf(this.#pair.value))
-      out.say(...this.#file.source.commentsOn(line)).items.push(...(this.#parts.get(key)?.items ?? []));
+    for (const { key, line } of pairsOf(this.#pair.value)) {
+      const { items } = this.#part(key);
+      if (items.length > 0) out.say(...this.#file.source.commentsOn(line)).items.push(...items);
+    }
     return out;
   }
 

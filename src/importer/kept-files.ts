@@ -2,7 +2,7 @@ import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translateText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
-import type { Names } from "./names.ts";
+import { findName, type Names } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
 import { find, type Pair, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
@@ -147,6 +147,15 @@ const download: MakeEntry = (inputs, step, _, { jobsLeaving }) => {
 
 const HASHES = /\$\{\{\s*hashFiles\(([^()]*)\)\s*\}\}/g;
 
+/** The system, which is part of each key here. */
+const SYSTEM = /\$\{\{\s*runner\.(?:os|arch)\s*\}\}[-_]?/gi;
+
+/** A variable that nothing sets before the first step: a step may set it there before the key is read. */
+const variableIn = (text: string, { env }: Names): string | undefined =>
+  [...text.matchAll(/\benv\.([A-Za-z_]\w*)/g)]
+    .map(([, name = ""]) => name)
+    .find((name) => findName(env, name, (one) => one) === undefined);
+
 /** A key without its hashes of files, and these files: here they stand beside it. */
 const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   const files = [...text.matchAll(HASHES)].flatMap(([, list = ""]) =>
@@ -168,8 +177,13 @@ const cache: MakeEntry = (inputs, step, nth, { names }) => {
   needsIt(inputs);
   alwaysRuns(step, "cache");
   if (inputs.fixed("lookup-only") === "true") throw new NoEqual("`lookup-only: true`", "cache");
-  const { key, files } = keyWithoutFiles(inputs.take("key") ?? "");
-  const fallback = inputs.lines("restore-keys").map((line) => translateText(keyWithoutFiles(line).key, names));
+  const written = [inputs.take("key") ?? "", ...inputs.lines("restore-keys")];
+  const unknown = variableIn(written.join("\n"), names);
+  if (unknown !== undefined) throw new NoEqual(`\`env.${unknown}\` in its key, which a step may set`, "cache");
+  const shortened = written.map((text) => text.replaceAll(SYSTEM, ""));
+  const read = (shortened.includes("") ? written : shortened).map(keyWithoutFiles);
+  const [{ key, files } = { key: "", files: [] }, ...others] = read;
+  const fallback = others.map((one) => translateText(one.key, names));
   const paths = inputs.paths();
   for (const one of ["enableCrossOsArchive", "upload-chunk-size"]) inputs.fixed(one);
   inputs.end();

@@ -39,6 +39,8 @@ export interface Names {
   env: string[];
   /** Variables whose values are not yet those that GitHub would read here. */
   wrongEnv: string[];
+  /** Variables that could not be taken over: a script that names one would run with nothing in its place. */
+  lostEnv: string[];
   /** The folder of the steps, from the checkout downwards; undefined where it is computed. */
   folder: string | undefined;
   /** Where it is evaluated before any job has run, so that nothing of `needs` is known. */

@@ -119,7 +119,7 @@ const preludeFor = (script: string, shell: string, names: Names): string[] => {
 };
 
 const ASKS_FOR_BRANCH =
-  /\bgit\s+(?:branch\s+--show-current|(?:symbolic-ref|rev-parse)\s(?:[^\n|;&]*\s)?(?:HEAD|--abbrev-ref))/;
+  /\bgit\s+(?:branch\s+--show-current|symbolic-ref\s(?:[^\n|;&]*\s)?HEAD|rev-parse\s(?:[^\n|;&]*\s)?--abbrev-ref)/;
 
 /** There a branch is checked out where one is built; here no build has one. */
 const CHECK_OUT_BRANCH =
@@ -177,6 +177,48 @@ const isOneWord = (expression: string, names: Names): boolean => {
   return matrixKey?.values.every((value) => /^[\w.,:/@%+=-]+$/.test(String(value ?? ""))) ?? false;
 };
 
+/**
+ * Variables for expressions outside quotes, which are as many words as their values have. The shell splits a variable so;
+ * an expression in a script is one word here.
+ */
+class WordVariables {
+  readonly env: [string, string][] = [];
+  readonly #names = new Map<string, string>();
+  readonly #script: string;
+  readonly #context: Names;
+
+  constructor(script: string, context: Names) {
+    this.#script = script;
+    this.#context = context;
+  }
+
+  /** @throws {NoEqual} */
+  nameFor(expression: string): string {
+    const known = this.#names.get(expression);
+    if (known !== undefined) return known;
+    const name = this.#variableOf(expression) ?? this.#newName(expression);
+    this.#names.set(expression, name);
+    return name;
+  }
+
+  /** A variable that the file sets is there by its own name. */
+  #variableOf(expression: string): string | undefined {
+    const key = /^env\.([A-Za-z_]\w*)$/.exec(expression.trim())?.[1];
+    return key === undefined ? undefined : findName(this.#context.env, key, (one) => one);
+  }
+
+  #newName(expression: string): string {
+    const words = expression.toUpperCase().match(/[A-Z0-9_]+/g) ?? [];
+    const short = words.length > 4 || /^\d/.test(words[0] ?? "1") ? "WORDS" : words.join("_");
+    const isTaken = (name: string) => hasVariable(this.#context, name) || this.#script.includes(name);
+    let name = short;
+    for (let count = 2; isTaken(name) || this.env.some(([other]) => other === name); count++)
+      name = `${short}_${count}`;
+    this.env.push([name, `\${{ ${translateExpression(expression, this.#context)} }}`]);
+    return name;
+  }
+}
+
 const hasVariable = (names: Names, name: string): boolean => findName(names.env, name, (one) => one) !== undefined;
 
 const variablesIn = (script: string, names: Names): [string, string][] => {
@@ -192,20 +234,35 @@ const variablesIn = (script: string, names: Names): [string, string][] => {
   });
 };
 
+const reference = (name: string, after: string): string => (/^\w/.test(after) ? `\${${name}}` : `$${name}`);
+
+/** @throws {NoEqual} for a script that names a variable which could not be taken over */
+const refuseLost = (script: string, { lostEnv }: Names): void => {
+  const words = new Set(lostEnv.length > 0 ? script.split(/[^A-Za-z0-9_]+/) : []);
+  const lost = lostEnv.find((name) => words.has(name));
+  if (lost !== undefined) throw new NoEqual(`the variable ${lost}, which could not be taken over`);
+};
+
 /** @throws {NoEqual} */
 export const translateScript = (
   script: string,
   shell: "bash" | "sh" | "pwsh" | "python",
   names: Names,
 ): TranslatedScript => {
+  refuseLost(script, names);
   const text = rewriteCommands(script);
   const [idiom] = idiomsIn(text);
   if (idiom) throw new NoEqual(`a script (${idiom.advice})`, "script");
   const { expressions, problems } = replaceExpressions(text, shell);
   if (problems.length > 0) throw new NoEqual(`a script (${problems[0]!.message})`, "script");
   const live = new Set(expressions.map(({ offset }) => offset));
-  const words = expressions.flatMap(({ expression, isWord }) =>
-    isWord && !isWorkspace(expression) && !isOneWord(expression, names) ? [expression] : [],
+  const several = expressions.filter(
+    ({ expression, isWord }) => isWord && !isWorkspace(expression) && !isOneWord(expression, names),
+  );
+  const isShell = shell === "bash" || shell === "sh";
+  const variables = new WordVariables(text, names);
+  const split = new Map(
+    isShell ? several.map(({ offset, expression }) => [offset, variables.nameFor(expression)] as const) : [],
   );
   let translation = "";
   let end = 0;
@@ -214,10 +271,15 @@ export const translateScript = (
     // What stands in a comment of the script stays as it is, and is never evaluated.
     if (!live.has(span.innerStart)) translation += text.slice(span.start, span.end);
     else if (isWorkspace(span.inner)) translation += "${GITHUB_WORKSPACE}";
+    else if (split.has(span.innerStart)) translation += reference(split.get(span.innerStart)!, text.slice(span.end));
     else translation += `\${{ ${translateExpression(span.inner, names)} }}`;
     end = span.end;
   }
   translation += text.slice(end);
   const prelude = preludeFor(translation, shell, names).map((line) => `${line}\n`);
-  return { text: prelude.join("") + translation, env: variablesIn(translation, names), words };
+  return {
+    text: prelude.join("") + translation,
+    env: [...variables.env, ...variablesIn(translation, names)],
+    words: isShell ? [] : several.map(({ expression }) => expression),
+  };
 };

@@ -112,6 +112,29 @@ export const translateEnv = (
   return out;
 };
 
+/**
+ * The names with the variables of a place. One that could not be taken over is unknown in expressions, and what names it in
+ * a script does not run: `rm -r $FOLDER/*` would be another command. The host's token is what a step can do without.
+ */
+export const withEnv = (
+  names: Names,
+  token: WorkflowToken | undefined,
+  written: OutMap | undefined,
+  source: Source,
+): Names => {
+  const all = pairsOf(token);
+  const keys = all.map(({ key }) => key);
+  const lost = all.filter(({ key }) => !written?.has(key));
+  const isToken = ({ value }: Pair) => /\bgithub\.token\b|\bGITHUB_TOKEN\b/i.test(tokenText(value, source));
+  const needed = lost.filter((pair) => !isToken(pair)).map(({ key }) => key);
+  return {
+    ...names,
+    env: [...names.env, ...keys],
+    wrongEnv: [...names.wrongEnv.filter((key) => !keys.includes(key)), ...lost.map(({ key }) => key)],
+    lostEnv: [...names.lostEnv.filter((key) => !keys.includes(key)), ...needed],
+  };
+};
+
 const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-minutes continue-on-error".split(" "));
 
 /** The folder from the checkout downwards. */
@@ -136,9 +159,12 @@ const runStep = (
   const { source, marks } = place;
   const own = find(token, "env");
   const env = pairsOf(own).map(({ key }) => key);
+  const variables = translateEnv(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
   const ownFolder = find(token, "working-directory");
   const folder = ownFolder ? staticFolder(ownFolder, source) : place.names.folder;
-  const names = { ...place.names, env: [...place.names.env, ...env], folder };
+  const names = { ...withEnv(place.names, own, variables, source), folder };
+  const lost = names.lostEnv.find((key) => env.includes(key));
+  if (lost !== undefined) throw new NoEqual(`the variable ${lost}`);
   const shellToken = find(token, "shell");
   const shellText = shellToken ? tokenText(shellToken, source) : place.shell;
   const raw = tokenText(find(token, "run")!, source);
@@ -163,7 +189,6 @@ const runStep = (
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
   if (mayFail && tokenText(mayFail, source) === "true") out.set("continue-on-error", true);
-  const variables = translateEnv(own, place.names, place, `${unit}.env`, withdrawn) ?? new OutMap();
   for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
   if (variables.items.length > 0) out.set("env", variables);
   for (const one of new Set(script.words)) out.say(marks.add("words", `\${{ ${one} }}`, lineOf(find(token, "run")!)));
@@ -199,7 +224,8 @@ export const writeIf = (
   const line = lineOf(condition);
   try {
     if (refused !== undefined) throw new NoEqual(refused, "refused");
-    out.set("if", translateCondition(conditionText(condition, source), names), `${unit}.if`);
+    const translation = translateCondition(conditionText(condition, source), names);
+    if (translation !== "true") out.set("if", translation, `${unit}.if`);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
     const original = source.lines(condition, line);

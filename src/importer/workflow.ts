@@ -16,7 +16,7 @@ import {
   tokenText,
   type WorkflowToken,
 } from "./source.ts";
-import { readStep, translateEnv } from "./step.ts";
+import { readStep, translateEnv, withEnv } from "./step.ts";
 import { translateSuperseding, translateTriggers } from "./triggers.ts";
 
 /* Which jobs a job has to name in `needs`, so that `success()` and `failure()` look at the same jobs as there. */
@@ -111,7 +111,7 @@ export const translateFile = (
   const hasPulls = events.has("pull_request");
   const names: Names = {
     ...{ workflow, job: null, hasPulls, pushes, matrix: [], needs: [], hasMoreNeeds: false, steps: [] },
-    ...{ env: [], wrongEnv: [], isStrict: true, folder: "" },
+    ...{ env: [], wrongEnv: [], lostEnv: [], isStrict: true, folder: "" },
   };
   const env = translateEnv(find(root, "env"), names, { source, marks }, "env", withdrawn);
   if (env) part("env").set("env", env);
@@ -127,20 +127,25 @@ export const translateFile = (
     steps: itemsOf(find(value, "steps")).map((token) => readStep(token, source)),
   }));
   const jobsLeaving = findJobsLeaving(steps, source);
+  const namesInJobs = {
+    ...withEnv(names, find(root, "env"), env, source),
+    folder: folder ? tokenText(folder, source) : "",
+  };
   const jobs = new OutMap();
   for (const pair of pairs) {
     const place = {
-      ...{ source, marks, withdrawn, workflow, hasPulls, pushes, jobsLeaving },
+      ...{ source, marks, withdrawn, names: namesInJobs, jobsLeaving },
       needs: (needs.get(pair.key) ?? []).flatMap((key) => neededJobs.get(key) ?? []),
       hasMoreNeeds: extended.has(pair.key),
-      env: pairsOf(find(root, "env")).map(({ key }) => key),
       shell: shell && tokenText(shell, source),
-      folder: folder ? tokenText(folder, source) : "",
     };
     jobs.say(...source.commentsOn(pair.line)).set(pair.key, translateJob(pair, place), `jobs.${pair.key}`);
   }
   part("jobs").set("jobs", jobs);
   const file = new OutMap();
-  for (const { key, line } of pairsOf(root)) file.say(...source.commentsOn(line)).items.push(...part(key).items);
+  for (const { key, line } of pairsOf(root)) {
+    const { items } = part(key);
+    if (items.length > 0) file.say(...source.commentsOn(line)).items.push(...items);
+  }
   return { file: file.say(...source.lastComments), marks };
 };

@@ -37,6 +37,19 @@ const TABLE: Row[] = [
     [],
     "tag:",
   ],
+  [
+    "a push of branches and of no tag",
+    atTop("on: { push: { branches: ['**'], tags: ['!**'] } }"),
+    ['push:\n    branches: ["**"]'],
+    [],
+    "tag:",
+  ],
+  ["a push of nothing", atTop("on: { push: { tags: ['!**'] } }"), ["on:\n  {}\n"], [], "push:"],
+  [
+    "filters without a value",
+    atTop("on:\n  push:\n    branches:\n    paths: [src/**]\n  pull_request: { branches: , types: }"),
+    ["push:\n    paths: [src/**]\n  tag: true\n  pull: true\n"],
+  ],
   ["a push of tags only", atTop("on: { push: { tags: ['v*'] } }"), ["tag:\n    names: [v*]"], [], "push:"],
   [
     "paths are not looked at for tags",
@@ -76,6 +89,25 @@ const TABLE: Row[] = [
     atTop("on: push\nconcurrency: { group: 'ci-${{ github.ref }}', cancel-in-progress: true }"),
     ["supersede: all"],
   ],
+  ...[
+    "${{ github.head_ref || github.ref }}",
+    "${{ github.workflow }} ✨ ${{ github.event.pull_request.head.label || github.head_ref || github.ref }}",
+    "ci-${{ github.event.pull_request.number || github.ref_name }}-${{ github.repository }}",
+  ].map(
+    (group): Row => [
+      `concurrency of ${group}`,
+      atTop(`on: [push, pull_request]\nconcurrency: { group: "${group}", cancel-in-progress: true }`),
+      ["supersede: all"],
+    ],
+  ),
+  ...["${{ github.ref }}-${{ github.event_name }}", "${{ github.sha || github.ref }}", "${{ github.head_ref }}"].map(
+    (group): Row => [
+      `concurrency of ${group}`,
+      atTop(`on: [push, pull_request]\nconcurrency: { group: "${group}", cancel-in-progress: true }`),
+      ["supersede: none"],
+      ["concurrency"],
+    ],
+  ),
   [
     "concurrency of everything",
     atTop("on: push\nconcurrency: all"),
@@ -234,6 +266,38 @@ const TABLE: Row[] = [
     steps('- run: echo "a=b" >> "$GITHUB_OUTPUT"; echo x >> $GITHUB_PATH; cat a >> "${GITHUB_STEP_SUMMARY}"'),
     ['>> "$MILLRACE_OUTPUT"; echo x >> $MILLRACE_PATH; cat a >> "${MILLRACE_SUMMARY}"'],
   ],
+  [
+    "the branch that is checked out",
+    steps("- run: git branch --show-current"),
+    ['run: |-\n          [ -n "$MILLRACE_TAG$MILLRACE_PULL" ] || git symbolic-ref -q HEAD'],
+  ],
+  ["a commit's short name", steps("- run: git rev-parse --short HEAD"), ["run: git rev-parse --short HEAD"]],
+  [
+    "the branch that is checked out, for a program",
+    steps("- shell: python\n  run: os.system('git branch --show-current')"),
+    ["# import: a step with the branch"],
+    ["script"],
+  ],
+  [
+    "the folder of the checkout, for a program",
+    steps("- shell: python\n  run: os.environ['GITHUB_WORKSPACE']"),
+    ["# import"],
+    ["script"],
+  ],
+  ...[
+    "process.env.RUNNER_TEMP",
+    "printenv RUNNER_TEMP",
+    "docker run -e RUNNER_TEMP x",
+    'os.environ[\\"RUNNER_TEMP\\"]',
+  ].map(
+    (way): Row => [
+      `a variable that no agent sets, by ${way}`,
+      steps(`- run: |\n    ${way}`),
+      ["# import: a step"],
+      ["script"],
+    ],
+  ),
+  ["a variable that the script sets", steps("- run: RUNNER_TEMP=/x; ls $RUNNER_TEMP"), ["run: RUNNER_TEMP=/x; ls"]],
   ["a mask", steps('- run: echo "::add-mask::$X"'), ['echo "$X" >> "$MILLRACE_MASK"']],
   ["a mask in a program", steps("- run: printf '::add-mask::%s' \"$X\""), ["::add-mask::%s"]],
   ["a variable of the runner", steps("- run: echo $GITHUB_SHA"), ["env:\n          GITHUB_SHA: ${{ build.commit }}"]],
@@ -241,7 +305,12 @@ const TABLE: Row[] = [
   [
     "an expression in a script",
     steps('- run: echo "${{ github.sha }}" ${{ vars.FLAG }}'),
-    ['echo "${{ build.commit }}" ${{ vars.FLAG }}'],
+    ['VARS_FLAG: ${{ vars.FLAG }}\n        run: echo "${{ build.commit }}" $VARS_FLAG'],
+  ],
+  [
+    "an expression that is several words in a shell that has no such thing",
+    steps("- shell: pwsh\n  run: echo ${{ vars.FLAG }}"),
+    ["run: echo ${{ vars.FLAG }}"],
     ["words"],
   ],
   ["an expression in single quotes", steps("- run: echo '${{ github.sha }}'"), ["# import: a step"], ["script"]],
@@ -261,8 +330,21 @@ const TABLE: Row[] = [
   [
     "a variable beside it",
     steps("- run: ls\n  env: { A: b, C: '${{ env.A }}' }"),
-    ["A: b\n          # import: C with"],
+    ["# import: a step with the variable C: ", "exit 1\n      - run: make"],
     ["expression"],
+  ],
+  [
+    "a variable of the job that cannot be said, where a script names it",
+    inJob("runs-on: ubuntu-latest\nenv: { FOLDER: '${{ github.workspace }}/x' }").replace(
+      "run: make",
+      'run: ls\n      - run: rm -r "$FOLDER"/*\n      - if: env.FOLDER == 0\n        run: make',
+    ),
+    [
+      "# import: FOLDER with",
+      "- run: ls\n      # import: a step with the variable FOLDER, which",
+      "exit 1\n      # import: `if` with",
+    ],
+    ["expression", "expression", "expression"],
   ],
   [
     "the token of GitHub",
@@ -404,7 +486,7 @@ jobs:
     steps(
       "- uses: actions/cache@v4\n  id: c\n  with: { path: x, key: y }\n- run: npm ci\n  if: steps.c.outputs.cache-hit != 'true'",
     ),
-    ["- if: \"'' != 'true'\"\n        run: npm ci", "name: c\n        path: x\n        key: y\n"],
+    ["steps:\n      - run: npm ci", "name: c\n        path: x\n        key: y\n"],
   ],
   [
     "what an action has told",
@@ -455,6 +537,106 @@ describe("a construct of a workflow", () => {
 
   it("is checked by the project's own parser, which refuses what is wrong", () => {
     expect(mistakesIn("jobs: { a: { runs-on: x, steps: [{ run: make }] } }")).not.toEqual([]);
+  });
+
+  it("keeps its comments, empty lines and the order of its keys", async () => {
+    const workflow = `# Licence: free
+
+# what for
+name: CI # always
+
+on: push # of all
+permissions: {} # none
+env:
+  # first
+  A: 1
+
+  B: 2 # second
+jobs:
+  # the tests
+  test:
+    # three
+    strategy:
+      matrix:
+        n: [1, 2] # two
+    runs-on: ubuntu-latest
+    env: { C: c }
+
+    steps:
+      # the code
+      - uses: actions/checkout@0123456 # v4
+
+      # all
+      - run: |
+          # in the script
+          make # here
+        # why
+
+      - if: failure() # then
+        run: "echo '# no comment'"
+# the end
+`;
+    const { text, kinds } = await translate(importer, workflow);
+    expect(kinds).toEqual([]);
+    expect(text).toBe(`# Licence: free
+#
+# what for
+# always
+name: CI
+
+# of all
+on:
+  push: true
+  tag: true
+supersede: none
+env:
+  # first
+  A: "1"
+
+  # second
+  B: "2"
+jobs:
+  # the tests
+  test:
+    # three
+    # two
+    matrix:
+      n: ["1", "2"]
+    fail-fast: true
+    requires:
+      platform: linux
+    env:
+      C: c
+
+    steps:
+      # the code
+
+      # all
+      - run: |
+          # in the script
+          make # here
+      # why
+      # then
+      - if: failure()
+        run: echo '# no comment'
+
+# the end
+`);
+  });
+
+  it("has a sum of its marks at the end, with the lines and the minutes", async () => {
+    const { text } = await translate(
+      importer,
+      steps("- uses: a/b@v1\n- uses: a/c@v1\n- run: ls\n  timeout-minutes: 0.5"),
+    );
+    const lines = text.split("\n");
+    const printedAt = (word: string) => lines.findIndex((line) => line.includes(`# import: ${word}`)) + 1;
+    expect(lines.slice(-4)).toEqual([
+      "# 3 marks of the import, about 11 minutes of work:",
+      `#   action, 10 minutes: lines ${printedAt("a/b")}, ${printedAt("a/c")}`,
+      `#   timeout, 1 minute: line ${printedAt("`timeout-minutes")}`,
+      "",
+    ]);
   });
 
   it("becomes a mark where the parser refuses its translation", async () => {

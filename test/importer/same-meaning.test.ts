@@ -152,6 +152,7 @@ const NAMES: Names = {
     pushes: "none",
     hasMoreNeeds: false,
     wrongEnv: [],
+    lostEnv: [],
     isStrict: true,
     folder: "",
   },

@@ -133,6 +133,18 @@ const STEPS: Record<string, Construct> = {
       show("${{ format('{0}-{1}', 'a', 2) }} ${{ 3.10 }} ${{ true && 'yes' || 'no' }}"),
     ]),
   },
+  "an expression that is several words, or none": {
+    page: PAGES.expressions,
+    jobs: job(
+      "words",
+      [
+        `count() { ${show("$# $*")}; }\ncount \${{ env.FLAGS }} \${{ matrix.flags }}-x \${{ env.NONE }} "\${{ env.FLAGS }}"`,
+        `- env: { FLAGS: c }\nrun: ${show("[$FLAGS] ${{ env.FLAGS }} ${{ matrix.flags || env.NONE }}")}`,
+        'for one in ${{ matrix.flags }}; do echo "> $one"; done',
+      ],
+      ["env: { FLAGS: a b }", 'strategy: { matrix: { flags: ["-d -e", ""] } }'],
+    ),
+  },
   "an expression where a shell would not look": {
     page: PAGES.expressions,
     jobs: job("single", [show("before"), "echo '> ${{ github.ref_name }}'", show("after")]),
