@@ -342,7 +342,7 @@ const TABLE: Row[] = [
     [
       "# import: FOLDER with",
       "- run: ls\n      # import: a step with the variable FOLDER, which",
-      "exit 1\n      # import: `if` with",
+      "exit 1\n        # import: `if` with",
     ],
     ["expression", "expression", "expression"],
   ],
