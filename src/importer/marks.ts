@@ -72,7 +72,7 @@ export const MARKS = {
     minutes: 1,
   },
   matrix: {
-    reason: "the values of a matrix are written out here, each a text, true or false",
+    reason: "the values of a matrix are written out here, each a text, true or false: write them so",
     minutes: 10,
   },
   number: {

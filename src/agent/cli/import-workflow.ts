@@ -70,6 +70,9 @@ export const importFile = async (file: string, output: string | null): Promise<n
   const { length } = imported.marks;
   const next = output === null ? "" : `; next: check ${output}`;
   if (length === 0) logger.info(`${file}: all of it was translated${next}`);
-  else logger.warn(`${file}: ${length} ${length === 1 ? "mark" : "marks"} (# import:) to read${next}`);
+  else {
+    const [marks, minutes] = [length === 1 ? "mark" : "marks", imported.minutes === 1 ? "minute" : "minutes"];
+    logger.warn(`${file}: ${length} ${marks} (# import:) to read, about ${imported.minutes} ${minutes} of work${next}`);
+  }
   return EXIT.done;
 };

@@ -35,7 +35,11 @@ describe("import", () => {
   it("writes the file, and never over another", async () => {
     const folder = folderWith(MARKED);
     const first = await run(folder, "ci.yml", "--output", ".millrace.yml");
-    expect(first).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining("1 mark (# import:)") });
+    expect(first).toMatchObject({
+      code: 0,
+      stdout: "",
+      stderr: expect.stringContaining("1 mark (# import:) to read, about 5 minutes of work; next: check"),
+    });
     const written = readFileSync(join(folder, ".millrace.yml"), "utf8");
     expect(written).toContain("# import: a/b: ");
     const checked = await runAgentCli(["check", ".millrace.yml"], { program: join(folder, "agent.mjs"), cwd: folder })
