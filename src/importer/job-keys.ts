@@ -3,16 +3,7 @@ import { translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
-import {
-  find,
-  folderText,
-  isExpression,
-  lineOf,
-  pairsOf,
-  type Source,
-  tokenText,
-  type WorkflowToken,
-} from "./source.ts";
+import { find, isExpression, lineOf, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* Keys of a job that become other keys here. Each function writes into the job. */
 
@@ -77,7 +68,7 @@ export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: Out
  * @throws {NoEqual}
  */
 export const writeFolder = (token: WorkflowToken, { names, source }: Omit<JobPlace, "marks">, out: OutMap): void => {
-  const run = new OutMap().set("working-directory", translateText(folderText(token, source) || ".", names));
+  const run = new OutMap().set("working-directory", translateText(tokenText(token, source), names));
   out.set("defaults", new OutMap().set("run", run));
 };
 

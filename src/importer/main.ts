@@ -1,6 +1,6 @@
 import { parseFile } from "../pipeline/parse/parse.ts";
 import { VERSION } from "../protocol/version.ts";
-import { type Mark, type MarkKind, minutesOf, summaryLines } from "./marks.ts";
+import { type Mark, type MarkKind, summaryLines } from "./marks.ts";
 import { type PrintedLine, treeLines } from "./out.ts";
 import { readWorkflow, Untranslatable } from "./read-workflow.ts";
 import { translateFile } from "./workflow.ts";
@@ -8,13 +8,12 @@ import { translateFile } from "./workflow.ts";
 /** The release that this program belongs to. */
 export const version: string = VERSION;
 
-/**
- * A pipeline file with marks on what has no equal in it, and the minutes that they take; or why the workflow cannot be
- * translated.
- */
+export { minutesOf } from "./marks.ts";
+
+/** A pipeline file with marks on what has no equal in it; or why the workflow cannot be translated. */
 export type ImportResult =
-  | { text: string; marks: readonly Mark[]; minutes: number; refusal?: undefined }
-  | { text?: undefined; marks?: undefined; minutes?: undefined; refusal: string };
+  | { text: string; marks: readonly Mark[]; refusal?: undefined }
+  | { text?: undefined; marks?: undefined; refusal: string };
 
 /** Most times that parts which `check` refuses are taken out: each time at least one is. */
 const MOST_ROUNDS = 20;
@@ -33,7 +32,7 @@ const translateUntilValid = async (text: string, name: string): Promise<ImportRe
     const lines = treeLines(file, "", "");
     const translation = `${[...lines.map((line) => line.text), ...summaryOf(lines)].join("\n")}\n`;
     const { mistakes = [] } = parseFile(translation);
-    if (mistakes.length === 0) return { text: translation, marks: marks.list, minutes: minutesOf(marks.list) };
+    if (mistakes.length === 0) return { text: translation, marks: marks.list };
     const before = withdrawn.size;
     for (const { line, message } of mistakes) {
       const unit = lines[line - 1]?.unit ?? "";

@@ -103,16 +103,6 @@ export const tokenText = (token: WorkflowToken, source: Source): string => {
   return isScalar(token) ? token.toString() : "";
 };
 
-/** A folder of steps, from the checkout downwards. */
-export const folderText = (token: WorkflowToken, source: Source): string =>
-  tokenText(token, source).replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
-
-/** The same, where it is not computed. */
-export const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
-  const text = folderText(token, source);
-  return text.includes("${{") ? undefined : text;
-};
-
 /** The text of an `if`, which may be true or a number. */
 export const conditionText = (condition: WorkflowToken, source: Source): string =>
   isLiteral(condition) ? condition.toString() : tokenText(condition, source);

@@ -8,14 +8,12 @@ import { translateScript, translateShell } from "./script.ts";
 import {
   conditionText,
   find,
-  folderText,
   isExpression,
   lineOf,
   misread,
   type Pair,
   pairsOf,
   type Source,
-  staticFolder,
   tokenText,
   type WorkflowToken,
 } from "./source.ts";
@@ -138,6 +136,15 @@ export const withEnv = (
 };
 
 const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-minutes continue-on-error".split(" "));
+
+/** The folder from the checkout downwards. */
+const folderText = (token: WorkflowToken, source: Source): string =>
+  tokenText(token, source).replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
+
+const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
+  const text = folderText(token, source);
+  return text.includes("${{") ? undefined : text;
+};
 
 const translateFolder = (token: WorkflowToken, { source, names }: StepPlace): string =>
   translateText(folderText(token, source) || ".", names);

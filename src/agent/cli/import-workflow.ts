@@ -71,8 +71,10 @@ export const importFile = async (file: string, output: string | null): Promise<n
   const next = output === null ? "" : `; next: check ${output}`;
   if (length === 0) logger.info(`${file}: all of it was translated${next}`);
   else {
-    const [marks, minutes] = [length === 1 ? "mark" : "marks", imported.minutes === 1 ? "minute" : "minutes"];
-    logger.warn(`${file}: ${length} ${marks} (# import:) to read, about ${imported.minutes} ${minutes} of work${next}`);
+    const { minutesOf } = await load();
+    const minutes = minutesOf(imported.marks);
+    const [marks, work] = [length === 1 ? "mark" : "marks", minutes === 1 ? "minute" : "minutes"];
+    logger.warn(`${file}: ${length} ${marks} (# import:) to read, about ${minutes} ${work} of work${next}`);
   }
   return EXIT.done;
 };
