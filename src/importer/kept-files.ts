@@ -161,7 +161,7 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   const files = [...text.matchAll(HASHES)].flatMap(([, list = ""]) =>
     [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, one = ""]) => one.replaceAll("''", "'").replace(/^\.\//, "")),
   );
-  const key = text.replaceAll(HASHES, "");
+  const key = text.replaceAll(HASHES, "").replaceAll("--", "-");
   const short = withoutEnd(key, "-");
   if (short === key) return { key, files };
   return { key: key === text && short === "" ? "" : `${short}-`, files };
@@ -183,7 +183,7 @@ const cache: MakeEntry = (inputs, step, nth, { names }) => {
   const shortened = written.map((text) => text.replaceAll(SYSTEM, ""));
   const read = (shortened.includes("") ? written : shortened).map(keyWithoutFiles);
   const [{ key, files } = { key: "", files: [] }, ...others] = read;
-  const fallback = others.map((one) => translateText(one.key, names));
+  const fallback = [...new Set(others.map((one) => translateText(one.key, names)))];
   const paths = inputs.paths();
   for (const one of ["enableCrossOsArchive", "upload-chunk-size"]) inputs.fixed(one);
   inputs.end();
