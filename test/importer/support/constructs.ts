@@ -428,6 +428,27 @@ const LOST: Record<string, Construct> = {
     page: PAGES.syntax,
     jobs: job("sometimes", ["- uses: some/approval@v1\nif: failure()", show("on")]),
   },
+  "a variable of the job that cannot be said": {
+    page: PAGES.variables,
+    jobs: job(
+      "lost-variable",
+      [show("before"), 'echo "> rm -r [$FOLDER]/*"', show("after")],
+      ["env: { FOLDER: 'x${{ github.actor }}' }"],
+    ),
+    left: { "lost-variable": ["> before"] },
+  },
+  "a variable of the step that cannot be said": {
+    page: PAGES.variables,
+    jobs: job("lost-prefix", [
+      `- env: { PREFIX: "x\${{ github.actor }}" }\nrun: ${show("make install")}`,
+      show("after"),
+    ]),
+    left: { "lost-prefix": [] },
+  },
+  "the token of the host": {
+    page: PAGES.variables,
+    jobs: job("token", [`- env: { T: "\${{ secrets.GITHUB_TOKEN }}" }\nrun: ${show("[$T]")}`, show("after")]),
+  },
   "a job of nothing else": { page: PAGES.syntax, jobs: job("only", ["- uses: some/lint@v1"]), left: { only: [] } },
   "files of nobody": {
     page: PAGES.download,
