@@ -1,8 +1,8 @@
 import { isMapping } from "@actions/workflow-parser";
 import { LABEL } from "../protocol/common.ts";
-import { translateExpression } from "./expression.ts";
+import { translateExpression, translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
-import { findName, type Names } from "./names.ts";
+import { findName, type Names, textOfValue } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { find, itemsOf, lineOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
@@ -34,7 +34,8 @@ export interface Runner {
   condition: string | null;
 }
 
-const KEY = /^matrix\.([\w-]+)$/i;
+/** A text with one key of the matrix. */
+const WITH_KEY = /^([^$]*)\$\{\{\s*(matrix((?:\.[\w-]+)+))\s*\}\}([^$]*)$/i;
 
 class RunnerReader {
   readonly requires = new OutMap();
@@ -72,31 +73,34 @@ class RunnerReader {
     if (!platform || !isPlatformAlone(text)) this.#label(text);
   }
 
-  /** A label that is computed: where it is a key of the matrix, its platforms are known. */
-  expression(inner: string): void {
-    const translation = translateExpression(inner, this.#names);
-    const key = KEY.exec(inner.trim())?.[1];
-    const matrixKey = key === undefined ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
-    const values = [...new Set(matrixKey?.values.map(String) ?? [])];
-    const platforms = values.map(findPlatform);
+  /** A label that is computed: where it is made of a key of the matrix, its platforms are known. */
+  template(text: string): void {
+    const [, before = "", inner = "", path = "", after = ""] = WITH_KEY.exec(text) ?? [];
+    const key = path.slice(1).replaceAll(".", "-");
+    const matrixKey = key === "" ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
+    const values = [...new Set(matrixKey?.values.map(textOfValue) ?? [])];
+    const label = translateText(text, this.#names);
+    const translation = inner === "" ? "" : translateExpression(inner, this.#names);
+    const labelOf = (value: string) => before + value + after;
+    const platforms = values.map((value) => findPlatform(labelOf(value)));
     if (values.length === 0 || platforms.includes(undefined)) {
-      this.#label(`\${{ ${translation} }}`);
+      this.#label(label);
       return;
     }
     const kinds = [...new Set(platforms)].filter((kind) => kind !== "windows");
     if (kinds.length === 0) throw new NoEqual("a runner with Windows", "windows");
     this.#withoutWindows(
       translation,
-      values.filter((value) => findPlatform(value) === "windows"),
+      values.filter((value) => findPlatform(labelOf(value)) === "windows"),
     );
     const cases = kinds.slice(0, -1).map((kind) => {
       const comparisons = values
-        .filter((value) => findPlatform(value) === kind)
+        .filter((value) => findPlatform(labelOf(value)) === kind)
         .map((value) => `${translation} == '${value}'`);
       return `${comparisons.join(" || ")}, '${kind}', `;
     });
     this.#platform(cases.length === 0 ? kinds[0]! : `\${{ case(${cases.join("")}'${kinds.at(-1)}') }}`);
-    if (!values.every(isPlatformAlone)) this.#label(`\${{ ${translation} }}`);
+    if (!values.every((value) => isPlatformAlone(labelOf(value)))) this.#label(label);
   }
 
   #withoutWindows(translation: string, values: string[]): void {
@@ -115,9 +119,7 @@ export const translateRunner = (token: WorkflowToken, names: Names, source: Sour
     );
   for (const item of itemsOf(isMapping(token) ? find(token, "labels") : token)) {
     const text = tokenText(item, source).trim();
-    const inner = /^\$\{\{((?:(?!\}\}).)*)\}\}$/s.exec(text)?.[1];
-    if (inner !== undefined) reader.expression(inner);
-    else if (text.includes("${{")) throw new NoEqual(`the label ${text}`, "label");
+    if (text.includes("${{")) reader.template(text);
     else reader.word(text);
   }
   const { requires, comments, labels, platform, condition } = reader;
