@@ -19,15 +19,63 @@ export const keepingKey = (action: string): KeepingKey => KEEPING_ACTIONS[action
 
 interface LaterWord {
   kind: MarkKind;
+  /** What a person needs to know of it. */
+  hint?: string;
   /** What later steps may take it for. */
   fate: StepFate;
 }
 
-const CACHE: LaterWord = { kind: "cache", fate: "cache" };
-/** Actions that choose by themselves what they keep: a person writes their `cache`. */
+const all = (word: LaterWord, ...actions: string[]): Record<string, LaterWord> =>
+  Object.fromEntries(actions.map((action) => [action, word]));
+
+/**
+ * Actions that tell people or services about what has been done, or prepare the machine: no step is translated for them,
+ * and those after them run.
+ */
 export const LATER_ACTIONS: Record<string, LaterWord> = {
-  "swatinem/rust-cache": CACHE,
-  "gradle/actions/setup-gradle": CACHE,
+  ...all(
+    { kind: "unknown", fate: "lost", hint: "it only tells another service: no later step needs it" },
+    "codecov/codecov-action",
+    "codecov/test-results-action",
+    "coverallsapp/github-action",
+    "codacy/codacy-coverage-reporter-action",
+    "paambaati/codeclimate-action",
+    "qltysh/qlty-action/coverage",
+    "github/codeql-action/upload-sarif",
+    "8398a7/action-slack",
+    "actions/labeler",
+    "marocchino/sticky-pull-request-comment",
+    "peter-evans/create-or-update-comment",
+    "rtcamp/action-slack-notify",
+    "slackapi/slack-github-action",
+    "discord-actions/message",
+  ),
+  ...all(
+    { kind: "unknown", fate: "lost", hint: "name its files in `reports: { junit: ... }` of the job" },
+    "dorny/test-reporter",
+    "mikepenz/action-junit-report",
+    "enricomi/publish-unit-test-result-action",
+    "test-summary/action",
+    "sonicgarden/rspec-report-action",
+  ),
+  ...all(
+    {
+      kind: "unknown",
+      fate: "lost",
+      hint: "it prepares GitHub's own machines: an agent's has what was installed on it",
+    },
+    "jlumbroso/free-disk-space",
+    "step-security/harden-runner",
+    "easimon/maximize-build-space",
+    "mxschmitt/action-tmate",
+    "styfle/cancel-workflow-action",
+    "android-actions/setup-android",
+    "docker/setup-buildx-action",
+    "docker/setup-qemu-action",
+    "microsoft/setup-msbuild",
+    "rui314/setup-mold",
+    "nttld/setup-ndk",
+  ),
 };
 
 const isKnown = (text: string): boolean => parseFile(text).mistakes === undefined;

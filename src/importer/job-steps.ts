@@ -3,12 +3,13 @@ import { translateCheckout } from "./checkout.ts";
 import { translateCondition } from "./expression.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { KeptFiles } from "./kept-files.ts";
+import { cacheEntry, type KnownCache } from "./known-caches.ts";
 import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
 import type { Names, NeededJob, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
+import { type SetUpTool, translateSetUp } from "./set-up.ts";
 import { conditionText, find, isExpression, itemsOf, lineOf, type Pair, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
-import { translateTool } from "./tool-versions.ts";
 
 /* The steps of one job, and the keys of the job that some of them become: `checkout`, `tools`, and those of kept files. */
 
@@ -36,36 +37,13 @@ export const failingStep = (reason: string, name = "Not taken over", condition =
   return step.set("run", `echo ${quoted(reason)} >&2\nexit 1`);
 };
 
-/**
- * Actions that tell people or services about what has been done, watch it, or make room: no later step can need what they
- * do, and none of them decides whether the job goes on.
- */
-const ASIDE = new Set([
-  "8398a7/action-slack",
-  "actions/labeler",
-  "codecov/codecov-action",
-  "coverallsapp/github-action",
-  "dorny/test-reporter",
-  "enricomi/publish-unit-test-result-action",
-  "github/codeql-action/upload-sarif",
-  "jlumbroso/free-disk-space",
-  "marocchino/sticky-pull-request-comment",
-  "mikepenz/action-junit-report",
-  "mxschmitt/action-tmate",
-  "peter-evans/create-or-update-comment",
-  "rtcamp/action-slack-notify",
-  "slackapi/slack-github-action",
-  "step-security/harden-runner",
-  "styfle/cancel-workflow-action",
-]);
-
 /** Whether what comes after a step that was not taken over may need it. */
 const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source: Source): boolean => {
   const mayFail = find(token, "continue-on-error");
   if (mayFail && tokenText(mayFail, source) === "true") return false;
   if (kind === "keeping")
     return keepingKey(action) === "downloads" || (mark === "cache-handed-over" && !/\/save$/i.test(action));
-  return kind === "run" || kind === "set-up" || (kind === "lost" && !ASIDE.has(action.toLowerCase()));
+  return kind === "run" || kind === "set-up" || kind === "lost";
 };
 
 /** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
@@ -74,7 +52,7 @@ export class StepsWriter {
   readonly #unit: string;
   readonly #part: (key: string) => OutMap;
   readonly #list = new OutList();
-  readonly #tools = new OutMap();
+  readonly #tools = new Map<string, SetUpTool>();
   readonly #keptFiles = new KeptFiles();
   /** What a step can name: each step with an id is added after it. */
   #names: Names;
@@ -95,13 +73,14 @@ export class StepsWriter {
   write({ value: job, line }: Pair, shell: string | undefined): void {
     const { source, marks, withdrawn } = this.#file;
     const steps = itemsOf(find(job, "steps")).map((token) => readStep(token, source));
+    this.#names = { ...this.#names, texts: this.#texts(steps) };
     const firstCheckout = steps.find(({ kind }) => kind === "checkout");
     for (const [index, step] of steps.entries()) {
       const fate = this.#step(step, `${this.#unit}.steps.${index}`, shell, step === firstCheckout);
       if (step.id !== null) this.#names = { ...this.#names, steps: [...this.#names.steps, { id: step.id, fate }] };
     }
     if (!firstCheckout) this.#job.set("checkout", false);
-    if (!this.#tools.isEmpty) this.#writeTools(line);
+    if (this.#tools.size > 0) this.#writeTools(line);
     this.#keptFiles.writeTo(this.#job);
     const outputs = find(job, "outputs");
     const place = { names: this.#names, source, marks };
@@ -125,7 +104,7 @@ export class StepsWriter {
       return "lost";
     }
     if (step.kind === "set-up") {
-      this.#say(this.#setUp(step, line), step, unit);
+      this.#setUp(step, unit, line);
       return "lost";
     }
     if (step.kind === "keeping") {
@@ -213,41 +192,71 @@ export class StepsWriter {
     }
   }
 
-  #setUp(step: ReadStep, line: number): Comment | undefined {
-    const { source, marks } = this.#file;
+  /** The values of variables which stay what they are: no script of the job names them beside its file of variables. */
+  #texts(steps: ReadStep[]): ReadonlyMap<string, string> {
+    const { source } = this.#file;
+    const all = new Map(this.#names.texts);
+    for (const { token } of steps) {
+      const script = find(token, "run");
+      const text = script ? tokenText(script, source) : "";
+      if (text.includes("GITHUB_ENV")) for (const name of all.keys()) if (text.includes(name)) all.delete(name);
+    }
+    return all;
+  }
+
+  #setUp(step: ReadStep, unit: string, line: number): void {
+    const { source, marks, withdrawn } = this.#file;
+    const { action, ref, inputs } = step;
     const before = marks.list.length;
     try {
-      if (find(step.token, "if")) throw new NoEqual(`${step.action} under a condition`, "tool");
-      const { tool, version, comments } = translateTool(
-        { action: step.action, inputs: step.inputs, line },
+      const { tools, caches, commands, comments } = translateSetUp(
+        { action, ref, inputs, line },
         this.#names,
         source,
         marks,
       );
-      if (this.#tools.has(tool)) throw new NoEqual(`${tool} a second time`, "tool");
-      this.#job.say(...comments);
-      if (tool !== "") this.#tools.set(tool, version ?? "auto");
-      return undefined;
+      if (find(step.token, "if") && tools.length > 0) throw new NoEqual(`${action} under a condition`, "tool");
+      for (const tool of tools) {
+        const other = this.#tools.get(tool.name);
+        if (other && other.version !== tool.version) throw new NoEqual(`${tool.name} a second time`, "tool");
+      }
+      for (const tool of tools) this.#tools.set(tool.name, tool);
+      this.#list.say(...comments);
+      for (const cache of caches) this.#cache(cache, step, `${unit}.cache.${cache.name}`);
+      if (!commands) return;
+      const place = { names: this.#names, shell: undefined, source, marks };
+      const translation = translateStep({ ...step, kind: "run" }, place, unit, withdrawn, commands);
+      if (translation instanceof Comment) this.#say(translation, step, unit);
+      else this.#list.add(translation, unit);
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
       marks.list.length = before;
-      return marks.add(error.kind, error.message, line, source.lines(step.token, line));
+      this.#say(marks.add(error.kind, error.message, line, source.lines(step.token, line)), step, unit);
     }
   }
 
-  /** `tools: auto` stands alone: it reads the versions of all tools. */
+  #cache(cache: KnownCache, { action, token }: ReadStep, unit: string): void {
+    const { marks, withdrawn } = this.#file;
+    const refused = withdrawn.get(unit);
+    if (refused !== undefined) this.#list.say(marks.add("cache", `the cache of ${action} (${refused})`, lineOf(token)));
+    else this.#keptFiles.addOnce("cache", cache.name, cacheEntry(cache), unit);
+  }
+
+  /** `tools: auto` stands alone, and reads the versions of all tools: beside others what it would read is written out. */
   #writeTools(line: number): void {
     const { marks, withdrawn } = this.#file;
-    const tools = this.#tools;
-    const pairs = tools.items.filter((item) => !(item instanceof Comment));
-    const words = pairs.map((item) => ("key" in item ? `${item.key}: ${String(item.value)}` : "")).join(", ");
-    const refused = withdrawn.get(`${this.#unit}.tools`);
-    const isMixed = pairs.length > 1 && pairs.some((item) => "value" in item && item.value === "auto");
+    const all = [...this.#tools.values()];
+    const isAuto = all.every(({ version }) => version === undefined);
+    const words = all.map(({ name, version, read }) => `${name}: ${version ?? read ?? "auto"}`).join(", ");
+    const unit = `${this.#unit}.tools`;
+    const refused = withdrawn.get(unit);
+    const tools = new OutMap();
+    for (const { name, version, read } of all) tools.set(name, version ?? read);
     if (!KNOWS.tools) this.#job.say(marks.add("tools-later", `tools: { ${words} }`, line));
     else if (refused !== undefined) this.#job.say(marks.add("refused", `tools: { ${words} } (${refused})`, line));
-    else if (isMixed) this.#job.say(marks.add("tool", `\`tools: auto\` beside others: { ${words} }`, line));
-    else if (pairs.some((item) => "value" in item && item.value === "auto"))
-      this.#job.set("tools", "auto", `${this.#unit}.tools`);
-    else this.#job.set("tools", tools, `${this.#unit}.tools`);
+    else if (isAuto) this.#job.set("tools", "auto", unit);
+    else if (tools.items.length < all.length)
+      this.#job.say(marks.add("tool", `\`tools: auto\` beside others: { ${words} }`, line));
+    else this.#job.set("tools", tools, unit);
   }
 }

@@ -2,7 +2,7 @@ import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translateText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
-import { findName, type Names } from "./names.ts";
+import { findName, type Names, withTexts } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
 import { find, type Pair, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
@@ -19,10 +19,23 @@ interface KeepingPlace {
 
 const DEFAULT_NAME = "artifact";
 
+/** What is the same in all of a build: an artifact is the build's here, so its name does not say it again. */
+const OF_BUILD = /\$\{\{\s*github\.(?:sha|run_id|run_number|run_attempt)\s*\}\}/gi;
+/** What tells the combinations of a matrix apart, of which each has a folder of its own here. */
+const OF_COMBINATION = /\$\{\{\s*(?:matrix(?:\.[\w-]+)+|runner\.(?:os|arch)|strategy\.job-index)\s*\}\}/gi;
+
+/** A name without what `pattern` finds, and without the signs that stood between. */
+const shortName = (name: string, ...patterns: RegExp[]): string => {
+  const short = patterns.reduce((text, pattern) => text.replaceAll(pattern, "\0"), name);
+  if (short === name) return name;
+  const parts = short.split(/[\s._-]*\0[\s._-]*/).filter((one) => one !== "");
+  return parts.length === 0 ? DEFAULT_NAME : parts.join("-");
+};
+
 /** What the artifact of a step is called; null where that is computed. */
 const artifactName = (inputs: Pair[], source: Source): string | null => {
   const nameInput = inputs.find(({ key }) => key === "name");
-  const name = nameInput ? tokenText(nameInput.value, source) : DEFAULT_NAME;
+  const name = nameInput ? shortName(tokenText(nameInput.value, source), OF_BUILD) : DEFAULT_NAME;
   return name.includes("${{") ? null : name;
 };
 
@@ -113,8 +126,10 @@ const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): vo
 
 type MakeEntry = (inputs: Inputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
 
-const artifact: MakeEntry = (inputs, step, _, { source }) => {
-  const name = inputs.fixed("name") ?? DEFAULT_NAME;
+const artifact: MakeEntry = (inputs, step, _, { names, source }) => {
+  const nameText = withTexts(inputs.take("name") ?? DEFAULT_NAME, names);
+  const name = shortName(nameText, OF_BUILD, OF_COMBINATION);
+  if (name.includes("${{")) throw new NoEqual(`\`name: ${nameText}\`, which is computed`, "artifact");
   const paths = inputs.paths();
   const days = Number(inputs.fixed("retention-days") ?? 0);
   const ifNone = inputs.fixed("if-no-files-found") ?? "warn";
@@ -132,7 +147,9 @@ const artifact: MakeEntry = (inputs, step, _, { source }) => {
 
 const download: MakeEntry = (inputs, step, _, { jobsLeaving }) => {
   alwaysRuns(step, "artifact");
-  const name = inputs.fixed("name");
+  const written = inputs.take("name");
+  const name = written === undefined ? undefined : shortName(written, OF_BUILD);
+  if (name?.includes("${{")) throw new NoEqual(`\`name: ${written}\`, which is computed`, "artifact");
   if (name === undefined) throw new NoEqual("all artifacts at once", "artifact");
   const [to = "."] = inputs.paths();
   inputs.end();
@@ -217,6 +234,7 @@ export class KeptFiles {
   readonly #lists = new Map<KeepingKey, OutList>();
   /** What `actions/cache/restore` became, by what it restores and by the id of its step. */
   readonly #restored = new Map<string, OutMap>();
+  readonly #names = new Set<string>();
 
   add(step: ReadStep, unit: string, place: KeepingPlace): void {
     if (/^actions\/cache\/save$/i.test(step.action)) this.#save(step, place);
@@ -236,14 +254,24 @@ export class KeptFiles {
 
   #addEntry(step: ReadStep, unit: string, place: KeepingPlace): void {
     const key = keepingKey(step.action);
-    const list = this.#lists.get(key) ?? new OutList();
-    const nth = list.items.length;
-    const entry = makeEntry(step, nth, place);
-    list.add(entry, unit);
-    this.#lists.set(key, list);
+    const entry = makeEntry(step, this.#lists.get(key)?.items.length ?? 0, place);
+    this.#listOf(key).add(entry, unit);
     if (!/^actions\/cache\/restore$/i.test(step.action)) return;
     this.#restored.set(cacheOf(step, place.source), entry);
     if (step.id !== null) this.#restored.set(step.id, entry);
+  }
+
+  /** Adds an entry of a name that the job may have already. */
+  addOnce(key: KeepingKey, name: string, entry: OutMap, unit: string): void {
+    if (this.#names.has(name)) return;
+    this.#names.add(name);
+    this.#listOf(key).add(entry, unit);
+  }
+
+  #listOf(key: KeepingKey): OutList {
+    const list = this.#lists.get(key) ?? new OutList();
+    this.#lists.set(key, list);
+    return list;
   }
 
   writeTo(job: OutMap): void {

@@ -1,5 +1,6 @@
 import { parseFile } from "../pipeline/parse/parse.ts";
 import { VERSION } from "../protocol/version.ts";
+import type { Beside } from "./beside.ts";
 import { type Mark, type MarkKind, summaryLines } from "./marks.ts";
 import { type PrintedLine, treeLines } from "./out.ts";
 import { readWorkflow, Untranslatable } from "./read-workflow.ts";
@@ -24,8 +25,8 @@ const summaryOf = (lines: readonly PrintedLine[]): string[] =>
   );
 
 /** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */
-const translateUntilValid = async (text: string, name: string): Promise<ImportResult> => {
-  const workflow = () => readWorkflow(text, name);
+const translateUntilValid = async (text: string, name: string, beside?: Beside): Promise<ImportResult> => {
+  const workflow = () => readWorkflow(text, name, beside);
   const withdrawn = new Map<string, string>();
   for (let round = 0; round < MOST_ROUNDS; round++) {
     const { file, marks } = translateFile(await workflow(), name, withdrawn);
@@ -48,10 +49,11 @@ const translateUntilValid = async (text: string, name: string): Promise<ImportRe
  * Translates a workflow of GitHub Actions. What it prints has no mistakes; what has no equal is a comment in it that
  * begins with `import:`.
  * @param name the file's path in its repository
+ * @param beside reads other files of that repository: those that name versions, and local actions
  */
-export const importWorkflow = async (text: string, name: string): Promise<ImportResult> => {
+export const importWorkflow = async (text: string, name: string, beside?: Beside): Promise<ImportResult> => {
   try {
-    return await translateUntilValid(text, name);
+    return await translateUntilValid(text, name, beside);
   } catch (error) {
     if (error instanceof Untranslatable) return { refusal: error.message };
     throw error;

@@ -37,6 +37,8 @@ export interface Names {
   steps: { id: string; fate: StepFate }[];
   /** Variables that the file sets around here. */
   env: string[];
+  /** Values of those that no step changes. */
+  texts?: ReadonlyMap<string, string>;
   /** Variables whose values are not yet those that GitHub would read here. */
   wrongEnv: string[];
   /** Variables that could not be taken over: a script that names one would run with nothing in its place. */
@@ -70,3 +72,7 @@ export const findName = <Named>(
   name: string,
   nameOf: (one: Named) => string,
 ): Named | undefined => list.find((one) => nameOf(one).toLowerCase() === name.toLowerCase());
+
+/** A text in which variables stand as their values, where no step changes them. */
+export const withTexts = (text: string, { texts }: Names): string =>
+  text.replaceAll(/\$\{\{\s*env\.(\w+)\s*\}\}/gi, (all, name: string) => texts?.get(name) ?? all);

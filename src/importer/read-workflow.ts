@@ -15,6 +15,7 @@ import {
 import { FILE_LIMITS, FileLimitExceeded } from "../pipeline/fields/limits.ts";
 import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
 import { withCommas } from "../protocol/limits.ts";
+import type { Beside } from "./beside.ts";
 import { asMapping, Source } from "./source.ts";
 
 /** The file cannot be translated at all. The message says why, and what to do. */
@@ -131,7 +132,7 @@ export interface Workflow {
  * Parses a workflow as GitHub does, within the limits of a pipeline file.
  * @throws {Untranslatable} for what is no workflow, and for one that GitHub would refuse
  */
-export const readWorkflow = async (text: string, name: string): Promise<Workflow> => {
+export const readWorkflow = async (text: string, name: string, beside?: Beside): Promise<Workflow> => {
   const counter = new LineCounter();
   const document = documentIn(text, counter);
   boundAliases(document);
@@ -149,5 +150,5 @@ export const readWorkflow = async (text: string, name: string): Promise<Workflow
     const listed = [...new Set(mistakes)].slice(0, MOST_MISTAKES).map((one) => `  ${one}`);
     throw new Untranslatable(["GitHub would refuse it; correct it there first:", ...listed].join("\n"));
   }
-  return { root: asMapping(value), source: new Source(text, document, counter) };
+  return { root: asMapping(value), source: new Source(text, document, counter, beside) };
 };

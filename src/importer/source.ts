@@ -2,6 +2,7 @@ import { isBasicExpression, isLiteral, isMapping, isScalar, isSequence } from "@
 import type { MappingToken } from "@actions/workflow-parser/templates/tokens/mapping-token";
 import type { TemplateToken } from "@actions/workflow-parser/templates/tokens/template-token";
 import { type Document, type LineCounter, type Scalar, visit } from "yaml";
+import type { Beside } from "./beside.ts";
 import { CommentsByLine } from "./comments.ts";
 import { type Comment, EMPTY_LINE } from "./out.ts";
 
@@ -11,7 +12,11 @@ export class Source {
   readonly #scalars = new Map<string, Scalar>();
   readonly #comments: CommentsByLine;
 
-  constructor(text: string, document: Document.Parsed, counter: LineCounter) {
+  /** Undefined where only the workflow itself was given. */
+  readonly beside: Beside | undefined;
+
+  constructor(text: string, document: Document.Parsed, counter: LineCounter, beside?: Beside) {
+    this.beside = beside;
     this.#lines = text.split(/\r\n|\n/);
     this.#comments = new CommentsByLine(text, document, counter);
     visit(document, {

@@ -5,6 +5,7 @@ import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { translateScript, translateShell } from "./script.ts";
+import { type Commands, isSetUp } from "./set-ups.ts";
 import {
   conditionText,
   find,
@@ -17,20 +18,18 @@ import {
   tokenText,
   type WorkflowToken,
 } from "./source.ts";
-import { isSetUp } from "./tool-versions.ts";
 
 /* One step. */
 
 /** What a step is, before it is translated. */
 type StepKind = "run" | "checkout" | "set-up" | "keeping" | "later" | "lost";
 
-/** The name of an action without its version. */
-const actionName = (uses: string): string => uses.split("@")[0]!.trim();
-
 export interface ReadStep {
   token: WorkflowToken;
   kind: StepKind;
   action: string;
+  /** The version of the action: a tag, a branch or a commit. */
+  ref: string;
   inputs: Pair[];
   id: string | null;
   fate: StepFate;
@@ -39,9 +38,9 @@ export interface ReadStep {
 export const readStep = (token: WorkflowToken, source: Source): ReadStep => {
   const uses = find(token, "uses");
   const id = find(token, "id");
-  const action = uses ? actionName(tokenText(uses, source)) : "";
+  const [action = "", ref = ""] = uses ? tokenText(uses, source).trim().split("@") : [];
   const inputs = pairsOf(find(token, "with"));
-  const read = { token, action, inputs, id: id ? tokenText(id, source) : null };
+  const read = { token, action, ref, inputs, id: id ? tokenText(id, source) : null };
   if (find(token, "run")) return { ...read, kind: "run", fate: "kept" };
   if (Object.hasOwn(KEEPING_ACTIONS, action.toLowerCase()))
     return { ...read, kind: "keeping", fate: keepingKey(action) === "cache" ? "cache" : "lost" };
@@ -130,6 +129,7 @@ export const withEnv = (
   return {
     ...names,
     env: [...names.env, ...keys],
+    texts: new Map([...(names.texts ?? []), ...all.map(({ key, value }) => [key, tokenText(value, source)] as const)]),
     wrongEnv: [...names.wrongEnv.filter((key) => !keys.includes(key)), ...lost.map(({ key }) => key)],
     lostEnv: [...names.lostEnv.filter((key) => !keys.includes(key)), ...needed],
   };
@@ -137,24 +137,26 @@ export const withEnv = (
 
 const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-minutes continue-on-error".split(" "));
 
-/** The folder from the checkout downwards. */
-const folderText = (token: WorkflowToken, source: Source): string =>
-  tokenText(token, source).replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
+const downFromCheckout = (text: string): string =>
+  text.replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
 
+/** The folder from the checkout downwards, where it is known. */
 const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
-  const text = folderText(token, source);
+  const text = downFromCheckout(tokenText(token, source));
   return text.includes("${{") ? undefined : text;
 };
 
-const translateFolder = (token: WorkflowToken, { source, names }: StepPlace): string =>
-  translateText(folderText(token, source) || ".", names);
+const translateFolder = (folder: string, names: Names): string => translateText(downFromCheckout(folder) || ".", names);
 
-/** A step of `run`. @throws {NoEqual} where it cannot be run at all */
+const KEYS_OF_ACTIONS = new Set([...KNOWN_KEYS, "uses", "with"]);
+
+/** A step of `run`, or of the commands that stand for an action. @throws {NoEqual} where it cannot be run at all */
 const runStep = (
   { token, id }: ReadStep,
   place: StepPlace,
   unit: string,
   withdrawn: ReadonlyMap<string, string>,
+  commands?: Commands,
 ): OutMap => {
   const { source, marks } = place;
   const own = find(token, "env");
@@ -167,10 +169,12 @@ const runStep = (
   if (lost !== undefined) throw new NoEqual(`the variable ${lost}`);
   const shellToken = find(token, "shell");
   const shellText = shellToken ? tokenText(shellToken, source) : place.shell;
-  const raw = tokenText(find(token, "run")!, source);
-  const { shell, prelude } = translateShell(shellText, raw);
+  const runToken = find(token, "run") ?? token;
+  const raw = commands?.run ?? tokenText(runToken, source);
+  const { shell, prelude } = translateShell(commands ? undefined : shellText, raw);
   const script = translateScript(raw, shell ?? "bash", names);
-  for (const { key } of pairsOf(token)) if (!KNOWN_KEYS.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
+  const known = commands ? KEYS_OF_ACTIONS : KNOWN_KEYS;
+  for (const { key } of pairsOf(token)) if (!known.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
   const out = new OutMap();
   out.set("id", id ?? undefined);
   const name = find(token, "name");
@@ -184,14 +188,16 @@ const runStep = (
     unit,
   );
   out.set("shell", shell);
-  if (ownFolder) out.set("working-directory", translateFolder(ownFolder, { ...place, names }));
+  if (ownFolder) out.set("working-directory", translateFolder(tokenText(ownFolder, source), names));
+  // An action knows no `defaults`: it runs in the checkout.
+  if (commands) out.set("working-directory", translateFolder(commands.folder ?? ".", names));
   writeTimeout(find(token, "timeout-minutes"), source, marks, out);
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
   if (mayFail && tokenText(mayFail, source) === "true") out.set("continue-on-error", true);
   for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
   if (variables.items.length > 0) out.set("env", variables);
-  for (const one of new Set(script.words)) out.say(marks.add("words", `\${{ ${one} }}`, lineOf(find(token, "run")!)));
+  for (const one of new Set(script.words)) out.say(marks.add("words", `\${{ ${one} }}`, lineOf(runToken)));
   return out.set("run", prelude === "" ? script.text : `${prelude}\n${script.text}`);
 };
 
@@ -242,18 +248,21 @@ export const translateStep = (
   place: StepPlace,
   unit: string,
   withdrawn: ReadonlyMap<string, string>,
+  commands?: Commands,
 ): OutMap | Comment => {
   const { source, marks } = place;
   const line = lineOf(step.token);
   const original = source.lines(step.token, line);
   const refused = withdrawn.get(unit);
   if (refused !== undefined) return marks.add("refused", `a step (${refused})`, line, original);
-  if (step.kind === "later")
-    return marks.add(LATER_ACTIONS[step.action.toLowerCase()]!.kind, step.action, line, original);
+  if (step.kind === "later") {
+    const { kind, hint } = LATER_ACTIONS[step.action.toLowerCase()]!;
+    return marks.add(kind, hint === undefined ? step.action : `${step.action} (${hint})`, line, original);
+  }
   if (step.kind === "lost") return lost(step, marks, line, original);
   const before = marks.list.length;
   try {
-    return runStep(step, place, unit, withdrawn);
+    return runStep(step, place, unit, withdrawn, commands);
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
     marks.list.length = before;

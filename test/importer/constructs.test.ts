@@ -3,7 +3,6 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../src/assets/output-files.ts";
-import { KNOWS } from "../../src/importer/actions.ts";
 import { MARKS } from "../../src/importer/marks.ts";
 import { deliveredImporter, mistakesIn, translate } from "./support/importer.ts";
 
@@ -375,7 +374,7 @@ const TABLE: Row[] = [
     "an action that no later step can need",
     steps("- uses: codecov/codecov-action@v4"),
     ["steps:\n      # import"],
-    ["action"],
+    ["unknown"],
     "exit 1",
   ],
   ["an action of the repository", steps("- uses: ./.github/actions/x"), ["`include`"], ["template"]],
@@ -396,8 +395,8 @@ const TABLE: Row[] = [
   ],
   [
     "an artifact whose name is computed",
-    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { name: 'a-${{ github.sha }}', path: dist }"),
-    ["# import: actions/upload-artifact with `name: a-${{ github.sha }}`, which is computed: "],
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { name: 'a-${{ github.ref }}', path: dist }"),
+    ["# import: actions/upload-artifact with `name: a-${{ github.ref }}`, which is computed: "],
     ["artifact"],
     "artifacts:\n",
   ],
@@ -498,7 +497,7 @@ jobs:
     "a job of nothing that runs",
     jobs("a:\n  runs-on: ubuntu-latest\n  steps:\n    - uses: codecov/codecov-action@v4"),
     ["name: Not taken over", "exit 1"],
-    ["action", "empty"],
+    ["unknown", "empty"],
     "if: false",
   ],
   [
@@ -712,41 +711,4 @@ describe("a kind of mark", () => {
       expect(readFileSync(join(ROOT, "docs/import.md"), "utf8")).toContain(`| ${kind} | ${minutes} | ${reason} |`);
     },
   );
-});
-
-describe("set-up actions", () => {
-  const SET_UPS: [uses: string, inputs: string, tool: string, kinds?: string[]][] = [
-    ["actions/setup-node@v4", "node-version: 24", "node: 24"],
-    ["actions/setup-node@v4", "node-version: 22.x", "node: 22"],
-    ["actions/setup-node@v4", "node-version: lts/*", "node: lts"],
-    ["actions/setup-node@v4", "{ node-version: 24, cache: npm }", "node: 24", ["cache"]],
-    ["actions/setup-node@v4", "node-version-file: .nvmrc", "node: auto"],
-    ["actions/setup-python@v5", "python-version: 3.10", "python: 3.1", ["number"]],
-    ["actions/setup-python@v5", "python-version: '3.10'", "python: 3.10"],
-    ["actions/setup-java@v4", "{ distribution: temurin, java-version: 21 }", "java: temurin-21"],
-    ["actions/setup-go@v5", "go-version: 1.24", "go: 1.24"],
-    ["ruby/setup-ruby@v1", "{ ruby-version: '3.4', bundler-cache: true }", "ruby: 3.4", ["cache"]],
-  ];
-
-  it.each(SET_UPS)("%s with %s", async (uses, inputs, tool, kinds = []) => {
-    const lines = inputs.startsWith("{") ? `with: ${inputs}` : `with: { ${inputs} }`;
-    const made = await translate(importer, steps(`- uses: ${uses}\n  ${lines}`));
-    const [name, version] = tool.split(": ");
-    if (KNOWS.tools) {
-      expect(made.text.replaceAll('"', "")).toMatch(version === "auto" ? /tools: auto\n/ : `${name}: ${version}\n`);
-      expect(made.kinds).toEqual(kinds);
-    } else {
-      expect(made.text).toContain(`# import: tools: { ${tool} }: `);
-      expect(made.kinds).toEqual([...kinds, "tools-later"]);
-    }
-  });
-
-  it.each([
-    ["actions/setup-node@v4", "node-version: ^18 || >=20"],
-    ["actions/setup-go@v5", "go-version-file: go.mod"],
-    ["actions/setup-java@v4", "{ distribution: jetbrains, java-version: 21 }"],
-  ])("%s with %s has no equal", async (uses, inputs) => {
-    const lines = inputs.startsWith("{") ? `with: ${inputs}` : `with: { ${inputs} }`;
-    expect((await translate(importer, steps(`- uses: ${uses}\n  ${lines}`))).kinds).toEqual(["tool"]);
-  });
 });

@@ -28,8 +28,12 @@ export interface Translated {
 }
 
 /** Translates a workflow that must not be refused, and whose translation must have no mistakes. */
-export const translate = async ({ importWorkflow }: typeof Importer, workflow: string): Promise<Translated> => {
-  const made = await importWorkflow(workflow, "ci.yml");
+export const translate = async (
+  { importWorkflow }: typeof Importer,
+  workflow: string,
+  files?: Record<string, string>,
+): Promise<Translated> => {
+  const made = await importWorkflow(workflow, "ci.yml", files && ((path) => files[path]));
   expect(made.refusal).toBeUndefined();
   expect(mistakesIn(made.text ?? "")).toEqual([]);
   return { text: made.text ?? "", kinds: (made.marks ?? []).map(({ kind }) => kind) };
