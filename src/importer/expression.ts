@@ -4,7 +4,7 @@ import { findSpans } from "../pipeline/expression/interpolation.ts";
 import { contextPath, isAnyPush, isNoPull, isOfStranger, isOwnPull, parse, stringIn } from "./expression-tree.ts";
 import { contextName, translateBeginning, translateEquality, translateOwnership } from "./github-names.ts";
 import { NoEqual } from "./marks.ts";
-import { findName, type Names, textOfValue } from "./names.ts";
+import { findMatrixKey, findName, type Names, textOfValue } from "./names.ts";
 
 /* Translates expressions: the same tree, with the names of this service. */
 
@@ -72,8 +72,8 @@ class Translator {
   }
 
   #matrixKey(path: string[]) {
-    if (path[0]?.toLowerCase() !== "matrix" || path.length !== 2) return undefined;
-    return findName(this.#names.matrix ?? [], path[1]!, ({ name }) => name);
+    if (path[0]?.toLowerCase() !== "matrix" || path.length < 2) return undefined;
+    return findMatrixKey(this.#names.matrix ?? [], path.slice(1).join("."));
   }
 
   #asNumber({ name, values }: { name: string; values: unknown[] }): string {
@@ -175,7 +175,7 @@ class Translator {
         throw new NoEqual("`secrets.GITHUB_TOKEN` (builds get no token of the git host)");
       return `${lower}.${first.toUpperCase()}`;
     }
-    if (lower === "matrix" && rest.length === 0) return this.#matrix(first);
+    if (lower === "matrix") return this.#matrix(keys.join("."));
     if (lower === "needs") return this.#needs(first, rest);
     if (lower === "steps") return this.#steps(first, rest);
     if (lower === "job" && first.toLowerCase() === "status" && rest.length === 0) return "job.status";
@@ -195,8 +195,8 @@ class Translator {
   #matrix(key: string): string {
     const { matrix } = this.#names;
     if (matrix === null) throw new NoEqual(`\`matrix.${key}\`: the matrix could not be taken over`, "matrix");
-    const matrixKey = findName(matrix, key, ({ name }) => name);
-    if (key === "*") throw new NoEqual("all of `matrix`");
+    if (key.includes("*")) throw new NoEqual("all of `matrix`");
+    const matrixKey = findMatrixKey(matrix, key);
     if (!matrixKey) return "null";
     return `matrix${property(matrixKey.name)}`;
   }
@@ -224,6 +224,12 @@ class Translator {
     return outputName === undefined ? "null" : `needs.${needed.key}.outputs.${outputName}`;
   }
 
+  #toldBy(id: string, outputs: ReadonlyMap<string, string>, output: string | undefined): string {
+    const told = outputs.get(output?.toLowerCase() ?? "");
+    if (told === undefined) throw new NoEqual(`\`steps.${id}\`, of which this is not known`);
+    return told;
+  }
+
   #steps(id: string, rest: string[]): string {
     const [what = "", output, ...more] = rest;
     const lower = what.toLowerCase();
@@ -233,6 +239,7 @@ class Translator {
     const isOutput = lower === "outputs" && output !== undefined && output !== "*";
     if (step.fate === "cache" && isOutput) return "''";
     if (step.fate !== "kept") throw new NoEqual(`\`steps.${id}\`, a step that could not be taken over`);
+    if (step.outputs) return this.#toldBy(id, step.outputs, isOutput ? output : undefined);
     if (isOutput) return `steps.${step.id}.outputs${property(output)}`;
     if ((lower === "outcome" || lower === "conclusion") && output === undefined) return `steps.${step.id}.${lower}`;
     throw new NoEqual(`\`steps.${[id, ...rest].join(".")}\``);

@@ -1,15 +1,18 @@
-import { KNOWS, keepingKey } from "./actions.ts";
+import { keepingKey } from "./actions.ts";
 import { translateCheckout } from "./checkout.ts";
-import { translateCondition } from "./expression.ts";
+import { type Call, type PlacedStep, placeSteps } from "./composite.ts";
+import { translateCondition, translateExpression } from "./expression.ts";
 import { writeOutputs } from "./job-keys.ts";
+import { JobTools, stableTexts } from "./job-tools.ts";
 import { KeptFiles } from "./kept-files.ts";
 import { cacheEntry, type KnownCache } from "./known-caches.ts";
 import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
 import type { Names, NeededJob, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
-import { type SetUpTool, translateSetUp } from "./set-up.ts";
+import { translateSetUp } from "./set-up.ts";
 import { conditionText, find, isExpression, itemsOf, lineOf, type Pair, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
+import { asExpression } from "./substitution.ts";
 
 /* The steps of one job, and the keys of the job that some of them become: `checkout`, `tools`, and those of kept files. */
 
@@ -48,11 +51,12 @@ const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source: Sourc
 
 /** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
 export class StepsWriter {
-  readonly #file: WorkflowPlace;
+  /** The text of a step that an action has is that of the action. */
+  #file: WorkflowPlace;
   readonly #unit: string;
   readonly #part: (key: string) => OutMap;
   readonly #list = new OutList();
-  readonly #tools = new Map<string, SetUpTool>();
+  readonly #tools = new JobTools();
   readonly #keptFiles = new KeptFiles();
   /** What a step can name: each step with an id is added after it. */
   #names: Names;
@@ -72,15 +76,18 @@ export class StepsWriter {
 
   write({ value: job, line }: Pair, shell: string | undefined): void {
     const { source, marks, withdrawn } = this.#file;
-    const steps = itemsOf(find(job, "steps")).map((token) => readStep(token, source));
-    this.#names = { ...this.#names, texts: this.#texts(steps) };
+    const own = itemsOf(find(job, "steps")).map((token) => ({ step: readStep(token, source), source, calls: [] }));
+    const placed = placeSteps(own);
+    const steps = placed.map(({ step }) => step);
+    this.#names = {
+      ...this.#names,
+      texts: stableTexts(this.#names.texts ?? new Map(), placed),
+    };
     const firstCheckout = steps.find(({ kind }) => kind === "checkout");
-    for (const [index, step] of steps.entries()) {
-      const fate = this.#step(step, `${this.#unit}.steps.${index}`, shell, step === firstCheckout);
-      if (step.id !== null) this.#names = { ...this.#names, steps: [...this.#names.steps, { id: step.id, fate }] };
-    }
+    for (const [index, one] of placed.entries())
+      this.#placed(one, `${this.#unit}.steps.${index}`, shell, one.step === firstCheckout);
     if (!firstCheckout) this.#job.set("checkout", false);
-    if (this.#tools.size > 0) this.#writeTools(line);
+    this.#tools.writeTo(this.#job, this.#file, this.#unit, line);
     this.#keptFiles.writeTo(this.#job);
     const outputs = find(job, "outputs");
     const place = { names: this.#names, source, marks };
@@ -92,6 +99,51 @@ export class StepsWriter {
       else this.#stop(line);
     }
     this.#job.set("steps", this.#list);
+  }
+
+  /** A step of the job, or one of an action that the job uses. */
+  #placed(
+    { step, source, calls }: PlacedStep,
+    unit: string,
+    shell: string | undefined,
+    isFirstCheckout: boolean,
+  ): void {
+    const file = this.#file;
+    const { marks } = file;
+    const [call] = calls;
+    const line = call && lineOf(call.step.token);
+    const before = marks.list.length;
+    if (call?.isFirst) {
+      this.#list.say(...file.source.commentsOn(line!), new Comment([`The steps of ${call.step.action}:`]));
+    }
+    // What an action does, it does in the checkout.
+    const { folder } = this.#names;
+    this.#file = { ...file, source };
+    if (call) this.#names = { ...this.#names, folder: "", isOfAction: folder !== "" };
+    const fate = this.#step(step, unit, shell, isFirstCheckout);
+    this.#file = file;
+    if (call) this.#names = { ...this.#names, folder, isOfAction: false };
+    if (line !== undefined) for (const mark of marks.list.slice(before)) mark.line = line;
+    if (step.id !== null) this.#add({ id: step.id, fate });
+    for (const one of calls.toReversed())
+      if (one.isLast && one.step.id !== null)
+        this.#add({ id: one.step.id, fate: "kept", outputs: this.#outputsOf(one) });
+  }
+
+  #add(step: Names["steps"][number]): void {
+    this.#names = { ...this.#names, steps: [...this.#names.steps, step] };
+  }
+
+  /** What an action tells the steps after it: what is not there cannot be said. */
+  #outputsOf({ outputs }: Call): ReadonlyMap<string, string> {
+    const told = new Map<string, string>();
+    for (const [name, text] of outputs)
+      try {
+        told.set(name, translateExpression(asExpression(text), this.#names));
+      } catch (error) {
+        if (!(error instanceof NoEqual)) throw error;
+      }
+    return told;
   }
 
   /** @returns what later steps may take it for */
@@ -192,18 +244,6 @@ export class StepsWriter {
     }
   }
 
-  /** The values of variables which stay what they are: no script of the job names them beside its file of variables. */
-  #texts(steps: ReadStep[]): ReadonlyMap<string, string> {
-    const { source } = this.#file;
-    const all = new Map(this.#names.texts);
-    for (const { token } of steps) {
-      const script = find(token, "run");
-      const text = script ? tokenText(script, source) : "";
-      if (text.includes("GITHUB_ENV")) for (const name of all.keys()) if (text.includes(name)) all.delete(name);
-    }
-    return all;
-  }
-
   #setUp(step: ReadStep, unit: string, line: number): void {
     const { source, marks, withdrawn } = this.#file;
     const { action, ref, inputs } = step;
@@ -216,11 +256,7 @@ export class StepsWriter {
         marks,
       );
       if (find(step.token, "if") && tools.length > 0) throw new NoEqual(`${action} under a condition`, "tool");
-      for (const tool of tools) {
-        const other = this.#tools.get(tool.name);
-        if (other && other.version !== tool.version) throw new NoEqual(`${tool.name} a second time`, "tool");
-      }
-      for (const tool of tools) this.#tools.set(tool.name, tool);
+      this.#tools.add(tools);
       this.#list.say(...comments);
       for (const cache of caches) this.#cache(cache, step, `${unit}.cache.${cache.name}`);
       if (!commands) return;
@@ -240,23 +276,5 @@ export class StepsWriter {
     const refused = withdrawn.get(unit);
     if (refused !== undefined) this.#list.say(marks.add("cache", `the cache of ${action} (${refused})`, lineOf(token)));
     else this.#keptFiles.addOnce("cache", cache.name, cacheEntry(cache), unit);
-  }
-
-  /** `tools: auto` stands alone, and reads the versions of all tools: beside others what it would read is written out. */
-  #writeTools(line: number): void {
-    const { marks, withdrawn } = this.#file;
-    const all = [...this.#tools.values()];
-    const isAuto = all.every(({ version }) => version === undefined);
-    const words = all.map(({ name, version, read }) => `${name}: ${version ?? read ?? "auto"}`).join(", ");
-    const unit = `${this.#unit}.tools`;
-    const refused = withdrawn.get(unit);
-    const tools = new OutMap();
-    for (const { name, version, read } of all) tools.set(name, version ?? read);
-    if (!KNOWS.tools) this.#job.say(marks.add("tools-later", `tools: { ${words} }`, line));
-    else if (refused !== undefined) this.#job.say(marks.add("refused", `tools: { ${words} } (${refused})`, line));
-    else if (isAuto) this.#job.set("tools", "auto", unit);
-    else if (tools.items.length < all.length)
-      this.#job.say(marks.add("tool", `\`tools: auto\` beside others: { ${words} }`, line));
-    else this.#job.set("tools", tools, unit);
   }
 }

@@ -1,4 +1,5 @@
 import { data } from "@actions/expressions";
+import { NoEqual } from "./marks.ts";
 
 /* What the expressions of one place of a workflow can name, as far as the file tells it. */
 
@@ -7,6 +8,8 @@ type Scalar = string | number | boolean | null;
 /** The values that a key of a matrix has, in all combinations. */
 export interface MatrixKey {
   name: string;
+  /** What it is called there, where that is another name: `os.image` is the part of a value. */
+  path?: string;
   values: Scalar[];
 }
 
@@ -34,7 +37,10 @@ export interface Names {
   needs: NeededJob[];
   /** Whether ancestors were added to `needs`: then `needs.*` is another list. */
   hasMoreNeeds: boolean;
-  steps: { id: string; fate: StepFate }[];
+  /** `outputs` are those of a step that stands for several, by names in lower case, as expressions of this service. */
+  steps: { id: string; fate: StepFate; outputs?: ReadonlyMap<string, string> }[];
+  /** Whether the step is one of an action, which knows no `defaults`, where the job has a folder for its steps. */
+  isOfAction?: boolean;
   /** Variables that the file sets around here. */
   env: string[];
   /** Values of those that no step changes. */
@@ -72,6 +78,13 @@ export const findName = <Named>(
   name: string,
   nameOf: (one: Named) => string,
 ): Named | undefined => list.find((one) => nameOf(one).toLowerCase() === name.toLowerCase());
+
+/** The key that a path below `matrix` names. @throws {NoEqual} for a value with parts of its own */
+export const findMatrixKey = (matrix: readonly MatrixKey[], path: string): MatrixKey | undefined => {
+  const isBelow = ({ path: one }: MatrixKey) => one?.toLowerCase().startsWith(`${path.toLowerCase()}.`);
+  if (matrix.some(isBelow)) throw new NoEqual(`all of \`matrix.${path}\``, "matrix");
+  return findName(matrix, path, ({ name, path: one }) => one ?? name);
+};
 
 /** A text in which variables stand as their values, where no step changes them. */
 export const withTexts = (text: string, { texts }: Names): string =>

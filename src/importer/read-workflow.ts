@@ -30,7 +30,7 @@ const place = (counter: LineCounter, offset: number): string => {
 };
 
 /** The document within the limits of a pipeline file. @throws {Untranslatable} */
-const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
+const parseDocument = (text: string, counter: LineCounter): Document.Parsed => {
   if (text.length > FILE_LIMITS.characters)
     throw new Untranslatable(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
   try {
@@ -72,6 +72,13 @@ const boundAliases = (document: Document.Parsed): void => {
   });
   if (measure(document.contents) > FILE_LIMITS.values)
     throw new Untranslatable("its aliases stand for more than a pipeline file may have: write less of them");
+};
+
+/** The document, of which all that is read again and again is small. @throws {Untranslatable} */
+export const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
+  const document = parseDocument(text, counter);
+  boundAliases(document);
+  return document;
 };
 
 const readEvents = (document: Document.Parsed): string[] => {
@@ -135,7 +142,6 @@ export interface Workflow {
 export const readWorkflow = async (text: string, name: string, beside?: Beside): Promise<Workflow> => {
   const counter = new LineCounter();
   const document = documentIn(text, counter);
-  boundAliases(document);
   refuseOthers(document);
   const { context, value } = parseWorkflow(
     { name, content: withoutEmptyFilters(text, document) },

@@ -2,7 +2,7 @@ import { isMapping } from "@actions/workflow-parser";
 import { LABEL } from "../protocol/common.ts";
 import { translateExpression, translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
-import { findName, type Names, textOfValue } from "./names.ts";
+import { findMatrixKey, type Names, textOfValue } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { find, itemsOf, lineOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
@@ -76,8 +76,8 @@ class RunnerReader {
   /** A label that is computed: where it is made of a key of the matrix, its platforms are known. */
   template(text: string): void {
     const [, before = "", inner = "", path = "", after = ""] = WITH_KEY.exec(text) ?? [];
-    const key = path.slice(1).replaceAll(".", "-");
-    const matrixKey = key === "" ? undefined : findName(this.#names.matrix ?? [], key, ({ name }) => name);
+    const key = path.slice(1);
+    const matrixKey = key === "" ? undefined : findMatrixKey(this.#names.matrix ?? [], key);
     const values = [...new Set(matrixKey?.values.map(textOfValue) ?? [])];
     const label = translateText(text, this.#names);
     const translation = inner === "" ? "" : translateExpression(inner, this.#names);

@@ -3,7 +3,7 @@ import { findSpans } from "../pipeline/expression/interpolation.ts";
 import { replaceExpressions } from "../pipeline/shell/references.ts";
 import { translateExpression } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
-import { findName, type Names } from "./names.ts";
+import { findMatrixKey, findName, type Names } from "./names.ts";
 
 /* The shells of GitHub. Where it runs a script otherwise than the shell here does, the script begins with what differs. */
 
@@ -172,8 +172,8 @@ const isOneWord = (expression: string, names: Names): boolean => {
     return true;
   if (/^(?:runner\.os|github\.event\.(?:pull_request\.number|number|pull_request\.head\.sha))$/i.test(expression))
     return true;
-  const key = /^matrix\.([\w-]+)$/i.exec(expression)?.[1];
-  const matrixKey = key === undefined ? undefined : findName(names.matrix ?? [], key, ({ name }) => name);
+  const key = /^matrix\.([\w.-]+)$/i.exec(expression)?.[1];
+  const matrixKey = key === undefined ? undefined : findMatrixKey(names.matrix ?? [], key);
   return matrixKey?.values.every((value) => /^[\w.,:/@%+=-]+$/.test(String(value ?? ""))) ?? false;
 };
 

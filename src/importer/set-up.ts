@@ -2,9 +2,10 @@ import { ActionInputs } from "./action-inputs.ts";
 import { versionInFile } from "./beside.ts";
 import type { KnownCache } from "./known-caches.ts";
 import { type Marks, NoEqual } from "./marks.ts";
-import { findName, type Names, textOfValue, withTexts } from "./names.ts";
+import { findMatrixKey, type Names, textOfValue, withTexts } from "./names.ts";
 import { Comment } from "./out.ts";
-import { type Commands, SET_UPS, type SetUpPlace, type ToolInput } from "./set-ups.ts";
+import type { Commands, SetUpPlace, ToolInput } from "./set-up-rules.ts";
+import { SET_UPS } from "./set-ups.ts";
 import { misread, type Pair, type Source } from "./source.ts";
 import { MATRIX, versionTemplate } from "./tool-versions.ts";
 
@@ -94,7 +95,7 @@ class SetUpReader {
   #valuesOf(text: string): string[] | undefined {
     const key = [...text.matchAll(MATRIX)][0]?.[1];
     if (key === undefined) return text.includes("${{") ? undefined : [text];
-    const matrixKey = findName(this.#names.matrix ?? [], key, ({ name }) => name);
+    const matrixKey = findMatrixKey(this.#names.matrix ?? [], key);
     const values = matrixKey?.values.map((value) => text.replaceAll(MATRIX, () => textOfValue(value)));
     return values?.some((one) => one.includes("${{")) ? undefined : values;
   }

@@ -5,7 +5,8 @@ import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { translateScript, translateShell } from "./script.ts";
-import { type Commands, isSetUp } from "./set-ups.ts";
+import type { Commands } from "./set-up-rules.ts";
+import { isSetUp } from "./set-ups.ts";
 import {
   conditionText,
   find,
@@ -33,6 +34,8 @@ export interface ReadStep {
   inputs: Pair[];
   id: string | null;
   fate: StepFate;
+  /** Why an action of the repository could not be taken over. */
+  refusal?: string;
 }
 
 export const readStep = (token: WorkflowToken, source: Source): ReadStep => {
@@ -190,7 +193,10 @@ const runStep = (
   out.set("shell", shell);
   if (ownFolder) out.set("working-directory", translateFolder(tokenText(ownFolder, source), names));
   // An action knows no `defaults`: it runs in the checkout.
-  if (commands) out.set("working-directory", translateFolder(commands.folder ?? ".", names));
+  const isInAction = commands !== undefined || place.names.isOfAction === true;
+  const isElsewhere = commands?.folder !== undefined || place.names.isOfAction || place.names.folder !== "";
+  if (isInAction && isElsewhere && !ownFolder)
+    out.set("working-directory", translateFolder(commands?.folder ?? ".", names));
   writeTimeout(find(token, "timeout-minutes"), source, marks, out);
   const mayFail = find(token, "continue-on-error");
   if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
@@ -270,9 +276,9 @@ export const translateStep = (
   }
 };
 
-const lost = ({ action }: ReadStep, marks: Marks, line: number, original: string[]): Comment => {
+const lost = ({ action, refusal }: ReadStep, marks: Marks, line: number, original: string[]): Comment => {
   if (/^actions\/checkout$/i.test(action)) return marks.add("checkout", "another checkout", line, original);
   if (/^actions\/github-script$/i.test(action)) return marks.add("action-script", action, line, original);
-  if (action.startsWith("./")) return marks.add("template", action, line, original);
+  if (action.startsWith("./")) return marks.add("template", refusal ?? action, line, original);
   return marks.add("action", action === "" ? "a step" : action, line, original);
 };

@@ -1,5 +1,5 @@
 import { NoEqual } from "./marks.ts";
-import { findName, type Names, textOfValue } from "./names.ts";
+import { findMatrixKey, type Names, textOfValue } from "./names.ts";
 
 /* Versions as set-up actions read them, and as `tools` does: there a range means the newest version in it. */
 
@@ -52,14 +52,14 @@ export const readVersion = (version: string, { tool, words = {}, exact }: Versio
   return known.reduce(newest);
 };
 
-export const MATRIX = /\$\{\{\s*matrix\.([\w-]+)\s*\}\}/gi;
+export const MATRIX = /\$\{\{\s*matrix\.([\w.-]+)\s*\}\}/gi;
 
 /** A version, or one that a key of the matrix decides. @throws {NoEqual} */
 export const versionTemplate = (text: string, prefix: string, words: VersionWords, names: Names): string => {
   if (!text.includes("${{")) return prefix + readVersion(text, words);
   const keys = [...new Set([...text.matchAll(MATRIX)].map(([, key]) => key!.toLowerCase()))];
   const [key] = keys;
-  const matrixKey = key === undefined ? undefined : findName(names.matrix ?? [], key, ({ name }) => name);
+  const matrixKey = key === undefined ? undefined : findMatrixKey(names.matrix ?? [], key);
   if (!matrixKey || keys.length > 1 || matrixKey.values.includes(null) || text.replaceAll(MATRIX, "").includes("${{"))
     throw new NoEqual(`${words.tool} ${text}`, "tool");
   const versions = [...new Set(matrixKey.values.map(textOfValue))].map(

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Importer from "../../importer/main.ts";
 import { LIMITS } from "../../protocol/limits.ts";
@@ -45,6 +45,27 @@ const read = (file: string): string => {
   }
 };
 
+/**
+ * Reads other files of the workflow's repository, which a stranger may have written: no path leads out of it, no link is
+ * followed, and nothing large is read. Undefined for a workflow that lies where GitHub would not look for it.
+ */
+const besideOf = (file: string): ((path: string) => string | undefined) | undefined => {
+  const root = /^(.*)[/\\]\.github[/\\]workflows[/\\][^/\\]+$/s.exec(resolve(file))?.[1];
+  if (root === undefined) return undefined;
+  return (path) => {
+    const parts = path.split(/[/\\]/);
+    if (parts.some((one) => one === "" || one === "." || one === "..")) return undefined;
+    let place = root;
+    for (const [index, part] of parts.entries()) {
+      place = join(place, part);
+      const found = lstatSync(place, { throwIfNoEntry: false });
+      const isLast = index === parts.length - 1;
+      if (!found || (isLast ? !found.isFile() || found.size > MOST_BYTES : !found.isDirectory())) return undefined;
+    }
+    return readFileSync(place, "utf8");
+  };
+};
+
 /** Never replaces a file: what is there may have been written by hand. */
 const write = (file: string, text: string): void => {
   try {
@@ -60,7 +81,7 @@ const write = (file: string, text: string): void => {
 export const importFile = async (file: string, output: string | null): Promise<number> => {
   const text = read(file);
   const { importWorkflow } = await load();
-  const imported = await importWorkflow(text, file);
+  const imported = await importWorkflow(text, file, besideOf(file));
   if (imported.refusal !== undefined) {
     logger.error(`${file} cannot be imported: ${imported.refusal}`);
     return EXIT.failed;

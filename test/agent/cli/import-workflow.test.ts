@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { agentProgram, importerProgram } from "../../../src/assets/programs.ts";
 import { parseFile } from "../../../src/pipeline/parse/parse.ts";
@@ -30,6 +30,27 @@ describe("import", () => {
     expect({ code, mistakes: parseFile(stdout).mistakes }).toEqual({ code: 0, mistakes: undefined });
     expect(stdout).toContain("- run: make");
     expect(stderr).toContain("all of it was translated");
+  });
+
+  it("reads actions and versions beside the workflow, and follows no link", async () => {
+    const folder = folderWith(GOOD);
+    const uses = (action: string) => `      - uses: ./${action}\n`;
+    const file = (path: string, text: string) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    };
+    const action = (run: string) => `runs: { using: composite, steps: [{ run: ${run}, shell: bash }] }\n`;
+    file("outside/action.yml", action("outside"));
+    file("repo/.github/workflows/ci.yml", GOOD + uses("a") + uses("linked") + uses("folder") + uses("../outside"));
+    file("repo/a/action.yml", action("inside"));
+    mkdirSync(join(folder, "repo/linked"));
+    symlinkSync(join(folder, "outside/action.yml"), join(folder, "repo/linked/action.yml"));
+    symlinkSync(join(folder, "outside"), join(folder, "repo/folder"));
+    const { code, stdout } = await run(folder, "repo/.github/workflows/ci.yml");
+    expect(code).toBe(0);
+    expect(stdout).toContain("run: inside");
+    expect(stdout).not.toContain("run: outside");
+    expect(stdout.match(/its file was not found/g)).toHaveLength(3);
   });
 
   it("writes the file, and never over another", async () => {

@@ -1,0 +1,205 @@
+import { NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser";
+import { LineCounter, stringify } from "yaml";
+import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
+import { usesStatus } from "./expression-tree.ts";
+import { NoEqual } from "./marks.ts";
+import { documentIn, Untranslatable } from "./read-workflow.ts";
+import { asMapping, conditionText, find, itemsOf, lineOf, pairsOf, Source, tokenText } from "./source.ts";
+import { type ReadStep, readStep } from "./step.ts";
+import { replaceNames, type TextsOfNames } from "./substitution.ts";
+
+/*
+ * An action of the repository that is made of steps: its steps stand where it was used, with the values of its inputs in
+ * place. GitHub runs them one after the other, as it does those of a job
+ * (https://docs.github.com/en/actions/reference/workflows-and-actions/metadata-syntax#runs-for-composite-actions).
+ */
+
+/** A step, with the text that it is read from. `calls` are the uses of actions that it stands for, the outermost first. */
+export interface PlacedStep {
+  step: ReadStep;
+  source: Source;
+  calls: Call[];
+}
+
+export interface Call {
+  step: ReadStep;
+  /** What the action tells the steps after it, by names in lower case, as texts of its own steps. */
+  outputs: ReadonlyMap<string, string>;
+  isFirst: boolean;
+  isLast: boolean;
+}
+
+/** As deep as GitHub lets actions use others. */
+const DEEPEST = 10;
+/** Most steps that one job has of actions. */
+const MOST_STEPS = 300;
+
+const refuse = (action: string, why: string): NoEqual => new NoEqual(`${action} (${why})`, "template");
+
+/** The path of an action's folder from the root, or undefined for one that leads out of it. */
+const folderOf = (action: string): string | undefined => {
+  const parts = action.split("/").filter((one) => one !== "" && one !== ".");
+  return parts.length === 0 || parts.includes("..") ? undefined : parts.join("/");
+};
+
+interface ActionFile {
+  inputs: Map<string, string>;
+  outputs: Map<string, string>;
+  steps: Record<string, unknown>[];
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const entriesOf = (value: unknown): [string, Record<string, unknown>][] =>
+  Object.entries(isRecord(value) ? value : {}).map(([key, one]) => [key, isRecord(one) ? one : {}]);
+
+const textOf = (value: unknown): string => (value === undefined || value === null ? "" : String(value));
+
+const jsonOf = (action: string, text: string): unknown => {
+  try {
+    return documentIn(text, new LineCounter()).toJS({ maxAliasCount: -1 });
+  } catch (error) {
+    if (error instanceof Untranslatable) throw refuse(action, error.message);
+    throw error;
+  }
+};
+
+/** @throws {NoEqual} for what is no action of steps */
+const readAction = (action: string, { beside }: Source): ActionFile => {
+  const folder = folderOf(action);
+  const text = folder && beside && (beside(`${folder}/action.yml`) ?? beside(`${folder}/action.yaml`));
+  if (text === undefined || text === "") throw refuse(action, "its file was not found beside the workflow");
+  const file = jsonOf(action, text);
+  const runs = isRecord(file) && isRecord(file.runs) ? file.runs : {};
+  if (runs.using !== "composite" || !Array.isArray(runs.steps) || !runs.steps.every(isRecord))
+    throw refuse(action, "it is a program, not a list of steps");
+  const { inputs, outputs } = file as Record<string, unknown>;
+  return {
+    inputs: new Map(entriesOf(inputs).map(([key, one]) => [key.toLowerCase(), textOf(one.default)])),
+    outputs: new Map(entriesOf(outputs).map(([key, one]) => [key.toLowerCase(), textOf(one.value)])),
+    steps: runs.steps,
+  };
+};
+
+/** The inputs of a call: those that it does not give have their defaults. */
+const valuesOf = ({ inputs }: ActionFile, call: ReadStep, source: Source): Map<string, string> => {
+  const values = new Map(inputs);
+  for (const { key, value } of call.inputs)
+    if (values.has(key.toLowerCase())) values.set(key.toLowerCase(), tokenText(value, source));
+  return values;
+};
+
+/** What stands around the steps of the action, and would change what they do. @throws {NoEqual} */
+const readCondition = (call: ReadStep, source: Source, file: ActionFile, given: string): string | undefined => {
+  for (const { key } of pairsOf(call.token))
+    if (!["uses", "with", "name", "id", "if"].includes(key)) throw refuse(call.action, `\`${key}\` around it`);
+  const token = find(call.token, "if");
+  const text = token ? conditionText(token, source).trim() : "";
+  const condition = /^\$\{\{(.*)\}\}$/s.exec(text)?.[1] ?? text;
+  if (condition.includes("${{") || usesStatus(condition)) throw refuse(call.action, `\`if: ${text}\``);
+  const changesEnv = file.steps.some((step) => step.env !== undefined || /GITHUB_ENV/.test(textOf(step.run)));
+  if (changesEnv && /\benv\b/.test(`${condition} ${given}`))
+    throw refuse(call.action, "it reads variables which its steps change");
+  return condition === "" ? undefined : condition;
+};
+
+/** The value with names replaced in all its texts; those of conditions are expressions by themselves. */
+const replaceAll = (value: unknown, texts: TextsOfNames, key = ""): unknown => {
+  if (typeof value === "string") return replaceNames(value, texts, key === "if");
+  if (Array.isArray(value)) return value.map((one) => replaceAll(one, texts));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaceAll(one, texts, name)]));
+};
+
+const both = (outer: string | undefined, inner: unknown): string | undefined => {
+  const text = textOf(inner).trim();
+  const own = /^\$\{\{(.*)\}\}$/s.exec(text)?.[1] ?? text;
+  if (outer === undefined) return own === "" ? undefined : own;
+  return own === "" ? outer : `(${outer}) && (${own})`;
+};
+
+/** Its own steps, as they stand in the job, and what it tells the steps after it. @throws {NoEqual} */
+const stepsOf = (
+  call: ReadStep,
+  source: Source,
+  prefix: string,
+): { own: PlacedStep[]; outputs: ReadonlyMap<string, string> } => {
+  const file = readAction(call.action, source);
+  const inputs = valuesOf(file, call, source);
+  const condition = readCondition(call, source, file, [...inputs.values()].join(" "));
+  const ids = new Map(
+    file.steps.flatMap(({ id }) => (typeof id === "string" ? [[id.toLowerCase(), `${prefix}-${id}`] as const] : [])),
+  );
+  const texts: TextsOfNames = { inputs, ids, folder: folderOf(call.action)! };
+  const steps = file.steps.flatMap((step) => {
+    if (usesStatus(textOf(step.if))) throw refuse(call.action, `\`if: ${textOf(step.if)}\` in it`);
+    const isMoved = step["working-directory"] !== undefined || /\b(?:cd|pushd)\s/.test(textOf(step.run));
+    if (isMoved && /github\.action_path/.test(textOf(step.run)))
+      throw refuse(call.action, "a script of it names its folder from another one");
+    const own = replaceAll(step, texts) as Record<string, unknown>;
+    const isNever = own.if === false || textOf(own.if) === "false";
+    const when = both(condition, own.if === true || textOf(own.if) === "true" ? undefined : own.if);
+    const { if: _, id, ...rest } = own;
+    if (isNever) return [];
+    return [{ ...(id === undefined ? {} : { id: `${prefix}-${textOf(id)}` }), ...(when ? { if: when } : {}), ...rest }];
+  });
+  const outputs = new Map<string, string>();
+  for (const [key, text] of file.outputs)
+    try {
+      outputs.set(key, replaceNames(text, texts, false));
+    } catch (error) {
+      // One that cannot be said is a mark where it is read.
+      if (!(error instanceof NoEqual)) throw error;
+    }
+  return { own: readSteps(call.action, steps, source), outputs };
+};
+
+/** Reads the steps as GitHub reads those of a job. @throws {NoEqual} */
+const readSteps = (action: string, steps: object[], { beside }: Source): PlacedStep[] => {
+  if (steps.length === 0) return [];
+  const content = stringify({ on: "push", jobs: { action: { "runs-on": "ubuntu-latest", steps } } }, { lineWidth: 0 });
+  const { context, value } = parseWorkflow({ name: action, content }, new NoOperationTraceWriter());
+  const [problem] = context.errors.getErrors();
+  if (problem || !value) throw refuse(action, problem?.rawMessage ?? "its steps cannot be read");
+  const counter = new LineCounter();
+  const { document } = parseYaml(content, counter, { tokens: 0, marks: 0 });
+  const source = new Source(content, document!, counter, beside);
+  const list = find(find(find(asMapping(value), "jobs"), "action"), "steps");
+  return itemsOf(list).map((token) => ({ step: readStep(token, source), source, calls: [] }));
+};
+
+export const isLocalAction = ({ action }: ReadStep): boolean => action.startsWith("./");
+
+/** A word that tells the steps of one call from those of another. */
+const prefixOf = ({ id, action, token }: ReadStep): string =>
+  id ??
+  `${
+    folderOf(action)
+      ?.split("/")
+      .at(-1)
+      ?.replaceAll(/[^\w-]/g, "-") ?? "action"
+  }-${lineOf(token)}`;
+
+/** The steps of a job with those of the repository's actions in their places. */
+export const placeSteps = (steps: PlacedStep[]): PlacedStep[] => {
+  let left = MOST_STEPS;
+  const place = (one: PlacedStep, depth: number): PlacedStep[] => {
+    if (!isLocalAction(one.step)) return [one];
+    try {
+      if (depth >= DEEPEST) throw refuse(one.step.action, `deeper than ${DEEPEST} actions`);
+      const { own, outputs } = stepsOf(one.step, one.source, prefixOf(one.step));
+      left -= own.length;
+      if (left < 0) throw refuse(one.step.action, "too many steps");
+      const inner = own.flatMap((step) => place(step, depth + 1));
+      return inner.map((step, index) => {
+        const call = { step: one.step, outputs, isFirst: index === 0, isLast: index === inner.length - 1 };
+        return { ...step, calls: [call, ...step.calls] };
+      });
+    } catch (error) {
+      if (!(error instanceof NoEqual)) throw error;
+      return [{ ...one, step: { ...one.step, refusal: error.message } }];
+    }
+  };
+  return steps.flatMap((one) => place(one, 0));
+};

@@ -1,0 +1,215 @@
+import { isToolName } from "../pipeline/fields/tool-fields.ts";
+import type { ActionInputs } from "./action-inputs.ts";
+import { type Beside, versionInFile } from "./beside.ts";
+import { isCacheName, type KnownCache } from "./known-caches.ts";
+import { NoEqual } from "./marks.ts";
+import type { VersionWords } from "./tool-versions.ts";
+
+/* What a set-up action becomes: tools, caches, and commands. */
+
+/** A tool, and where its version stands. */
+export interface ToolInput extends VersionWords {
+  /** The input that names the version. */
+  version?: string;
+  /** The input that names a file with it. */
+  file?: string;
+  /** Files that are looked for where no input names any, the first that has a version counts. */
+  files?: readonly string[];
+  /** The version where nothing else names one. Without it a mark says that the agent's own is used. */
+  otherwise?: string;
+  /** Whether the action leaves this tool alone where its inputs do not name it. */
+  isOptional?: boolean;
+}
+
+export interface Commands {
+  run: string;
+  folder?: string | undefined;
+}
+
+/** What a row is told of the step: `ref` is what stands behind the `@` of the action. */
+export interface SetUpPlace {
+  inputs: ActionInputs;
+  ref: string;
+  beside: Beside | undefined;
+  /** All texts that a text with keys of the matrix can be; undefined where they are not in the file. */
+  valuesOf(text: string): string[] | undefined;
+}
+
+export interface SetUp {
+  tools?: readonly ToolInput[];
+  /** Versions that the row reads by itself, by tool. */
+  versions?(place: SetUpPlace): Map<string, string>;
+  caches?(place: SetUpPlace): KnownCache[];
+  commands?(place: SetUpPlace): Commands | undefined;
+  /** Inputs without any effect on what the tool does. */
+  harmless?: string;
+}
+
+/** Commands of several words, each input as it is. */
+const words = (...parts: (string | undefined)[]): string => parts.filter((one) => one !== undefined).join(" ");
+
+export const cacheOf = (name: KnownCache["name"], key: string, files?: string) => ({
+  caches: ({ inputs }: SetUpPlace): KnownCache[] => {
+    const own = files === undefined ? [] : inputs.list(files);
+    return inputs.isOn(key) ? [{ name, files: own }] : [];
+  },
+});
+
+/** `cache: npm`: which one is kept is named. */
+export const namedCache = ({ inputs }: SetUpPlace): KnownCache[] => {
+  const files = inputs.list("cache-dependency-path");
+  const name = inputs.text("cache");
+  if (name === undefined || name === "false") return [];
+  if (!isCacheName(name)) throw new NoEqual(`\`cache: ${name}\``, "cache");
+  return [{ name, files }];
+};
+
+export const LTS = Object.fromEntries(
+  ["argon", "boron", "carbon", "dubnium", "erbium", "fermium", "gallium", "hydrogen", "iron", "jod", "krypton"].map(
+    (name) => [`lts/${name}`, `lts-${name}`],
+  ),
+);
+export const LATEST = { latest: "latest" };
+
+/** Folders of a workspace, as `app -> target` or `app`. */
+export const cargoCaches = ({ inputs }: SetUpPlace): KnownCache[] => {
+  inputs.pass(..."key shared-key prefix-key add-job-id-key add-rust-environment-hash-key env-vars save-if".split(" "));
+  inputs.pass(
+    ..."cache-on-failure cache-all-crates cache-bin cache-targets cache-provider cache-workspace-crates lookup-only".split(
+      " ",
+    ),
+  );
+  const targets = inputs.list("workspaces").map((one) => {
+    const [folder = "", target = "target"] = one.split("->").map((part) => part.trim().replace(/^\.\/?|\/$/g, ""));
+    return folder === "" ? target || "target" : `${folder}/${target}`;
+  });
+  const more = inputs.list("cache-directories");
+  if (targets.length + more.length === 0) return [{ name: "cargo" }];
+  const own = targets.length > 0 ? targets : ["target"];
+  return [{ name: "cargo", path: ["~/.cargo/registry", "~/.cargo/git", ...own, ...more] }];
+};
+
+/**
+ * A toolchain of Rust. There a `rust-toolchain` file wins over it, here it does not, so where there is one this cannot
+ * be said.
+ */
+const rustVersion = ({ inputs, ref, beside }: SetUpPlace): Map<string, string> => {
+  const named = inputs.text("toolchain");
+  const version = named ?? (/^(?:v\d+|master|main|[0-9a-f]{40})$/.test(ref) ? undefined : ref);
+  if (version === undefined) throw new NoEqual("a toolchain of Rust that a comment names", "tool");
+  if (!beside) throw new NoEqual(`rust ${version} where no file rust-toolchain wins over it`, "tool");
+  if (beside("rust-toolchain") !== undefined || beside("rust-toolchain.toml") !== undefined)
+    throw new NoEqual(`rust ${version} beside a file rust-toolchain, which wins there`, "tool");
+  return new Map([["rust", version]]);
+};
+
+const rustCommands = ({ inputs }: SetUpPlace): Commands | undefined => {
+  const parts = inputs.list("components").flatMap((one) => one.split(/\s+/));
+  const targets = [...inputs.list("targets"), ...inputs.list("target")].flatMap((one) => one.split(/\s+/));
+  const lines = [
+    ...(parts.length > 0 ? [`rustup component add ${parts.join(" ")}`] : []),
+    ...(targets.length > 0 ? [`rustup target add ${targets.join(" ")}`] : []),
+  ];
+  return lines.length > 0 ? { run: lines.join("\n") } : undefined;
+};
+
+export const RUST: SetUp = {
+  tools: [{ tool: "rust", exact: /^(?:stable|beta|nightly)(?:-\d{4}-\d\d-\d\d)?$/ }],
+  versions: rustVersion,
+  commands: rustCommands,
+  harmless: "profile override default",
+};
+
+/** `bundler-cache: true` installs the gems, and keeps them. */
+export const bundleInstall = ({ inputs }: SetUpPlace): Commands | undefined => {
+  const folder = inputs.fixed("working-directory");
+  if (!inputs.isOn("bundler-cache")) return undefined;
+  return {
+    run: [
+      'bundle config set --local path "$PWD/vendor/bundle"',
+      'if [ -f "${BUNDLE_GEMFILE:-Gemfile}.lock" ]; then bundle config set --local deployment true; fi',
+      "bundle install --jobs 4",
+    ].join("\n"),
+    folder,
+  };
+};
+
+/** `arguments` of the Gradle actions of before their fourth version: they run it. */
+const gradleCommands = ({ inputs }: SetUpPlace): Commands | undefined => {
+  const folder = inputs.text("build-root-directory");
+  const own = inputs.text("arguments");
+  return own === undefined ? undefined : { run: words("./gradlew", own.replaceAll(/\s*\n\s*/g, " ")), folder };
+};
+
+export const GRADLE: SetUp = {
+  tools: [{ tool: "gradle", version: "gradle-version", words: { wrapper: "", current: "latest" }, isOptional: true }],
+  commands: gradleCommands,
+  caches: ({ inputs }) => (inputs.isOn("cache-disabled") ? [] : [{ name: "gradle" }]),
+  harmless:
+    "cache-read-only cache-write-only cache-overwrite-existing cache-encryption-key cache-cleanup validate-wrappers add-job-summary add-job-summary-as-pr-comment gradle-home-cache-cleanup gradle-home-cache-includes gradle-home-cache-excludes gradle-home-cache-strict-match cache-provider",
+};
+
+export const composerInstall = ({ inputs }: SetUpPlace): Commands => {
+  const which = inputs.text("dependency-versions") ?? "locked";
+  const verb = { locked: "install", highest: "update", lowest: "update --prefer-lowest --prefer-stable" }[which];
+  if (verb === undefined) throw new NoEqual(`\`dependency-versions: ${which}\``, "action-input");
+  const own = inputs.text("composer-options");
+  return {
+    run: words("composer", verb, "--no-interaction --no-progress --ansi", own),
+    folder: inputs.text("working-directory"),
+  };
+};
+
+export const lint = ({ inputs }: SetUpPlace): Commands => ({
+  run: words("golangci-lint run", inputs.text("args")?.replaceAll(/\s*\n\s*/g, " ")),
+  folder: inputs.text("working-directory"),
+});
+
+/** Subcommands of cargo that are called by their own names. */
+const CRATES = new Set(
+  "nextest hack llvm-cov deny insta machete udeps audit semver-checks minimal-versions".split(" "),
+);
+
+/** `tool: nextest@0.9, cargo-hack`: each by the name that `tools` has for it. */
+export const installed = ({ inputs, ref }: SetUpPlace): Map<string, string> => {
+  const named = inputs.list("tool").flatMap((one) => one.split(/\s+/));
+  const all = named.length > 0 || /^(?:v\d|main$|[0-9a-f]{40}$)/.test(ref) ? named : [ref];
+  if (all.length === 0) throw new NoEqual("a tool that a comment names", "tool");
+  return new Map(
+    all.map((one) => {
+      const [name = "", version = "latest"] = one.split("@");
+      const crate = name.startsWith("cargo-") || !CRATES.has(name) ? name : `cargo-${name}`;
+      const known = [name, crate, `cargo:${crate}`].find(isToolName);
+      if (known === undefined || (known !== name && !crate.startsWith("cargo-")))
+        throw new NoEqual(`the tool ${name}`, "tool");
+      return [known, version];
+    }),
+  );
+};
+
+/** The channel of Flutter that `tools` has. @throws {NoEqual} */
+export const stableFlutter = ({ inputs, valuesOf }: SetUpPlace): Map<string, string> => {
+  const channel = inputs.text("channel") ?? "stable";
+  if (valuesOf(channel)?.every((one) => one === "stable" || one === "") !== true)
+    throw new NoEqual(`flutter of the channel ${channel}`, "tool");
+  return new Map();
+};
+
+/** Where no file of the project asks for a version, the newest is set up. */
+export const uvVersion = ({ inputs, beside }: SetUpPlace): Map<string, string> => {
+  const isNamed = inputs.has("version") || inputs.has("version-file");
+  const isOpen = beside && ["pyproject.toml", "uv.toml"].every((file) => !beside(file)?.includes("required-version"));
+  return new Map(!isNamed && isOpen ? [["uv", "latest"]] : []);
+};
+
+export const pnpmVersion = ({ inputs, beside }: SetUpPlace): Map<string, string> => {
+  const file = inputs.fixed("package_json_file");
+  const version = file === undefined ? undefined : beside && versionInFile("pnpm", file, beside);
+  return new Map(version === undefined ? [] : [["pnpm", version]]);
+};
+
+export const pnpmInstall = ({ inputs }: SetUpPlace): Commands | undefined => {
+  const install = inputs.peek("run_install");
+  if (/^(?:true|false|null)$/.test(install ?? "")) inputs.pass("run_install");
+  return install === "true" ? { run: "pnpm install" } : undefined;
+};
