@@ -25,6 +25,7 @@ class MatrixReader {
   readonly #source: Source;
   readonly #marks: Marks;
   readonly comments: Comment[] = [];
+  readonly #paths = new Map<string, string>();
 
   constructor(source: Source, marks: Marks) {
     this.#source = source;
@@ -44,11 +45,30 @@ class MatrixReader {
     return literal;
   }
 
+  /** The parts of a value that has some, by the names that they have as keys of their own. */
+  parts(token: WorkflowToken, key: string, path = key): Item {
+    if (!isMapping(token)) {
+      this.#paths.set(key, path);
+      return new Map([[key, this.value(token)]]);
+    }
+    const parts = pairsOf(token).flatMap((pair) => [
+      ...this.parts(pair.value, `${key}-${pair.key}`, `${path}.${pair.key}`),
+    ]);
+    if (parts.length === 0) throw new NoEqual("a value of the matrix without parts", "matrix");
+    return new Map(parts);
+  }
+
+  /** What a key is called there, where it is the part of a value. */
+  pathOf(key: string): string | undefined {
+    const path = this.#paths.get(key);
+    return path === key ? undefined : path;
+  }
+
   items(token: WorkflowToken | undefined): Item[] {
     if (token && !isSequence(token)) throw new NoEqual(COMPUTED, "matrix");
     return itemsOf(token).map((item) => {
       if (!isMapping(item)) throw new NoEqual(COMPUTED, "matrix");
-      return new Map(pairsOf(item).map(({ key, value }) => [key, this.value(value)]));
+      return new Map(pairsOf(item).flatMap(({ key, value }) => [...this.parts(value, key)]));
     });
   }
 }
@@ -72,21 +92,43 @@ const toOut = (item: Item): OutMap => {
 
 const asMatrix = (item: Item): Matrix => Object.fromEntries([...item].map(([key, value]) => [key, asWritten(value)]));
 
+/** A name for each value with parts: the first of its parts that tells all of them apart, or its number. */
+const labelsOf = (items: Item[]): string[] => {
+  for (const key of items[0]?.keys() ?? []) {
+    const texts = items.map((item) => textOfValue(item.get(key) ?? null));
+    if (texts.every((text) => text !== "") && new Set(texts).size === texts.length) return texts;
+  }
+  return items.map((_, index) => String(index + 1));
+};
+
 /** What the matrix is here, with the comments on it. @throws {NoEqual} where its values are not in the file */
 export const translateMatrix = (token: WorkflowToken, source: Source, marks: Marks): TranslatedMatrix => {
   if (!isMapping(token)) throw new NoEqual(COMPUTED, "matrix");
   const reader = new MatrixReader(source, marks);
   const out = new OutMap();
   const axes = new Map<string, Value[]>();
+  const partsOfAxes: Item[] = [];
+  /** Axes whose values are only names of what has parts. */
+  const labels = new Set<string>();
   for (const { key, value } of pairsOf(asMapping(token))) {
     if (key === "include" || key === "exclude") continue;
     if (!isSequence(value)) throw new NoEqual(COMPUTED, "matrix");
-    const values = itemsOf(value).map((one) => reader.value(one));
+    const tokens = itemsOf(value);
+    const isOfParts = tokens.length > 0 && tokens.every(isMapping);
+    const parts = isOfParts ? tokens.map((one) => reader.parts(one, key)) : [];
+    const values = isOfParts ? labelsOf(parts) : tokens.map((one) => reader.value(one));
     axes.set(key, values);
+    partsOfAxes.push(...parts.map((part, index) => new Map([[key, values[index]!], ...part])));
+    if (isOfParts) labels.add(key);
     out.say(...reader.comments.splice(0)).set(key, values.map(asWritten));
   }
-  const includeItems = reader.items(find(token, "include"));
+  const ownItems = reader.items(find(token, "include"));
+  const includeItems = [...partsOfAxes, ...ownItems];
   const excluded = reader.items(find(token, "exclude"));
+  for (const item of [...ownItems, ...excluded])
+    for (const key of item.keys())
+      if ([...labels].some((label) => key === label || reader.pathOf(key)?.startsWith(`${label}.`)))
+        throw new NoEqual("`include` or `exclude` of values with parts of their own", "matrix");
   const exclude = excluded.flatMap((item) => exactly(item, axes));
   const plain = { axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })), include: [] };
   // An item that takes nothing away is a mistake here, and nothing there.
@@ -119,6 +161,12 @@ export const translateMatrix = (token: WorkflowToken, source: Source, marks: Mar
     ...include.flatMap((item) => (item.has(name) ? [item.get(name)!] : [])),
   ];
   const isMissing = (name: string) => expanded.combinations.some((one) => !Object.hasOwn(one, name));
-  const keys = names.map((name) => ({ name, values: [...kinds(name), ...(isMissing(name) ? [null] : [])] }));
+  const keys = names
+    .filter((name) => !labels.has(name))
+    .map((name) => ({
+      name,
+      path: reader.pathOf(name) ?? name,
+      values: [...kinds(name), ...(isMissing(name) ? [null] : [])],
+    }));
   return { out, keys };
 };
