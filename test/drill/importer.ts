@@ -1,10 +1,11 @@
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { ROOT } from "../../src/assets/output-files.ts";
 import { importerProgram } from "../../src/assets/programs.ts";
 import type * as Importer from "../../src/importer/main.ts";
-import { MARKS, type MarkKind } from "../../src/importer/marks.ts";
+import { MARKS, type Mark, type MarkKind, minutesOf } from "../../src/importer/marks.ts";
 import { parseFile } from "../../src/pipeline/parse/parse.ts";
 
 /** The workflow in a file, which may have documents for other programs before and after it. */
@@ -13,7 +14,56 @@ const workflowIn = (text: string): string => {
   return documents.find((one) => /^["']?(?:on|jobs)["']?[ \t]*:/m.test(one)) ?? text;
 };
 
-type Outcome = "clean" | "marked" | "refused" | "wrong";
+interface Imported {
+  file: string;
+  marks: readonly Mark[];
+}
+
+/** The workflows of test/importer/workflows.txt that lie below the folder, in folders called OWNER+NAME; or all. */
+const filesIn = (folder: string): string[] => {
+  const listed = readFileSync(join(ROOT, "test/importer/workflows.txt"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => line.split(" "))
+    .map(([repository = "", path = ""]) => join(repository.replace("/", "+"), path))
+    .filter((file) => existsSync(join(folder, file)));
+  return listed.length > 0 ? listed : globSync("**/*.{yml,yaml}", { cwd: folder }).sort();
+};
+
+/** Reads other files of a workflow's repository, where it lies as in one. */
+const besideOf = (path: string): ((other: string) => string | undefined) | undefined => {
+  const [root, name] = path.split("/.github/workflows/");
+  if (name === undefined) return undefined;
+  return (other) => {
+    const place = join(root!, other);
+    return existsSync(place) ? readFileSync(place, "utf8") : undefined;
+  };
+};
+
+const increment = <Key>(counts: Map<Key, number>, key: Key) => counts.set(key, (counts.get(key) ?? 0) + 1);
+
+const printSorted = <Key>(counts: Map<Key, number>, most: number, print: (key: Key, count: number) => string): void => {
+  for (const [key, count] of [...counts].sort((a, b) => b[1] - a[1]).slice(0, most)) console.log(print(key, count));
+};
+
+/** How much work is left to people, by the minutes of each kind of mark. */
+const printShares = (all: readonly Imported[], refused: number): void => {
+  const total = all.length + refused;
+  const share = (name: string, isMeant: (one: Imported) => boolean) => {
+    const count = all.filter(isMeant).length;
+    console.log(`  ${name}: ${count} of ${total} (${Math.round((100 * count) / total)} %)`);
+  };
+  share("untouched", ({ marks }) => marks.length === 0);
+  share("untouched but for caches", ({ marks }) => marks.every(({ kind }) => kind === "cache"));
+  share("within ten minutes", ({ marks }) => minutesOf(marks) <= 10);
+  share("within ten minutes, what is marked again and again written once", ({ marks }) => {
+    const different = new Map(marks.map((mark) => [`${mark.kind} ${mark.message}`, mark]));
+    return minutesOf([...different.values()]) <= 10;
+  });
+};
+
+/** What a mark is on, without what differs from file to file. */
+const constructOf = ({ kind, message }: Mark): string => `${kind}: ${message.split(": ")[0]!.slice(0, 80)}`;
 
 /** Whether none crashes the importer, and what it prints of each is a file without mistakes. */
 export const drill = async ({ folder }: { folder?: string }): Promise<boolean> => {
@@ -25,34 +75,37 @@ export const drill = async ({ folder }: { folder?: string }): Promise<boolean> =
   writeFileSync(join(place, "importer.mjs"), (await importerProgram()).text);
   const { importWorkflow }: typeof Importer = await import(pathToFileURL(join(place, "importer.mjs")).href);
   rmSync(place, { recursive: true });
-  const outcomes: Record<Outcome, number> = { clean: 0, marked: 0, refused: 0, wrong: 0 };
-  const kinds = new Map<MarkKind, number>();
+  const imported: Imported[] = [];
   const refusals = new Map<string, number>();
-  const more = <Key>(counts: Map<Key, number>, key: Key) => counts.set(key, (counts.get(key) ?? 0) + 1);
-  for (const file of globSync("**/*.{yml,yaml}", { cwd: folder }).sort()) {
+  let wrong = 0;
+  for (const file of filesIn(folder)) {
+    const path = join(folder, file);
     try {
-      const {
-        text,
-        marks = [],
-        refusal,
-      } = await importWorkflow(workflowIn(readFileSync(join(folder, file), "utf8")), file);
+      const { text, marks, refusal } = await importWorkflow(
+        workflowIn(readFileSync(path, "utf8")),
+        file,
+        besideOf(path),
+      );
       const [mistake] = text === undefined ? [] : (parseFile(text).mistakes ?? []);
       if (mistake) throw new Error(`its translation has a mistake: ${mistake.message}`);
-      outcomes[refusal !== undefined ? "refused" : marks.length > 0 ? "marked" : "clean"]++;
-      if (refusal !== undefined) more(refusals, refusal.split(/[:(]/)[0]!);
-      for (const { kind } of marks) more(kinds, kind);
+      if (refusal === undefined) imported.push({ file, marks });
+      else increment(refusals, refusal.split(/[:(]/)[0]!);
     } catch (error) {
-      outcomes.wrong++;
+      wrong++;
       console.log(`${file}: ${(error as Error).stack}`);
     }
   }
-  const sorted = <Key>(counts: Map<Key, number>) => [...counts].sort((a, b) => b[1] - a[1]);
-  console.log(
-    Object.entries(outcomes)
-      .map(([outcome, count]) => `${outcome} ${count}`)
-      .join(", "),
-  );
-  for (const [kind, count] of sorted(kinds)) console.log(`  marked ${count} ${kind}: ${MARKS[kind]}`);
-  for (const [refusal, count] of sorted(refusals)) console.log(`  refused ${count}: ${refusal}`);
-  return outcomes.wrong === 0 && outcomes.clean + outcomes.marked + outcomes.refused > 0;
+  const refused = [...refusals.values()].reduce((sum, count) => sum + count, 0);
+  console.log(`translated ${imported.length}, refused ${refused}, wrong ${wrong}`);
+  printShares(imported, refused);
+  const kinds = new Map<MarkKind, number>();
+  const constructs = new Map<string, number>();
+  for (const { marks } of imported) {
+    for (const { kind } of marks) increment(kinds, kind);
+    for (const one of new Set(marks.map(constructOf))) increment(constructs, one);
+  }
+  printSorted(kinds, kinds.size, (kind, count) => `  marked ${count} ${kind}: ${MARKS[kind].reason}`);
+  printSorted(constructs, 20, (construct, count) => `  in ${count} files: ${construct}`);
+  printSorted(refusals, refusals.size, (refusal, count) => `  refused ${count}: ${refusal}`);
+  return wrong === 0 && imported.length + refused > 0;
 };
