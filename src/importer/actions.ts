@@ -69,7 +69,6 @@ export const LATER_ACTIONS: Record<string, LaterWord> = {
     "easimon/maximize-build-space",
     "mxschmitt/action-tmate",
     "styfle/cancel-workflow-action",
-    "android-actions/setup-android",
     "docker/setup-buildx-action",
     "docker/setup-qemu-action",
     "microsoft/setup-msbuild",

@@ -1,6 +1,6 @@
 import type { Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
-import { isExpression, type Pair, type Source, tokenText } from "./source.ts";
+import { find, isExpression, type Pair, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
 
@@ -27,6 +27,26 @@ export const isOtherCheckout = (inputs: Pair[], source: Source): boolean =>
     if (key === "repository") return text !== "" && !/^\$\{\{\s*github\.repository\s*\}\}$/.test(text);
     return key === "path" && text !== "" && text !== ".";
   });
+
+/**
+ * Commands that look at no file of the folder they run in: what they print or install is the same before the checkout
+ * and after it. What git itself reads would change the checkout.
+ */
+const BLIND =
+  /^(?:#.*|(?:set|export) [^`|;&<>]*|echo [^`|;&<>]*(?:>>? ?"?\$\{?GITHUB_(?:ENV|OUTPUT|PATH|STEP_SUMMARY)\}?"?)?|sudo (?:apt|apt-get) (?:-\S+ )*(?:update|install)( [^`|;&<>./]*)?|df( -\S+)*|env|printenv|date|uname( -\S+)*|)$/;
+
+const isBlind = (script: string): boolean =>
+  script
+    .replaceAll(/\\\n\s*/g, " ")
+    .split(/\n|&&/)
+    .every((line) => BLIND.test(line.trim()) && !/\$\(|[*?[]|\bGIT_/.test(line));
+
+/** Whether a step before the checkout may do something else where the checkout is there already. */
+export const mayLook = ({ kind, token }: { kind: string; token: WorkflowToken }, source: Source): boolean => {
+  if (kind === "checkout" || kind === "keeping") return false;
+  const script = find(token, "run");
+  return !script || !isBlind(tokenText(script, source));
+};
 
 interface TranslatedCheckout {
   checkout: OutMap;

@@ -90,18 +90,21 @@ const valuesOf = ({ inputs }: ActionFile, call: ReadStep, source: Source): Map<s
   return values;
 };
 
+/** A condition without the signs of an expression around it. */
+const conditionIn = (text: string): string => (/^\s*\$\{\{(.*)\}\}\s*$/s.exec(text)?.[1] ?? text).trim();
+
 /** What stands around the steps of the action, and would change what they do. @throws {NoEqual} */
-const readCondition = (call: ReadStep, source: Source, file: ActionFile, given: string): string | undefined => {
+const readCondition = (call: ReadStep, source: Source, file: ActionFile, given: string): string => {
   for (const { key } of pairsOf(call.token))
     if (!["uses", "with", "name", "id", "if"].includes(key)) throw refuse(call.action, `\`${key}\` around it`);
   const token = find(call.token, "if");
   const text = token ? conditionText(token, source).trim() : "";
-  const condition = /^\$\{\{(.*)\}\}$/s.exec(text)?.[1] ?? text;
+  const condition = conditionIn(text);
   if (condition.includes("${{") || usesStatus(condition)) throw refuse(call.action, `\`if: ${text}\``);
   const changesEnv = file.steps.some((step) => step.env !== undefined || /GITHUB_ENV/.test(textOf(step.run)));
   if (changesEnv && /\benv\b/.test(`${condition} ${given}`))
     throw refuse(call.action, "it reads variables which its steps change");
-  return condition === "" ? undefined : condition;
+  return condition;
 };
 
 /** The value with names replaced in all its texts; those of conditions are expressions by themselves. */
@@ -112,11 +115,9 @@ const replaceAll = (value: unknown, texts: TextsOfNames, key = ""): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, replaceAll(one, texts, name)]));
 };
 
-const both = (outer: string | undefined, inner: unknown): string | undefined => {
-  const text = textOf(inner).trim();
-  const own = /^\$\{\{(.*)\}\}$/s.exec(text)?.[1] ?? text;
-  if (outer === undefined) return own === "" ? undefined : own;
-  return own === "" ? outer : `(${outer}) && (${own})`;
+const both = (outer: string, inner: string): string => {
+  if (outer === "" || inner === "") return outer + inner;
+  return `(${outer}) && (${inner})`;
 };
 
 /** Its own steps, as they stand in the job, and what it tells the steps after it. @throws {NoEqual} */
@@ -138,10 +139,10 @@ const stepsOf = (
     if (isMoved && /github\.action_path/.test(textOf(step.run)))
       throw refuse(call.action, "a script of it names its folder from another one");
     const own = replaceAll(step, texts) as Record<string, unknown>;
-    const isNever = own.if === false || textOf(own.if) === "false";
-    const when = both(condition, own.if === true || textOf(own.if) === "true" ? undefined : own.if);
-    const { if: _, id, ...rest } = own;
-    if (isNever) return [];
+    const { if: written, id, ...rest } = own;
+    const known = conditionIn(textOf(written));
+    if (known === "false") return [];
+    const when = both(condition, known === "true" ? "" : known);
     return [{ ...(id === undefined ? {} : { id: `${prefix}-${textOf(id)}` }), ...(when ? { if: when } : {}), ...rest }];
   });
   const outputs = new Map<string, string>();

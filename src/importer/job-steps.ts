@@ -1,5 +1,5 @@
 import { keepingKey } from "./actions.ts";
-import { translateCheckout } from "./checkout.ts";
+import { mayLook, translateCheckout } from "./checkout.ts";
 import { type Call, type PlacedStep, placeSteps } from "./composite.ts";
 import { translateCondition, translateExpression } from "./expression.ts";
 import { writeOutputs } from "./job-keys.ts";
@@ -58,6 +58,8 @@ export class StepsWriter {
   readonly #list = new OutList();
   readonly #tools = new JobTools();
   readonly #keptFiles = new KeptFiles();
+  /** Whether a step before may have looked at the checkout's folder, which is empty there until it is made. */
+  #hasLooked = false;
   /** What a step can name: each step with an id is added after it. */
   #names: Names;
 
@@ -121,6 +123,7 @@ export class StepsWriter {
     this.#file = { ...file, source };
     if (call) this.#names = { ...this.#names, folder: "", isOfAction: folder !== "" };
     const fate = this.#step(step, unit, shell, isFirstCheckout);
+    this.#hasLooked ||= step.kind !== "set-up" && step.kind !== "later" && mayLook(step, source);
     this.#file = file;
     if (call) this.#names = { ...this.#names, folder, isOfAction: false };
     if (line !== undefined) for (const mark of marks.list.slice(before)) mark.line = line;
@@ -152,7 +155,7 @@ export class StepsWriter {
     const line = lineOf(step.token);
     this.#list.say(...source.commentsOn(line));
     if (step.kind === "checkout") {
-      this.#checkout(step, isFirstCheckout, line);
+      this.#checkout(step, isFirstCheckout, this.#hasLooked, line);
       return "lost";
     }
     if (step.kind === "set-up") {
@@ -212,9 +215,8 @@ export class StepsWriter {
     this.#list.add(failingStep(MARKS.empty.reason));
   }
 
-  #checkout(step: ReadStep, isFirst: boolean, line: number): void {
+  #checkout(step: ReadStep, isFirst: boolean, isLate: boolean, line: number): void {
     const { source, marks } = this.#file;
-    const isLate = this.#list.items.some((item) => !(item instanceof Comment));
     if (!isFirst || find(step.token, "if") || isLate)
       this.#list.say(
         marks.add(
@@ -249,7 +251,7 @@ export class StepsWriter {
     const { action, ref, inputs } = step;
     const before = marks.list.length;
     try {
-      const { tools, caches, commands, comments } = translateSetUp(
+      const { tools, caches, commands, requires, comments } = translateSetUp(
         { action, ref, inputs, line },
         this.#names,
         source,
@@ -257,7 +259,8 @@ export class StepsWriter {
       );
       if (find(step.token, "if") && tools.length > 0) throw new NoEqual(`${action} under a condition`, "tool");
       this.#tools.add(tools);
-      this.#list.say(...comments);
+      if (requires) this.#require(requires);
+      this.#job.say(...comments);
       for (const cache of caches) this.#cache(cache, step, `${unit}.cache.${cache.name}`);
       if (!commands) return;
       const place = { names: this.#names, shell: undefined, source, marks };
@@ -269,6 +272,14 @@ export class StepsWriter {
       marks.list.length = before;
       this.#say(marks.add(error.kind, error.message, line, source.lines(step.token, line)), step, unit);
     }
+  }
+
+  #require(key: "android"): void {
+    const part = this.#part("runs-on");
+    const entry = part.items.find((item) => !(item instanceof Comment) && item.key === "requires");
+    const requires = entry && "value" in entry && entry.value instanceof OutMap ? entry.value : new OutMap();
+    if (!requires.has(key)) requires.set(key, true);
+    if (!entry) part.set("requires", requires);
   }
 
   #cache(cache: KnownCache, { action, token }: ReadStep, unit: string): void {

@@ -1,7 +1,7 @@
 import { KNOWS } from "./actions.ts";
 import type { PlacedStep } from "./composite.ts";
 import { type Marks, NoEqual } from "./marks.ts";
-import { OutMap } from "./out.ts";
+import { Comment, OutMap } from "./out.ts";
 import type { SetUpTool } from "./set-up.ts";
 import { find, tokenText } from "./source.ts";
 
@@ -49,6 +49,10 @@ export class JobTools {
     else if (isAuto) job.set("tools", "auto", unit);
     else if (tools.items.length < all.length)
       job.say(marks.add("tool", `\`tools: auto\` beside others: { ${words} }`, line));
-    else job.set("tools", tools, unit);
+    else {
+      for (const { name, version, read, file } of all)
+        if (file !== undefined) job.say(new Comment([`${name} ${version ?? read} is what ${file} says: change both.`]));
+      job.set("tools", tools, unit);
+    }
   }
 }

@@ -41,6 +41,8 @@ export interface SetUp {
   versions?(place: SetUpPlace): Map<string, string>;
   caches?(place: SetUpPlace): KnownCache[];
   commands?(place: SetUpPlace): Commands | undefined;
+  /** What the agent must have instead, as a key of \`requires\`. */
+  requires?: "android";
   /** Inputs without any effect on what the tool does. */
   harmless?: string;
 }

@@ -3,7 +3,7 @@ import { versionInFile } from "./beside.ts";
 import type { KnownCache } from "./known-caches.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { findMatrixKey, type Names, textOfValue, withTexts } from "./names.ts";
-import { Comment } from "./out.ts";
+import type { Comment } from "./out.ts";
 import type { Commands, SetUpPlace, ToolInput } from "./set-up-rules.ts";
 import { SET_UPS } from "./set-ups.ts";
 import { misread, type Pair, type Source } from "./source.ts";
@@ -15,7 +15,8 @@ export interface SetUpTool {
   name: string;
   /** Undefined for what a file of the repository says. */
   version: string | undefined;
-  /** What that file says at the moment. */
+  /** The file that names the version, and what it says at the moment. */
+  file?: string;
   read?: string | undefined;
 }
 
@@ -23,6 +24,8 @@ interface TranslatedSetUp {
   tools: SetUpTool[];
   caches: KnownCache[];
   commands: Commands | undefined;
+  /** What the agent must have, as a key of `requires`. */
+  requires: "android" | undefined;
   comments: Comment[];
 }
 
@@ -79,7 +82,7 @@ class SetUpReader {
     inputs.pass(...HARMLESS, ...(row.harmless ?? "").split(" "));
     for (const { key, text, line: at } of inputs.rest())
       this.comments.push(this.#marks.add("action-input", `\`${key}: ${text}\` of ${action}`, at));
-    return { tools, caches, commands, comments: this.comments };
+    return { tools, caches, commands, requires: row.requires, comments: this.comments };
   }
 
   #caches(caches: ((place: SetUpPlace) => KnownCache[]) | undefined, place: SetUpPlace, line: number): KnownCache[] {
@@ -141,10 +144,9 @@ class SetUpReader {
     // The first of its files counts, so none of those before this one may be there.
     const isFirst =
       !beside || ["mise.toml", ".tool-versions"].every((one) => one === path || beside(one) === undefined);
-    if (READ_BY_AUTO.has(path) && isFirst) return { name: tool.tool, version: undefined, read };
+    if (READ_BY_AUTO.has(path) && isFirst) return { name: tool.tool, version: undefined, file: path, read };
     if (read === undefined) throw new NoEqual(`the version of ${tool.tool} in ${file}`, "tool");
-    this.comments.push(new Comment([`${tool.tool} ${read} is what ${path} says: change both.`]));
-    return { name: tool.tool, version: read };
+    return { name: tool.tool, version: read, file: path };
   }
 }
 

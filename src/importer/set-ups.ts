@@ -189,6 +189,10 @@ export const SET_UPS: Record<string, SetUp> = {
   },
   "maxim-lobanov/setup-xcode": { tools: [{ tool: "xcode", version: "xcode-version" }] },
   "taiki-e/install-action": { tools: [], versions: installed, harmless: "checksum fallback" },
+  "android-actions/setup-android": {
+    requires: "android",
+    harmless: "cmdline-tools-version accept-android-sdk-licenses log-accepted-android-sdk-licenses",
+  },
   "extractions/setup-just": oneTool("just", "just-version"),
   "arduino/setup-task": oneTool("task", "version"),
   "bufbuild/buf-setup-action": oneTool("buf", "version"),

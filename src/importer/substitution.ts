@@ -49,7 +49,7 @@ const keyAfter = (tokens: Token[], index: number): { key: string; length: number
 };
 
 /** One expression. @throws {NoEqual} where it names what cannot be put in place */
-const replaceInExpression = (expression: string, { inputs, ids, folder }: TextsOfNames): string => {
+const partsOf = (expression: string, { inputs, ids, folder }: TextsOfNames): string[] => {
   let tokens: Token[];
   try {
     ({ tokens } = new Lexer(expression).lex());
@@ -76,15 +76,44 @@ const replaceInExpression = (expression: string, { inputs, ids, folder }: TextsO
       index += key.length - 1;
     } else parts.push(token.lexeme);
   }
-  return spaced(parts);
+  return parts;
 };
 
 /** Words and signs with spaces between them, but none around those of names and calls. */
-const spaced = (parts: string[]): string =>
-  parts.reduce((text, part) => {
+const spaced = (parts: readonly string[]): string =>
+  parts.reduce<string>((text, part) => {
     const isTight = /[.(!["]$/.test(text) || /^[.),[\]]/.test(part) || (part === "(" && /[\w-]$/.test(text));
     return text === "" || isTight ? text + part : `${text} ${part}`;
   }, "");
+
+/** The parts between this operator, where no other one of its kind stands beside it. */
+const splitAt = (parts: readonly string[], operator: "&&" | "||"): string[][] | undefined => {
+  const lists: string[][] = [[]];
+  let depth = 0;
+  for (const part of parts) {
+    if (/^[([]$/.test(part)) depth++;
+    if (/^[)\]]$/.test(part)) depth--;
+    if (depth === 0 && /^(?:&&|\|\|)$/.test(part) && part !== operator) return undefined;
+    if (depth === 0 && part === operator) lists.push([]);
+    else lists.at(-1)!.push(part);
+  }
+  return lists.length > 1 ? lists : undefined;
+};
+
+/** A condition without what is known of it. */
+const conditionOf = (parts: readonly string[]): string => {
+  const constant = constantOf(spaced(parts));
+  if (constant !== undefined) return String(!falsy(constant));
+  for (const operator of ["&&", "||"] as const) {
+    const lists = splitAt(parts, operator);
+    if (!lists) continue;
+    const conditions = lists.map(conditionOf);
+    const decides = operator === "&&" ? "false" : "true";
+    if (conditions.includes(decides)) return decides;
+    return conditions.filter((one) => !/^(?:true|false)$/.test(one)).join(` ${operator} `);
+  }
+  return spaced(parts);
+};
 
 /** What an expression without contexts is; undefined for any other. */
 const constantOf = (expression: string): data.ExpressionData | undefined => {
@@ -101,25 +130,21 @@ const constantOf = (expression: string): data.ExpressionData | undefined => {
   }
 };
 
-/** The text in which the names of an action stand as what they are. `isCondition`: it is an expression without `${{ }}`. */
+/** The text in which the names of an action stand as what they are. `isCondition`: it is one, with or without `${{ }}`. */
 export const replaceNames = (text: string, texts: TextsOfNames, isCondition: boolean): string => {
   const { spans } = findSpans(text);
-  if (isCondition && spans.length === 0) {
-    const expression = replaceInExpression(text, texts);
-    const constant = constantOf(expression);
-    return constant === undefined ? expression : String(!falsy(constant));
-  }
+  if (isCondition && spans.length === 0) return conditionOf(partsOf(text, texts));
   let replaced = "";
   let end = 0;
   for (const span of spans) {
     replaced += text.slice(end, span.start);
     const input = /^inputs\.([\w-]+)$/i.exec(span.inner)?.[1];
-    const expression = replaceInExpression(span.inner, texts);
-    const constant = constantOf(expression);
-    if (isCondition && constant !== undefined) replaced += String(!falsy(constant));
+    const parts = partsOf(span.inner, texts);
+    const constant = constantOf(spaced(parts));
+    if (isCondition && spans.length === 1) replaced += `\${{ ${conditionOf(parts)} }}`;
     else if (input !== undefined) replaced += texts.inputs.get(input.toLowerCase()) ?? "";
     else if (constant !== undefined) replaced += constant.coerceString();
-    else replaced += `\${{ ${expression} }}`;
+    else replaced += `\${{ ${spaced(parts)} }}`;
     end = span.end;
   }
   return replaced + text.slice(end);

@@ -10,8 +10,8 @@ import { find, itemsOf, lineOf, type Pair, pairsOf, type Source, tokenText, type
 /* `on` of a workflow, as `on` and `schedule`. An event with a pattern that cannot be said builds nothing. */
 
 const BY_DEFAULT = ["opened", "synchronize", "reopened"];
-/** Events of a person who starts a build by hand, which needs no word here. */
-const BY_HAND = new Set(["workflow_dispatch"]);
+/** Events of a person who starts a build by hand, or of another workflow that calls this one: they need no word here. */
+const BY_HAND = new Set(["workflow_dispatch", "workflow_call"]);
 
 export interface Events {
   names: string[];
@@ -87,7 +87,7 @@ class TriggerWriter {
       else if (key === "merge_group") this.#mergeGroup(value);
       else if (key === "schedule") this.#times(value);
       else if (!BY_HAND.has(key)) throw new NoEqual(`\`${key}\``, "event");
-      else if (find(value, "inputs"))
+      else if (key === "workflow_dispatch" && find(value, "inputs"))
         throw new NoEqual("`inputs` (give variables as `envVariables` of the request)", "unknown");
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;

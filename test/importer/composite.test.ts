@@ -60,6 +60,15 @@ const SAME: Row[] = [
     "- run: always\n  shell: bash",
   ],
   [
+    "conditions that are known in part",
+    use("{ word: a, on: false }"),
+    action(
+      "- run: never\n  shell: bash\n  if: inputs.on == 'true' && matrix.n == '1'\n- run: one\n  shell: bash\n  if: ${{ inputs.on == 'false' && (matrix.n == '1' || matrix.n == '2') }}\n- run: always\n  shell: bash\n  if: inputs.on == 'false' || matrix.n == '1'",
+      INPUTS,
+    ),
+    "- run: one\n  shell: bash\n  if: (matrix.n == '1' || matrix.n == '2')\n- run: always\n  shell: bash",
+  ],
+  [
     "conditions that are not",
     use("{ word: '${{ matrix.n }}' }"),
     action("- run: make\n  shell: bash\n  if: inputs.word == '1'", INPUTS),

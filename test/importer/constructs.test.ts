@@ -238,6 +238,54 @@ const TABLE: Row[] = [
     ["depth: 0\n      submodules: recursive\n      fetch-tags: true"],
   ],
   [
+    "a checkout after steps that look at no file",
+    steps(
+      "- run: echo 'A=b' >> $GITHUB_ENV\n- run: sudo apt-get update && sudo apt-get install -y make\n- uses: actions/checkout@v4",
+    ),
+    ["sudo apt-get update"],
+  ],
+  [
+    "a checkout after a step that may look at files",
+    steps("- run: ls > list\n- uses: actions/checkout@v4"),
+    ["a checkout later"],
+    ["checkout"],
+  ],
+  [
+    "a checkout after a step that prints the names of files",
+    steps("- run: echo *\n- uses: actions/checkout@v4"),
+    ["a checkout later"],
+    ["checkout"],
+  ],
+  [
+    "a checkout after a setting of git",
+    steps("- run: git config --global core.autocrlf true\n- uses: actions/checkout@v4"),
+    ["a checkout later"],
+    ["checkout"],
+  ],
+  [
+    "what Android needs",
+    steps("- uses: android-actions/setup-android@v3"),
+    ["requires:\n      platform: linux\n      android: true"],
+  ],
+  [
+    "a workflow that others call too",
+    atTop("on: { push: , workflow_call: { inputs: { a: { type: string } } } }"),
+    ["push: true"],
+  ],
+  [
+    "a platform of which the matrix is a part",
+    inJob("runs-on: ${{ matrix.os }}-latest\nstrategy: { matrix: { os: [ubuntu, macos] } }"),
+    ["platform: ${{ case(matrix.os == 'ubuntu', 'linux', 'macos') }}"],
+  ],
+  [
+    "an artifact of each combination",
+    inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { n: [1] } }").replace(
+      "- run: make",
+      "- run: make\n      - uses: actions/upload-artifact@v4\n        with: { name: 'log-${{ matrix.n }}-${{ github.sha }}-x', path: log }",
+    ),
+    ["- name: log-x\n"],
+  ],
+  [
     "another checkout",
     steps("- uses: actions/checkout@v4\n  with: { repository: a/b, path: b }"),
     ["another checkout"],
