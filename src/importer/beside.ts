@@ -1,9 +1,6 @@
 /** Reads a file of the workflow's repository by its path from the root; undefined where it cannot be read. */
 export type Beside = (path: string) => string | undefined;
 
-/** Where only the workflow itself was given. */
-export const NOTHING_BESIDE: Beside = () => undefined;
-
 const lineIn = (text: string | undefined): string | undefined => {
   const line = text?.split(/\r?\n/).find((one) => one.trim() !== "" && !one.trim().startsWith("#"));
   return line?.trim();

@@ -1,10 +1,8 @@
-import { NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser";
-import { LineCounter, stringify } from "yaml";
-import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
+import { LineCounter } from "yaml";
 import { usesStatus } from "./expression-tree.ts";
 import { NoEqual } from "./marks.ts";
-import { documentIn, Untranslatable } from "./read-workflow.ts";
-import { asMapping, conditionText, find, itemsOf, lineOf, pairsOf, Source, tokenText } from "./source.ts";
+import { documentIn, readStepList, Untranslatable } from "./read-workflow.ts";
+import { conditionText, find, lineOf, pairsOf, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep } from "./step.ts";
 import { replaceNames, type TextsOfNames } from "./substitution.ts";
 
@@ -156,21 +154,19 @@ const stepsOf = (
   return { own: readSteps(call.action, steps, source), outputs };
 };
 
-/** Reads the steps as GitHub reads those of a job. @throws {NoEqual} */
+/** @throws {NoEqual} */
 const readSteps = (action: string, steps: object[], { beside }: Source): PlacedStep[] => {
   if (steps.length === 0) return [];
-  const content = stringify({ on: "push", jobs: { action: { "runs-on": "ubuntu-latest", steps } } }, { lineWidth: 0 });
-  const { context, value } = parseWorkflow({ name: action, content }, new NoOperationTraceWriter());
-  const [problem] = context.errors.getErrors();
-  if (problem || !value) throw refuse(action, problem?.rawMessage ?? "its steps cannot be read");
-  const counter = new LineCounter();
-  const { document } = parseYaml(content, counter, { tokens: 0, marks: 0 });
-  const source = new Source(content, document!, counter, beside);
-  const list = find(find(find(asMapping(value), "jobs"), "action"), "steps");
-  return itemsOf(list).map((token) => ({ step: readStep(token, source), source, calls: [] }));
+  try {
+    const { tokens, source } = readStepList(steps, action, beside);
+    return tokens.map((token) => ({ step: readStep(token, source), source, calls: [] }));
+  } catch (error) {
+    if (error instanceof Untranslatable) throw refuse(action, error.message);
+    throw error;
+  }
 };
 
-export const isLocalAction = ({ action }: ReadStep): boolean => action.startsWith("./");
+const isLocalAction = ({ action }: ReadStep): boolean => action.startsWith("./");
 
 /** A word that tells the steps of one call from those of another. */
 const prefixOf = ({ id, action, token }: ReadStep): string =>

@@ -1,4 +1,4 @@
-import { Lexer, Parser } from "@actions/expressions";
+import { data, Evaluator, Lexer, Parser } from "@actions/expressions";
 import {
   Binary,
   ContextAccess,
@@ -11,7 +11,8 @@ import {
   Star,
   Unary,
 } from "@actions/expressions/ast";
-import { TokenType } from "@actions/expressions/lexer";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import { falsy } from "@actions/expressions/result";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
 
 /* The trees of GitHub's expressions. */
@@ -30,6 +31,15 @@ export const parse = (text: string): Expr => {
     names,
     FUNCTIONS.map((one) => ({ ...one })),
   ).parse();
+};
+
+/** The words and signs of an expression. @throws what the library throws */
+export const tokensOf = (text: string): Token[] => new Lexer(text).lex().tokens;
+
+/** What an expression without contexts is. @throws what the library throws */
+export const evaluate = (text: string): { isTrue: boolean; text: string } => {
+  const value = new Evaluator(parse(text), new data.Dictionary()).evaluate();
+  return { isTrue: !falsy(value), text: value.coerceString() };
 };
 
 /** The context and the literal keys of `context.key`; a star is `*`. Null for all else. */

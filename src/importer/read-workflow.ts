@@ -10,13 +10,14 @@ import {
   isSeq,
   LineCounter,
   type Node,
+  stringify,
   visit,
 } from "yaml";
 import { FILE_LIMITS, FileLimitExceeded } from "../pipeline/fields/limits.ts";
 import { parseYaml } from "../pipeline/yaml/yaml-document.ts";
 import { withCommas } from "../protocol/limits.ts";
 import type { Beside } from "./beside.ts";
-import { asMapping, Source } from "./source.ts";
+import { asMapping, find, itemsOf, Source, type WorkflowToken } from "./source.ts";
 
 /** The file cannot be translated at all. The message says why, and what to do. */
 export class Untranslatable extends Error {}
@@ -157,4 +158,19 @@ export const readWorkflow = async (text: string, name: string, beside?: Beside):
     throw new Untranslatable(["GitHub would refuse it; correct it there first:", ...listed].join("\n"));
   }
   return { root: asMapping(value), source: new Source(text, document, counter, beside) };
+};
+
+/** Steps as GitHub reads those of a job. @throws {Untranslatable} where it would refuse them */
+export const readStepList = (
+  steps: object[],
+  name: string,
+  beside?: Beside,
+): { tokens: WorkflowToken[]; source: Source } => {
+  const content = stringify({ on: "push", jobs: { action: { "runs-on": "ubuntu-latest", steps } } }, { lineWidth: 0 });
+  const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
+  const [problem] = context.errors.getErrors();
+  if (problem || !value) throw new Untranslatable(problem?.rawMessage ?? "its steps cannot be read");
+  const counter = new LineCounter();
+  const source = new Source(content, documentIn(content, counter), counter, beside);
+  return { tokens: itemsOf(find(find(find(asMapping(value), "jobs"), "action"), "steps")), source };
 };

@@ -1,8 +1,6 @@
-import { data, Evaluator, Lexer } from "@actions/expressions";
 import { type Token, TokenType } from "@actions/expressions/lexer";
-import { falsy } from "@actions/expressions/result";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
-import { parse } from "./expression-tree.ts";
+import { evaluate, tokensOf } from "./expression-tree.ts";
 import { NoEqual } from "./marks.ts";
 
 /* The names that only the steps of an action know, in its texts: each stands as what it is where the action is used. */
@@ -52,7 +50,7 @@ const keyAfter = (tokens: Token[], index: number): { key: string; length: number
 const partsOf = (expression: string, { inputs, ids, folder }: TextsOfNames): string[] => {
   let tokens: Token[];
   try {
-    ({ tokens } = new Lexer(expression).lex());
+    tokens = tokensOf(expression);
   } catch {
     throw new NoEqual("an expression that cannot be read", "template");
   }
@@ -103,7 +101,7 @@ const splitAt = (parts: readonly string[], operator: "&&" | "||"): string[][] | 
 /** A condition without what is known of it. */
 const conditionOf = (parts: readonly string[]): string => {
   const constant = constantOf(spaced(parts));
-  if (constant !== undefined) return String(!falsy(constant));
+  if (constant !== undefined) return String(constant.isTrue);
   for (const operator of ["&&", "||"] as const) {
     const lists = splitAt(parts, operator);
     if (!lists) continue;
@@ -116,7 +114,7 @@ const conditionOf = (parts: readonly string[]): string => {
 };
 
 /** What an expression without contexts is; undefined for any other. */
-const constantOf = (expression: string): data.ExpressionData | undefined => {
+const constantOf = (expression: string): { isTrue: boolean; text: string } | undefined => {
   if (
     /\b(?:github|env|vars|matrix|needs|steps|secrets|runner|job|strategy|hashFiles|inputs)\b/i.test(
       expression.replaceAll(/'(?:[^']|'')*'/g, ""),
@@ -124,7 +122,7 @@ const constantOf = (expression: string): data.ExpressionData | undefined => {
   )
     return undefined;
   try {
-    return new Evaluator(parse(expression), new data.Dictionary()).evaluate();
+    return evaluate(expression);
   } catch {
     return undefined;
   }
@@ -143,7 +141,7 @@ export const replaceNames = (text: string, texts: TextsOfNames, isCondition: boo
     const constant = constantOf(spaced(parts));
     if (isCondition && spans.length === 1) replaced += `\${{ ${conditionOf(parts)} }}`;
     else if (input !== undefined) replaced += texts.inputs.get(input.toLowerCase()) ?? "";
-    else if (constant !== undefined) replaced += constant.coerceString();
+    else if (constant !== undefined) replaced += constant.text;
     else replaced += `\${{ ${spaced(parts)} }}`;
     end = span.end;
   }
