@@ -60,6 +60,7 @@ export class StepsWriter {
   readonly #keptFiles = new KeptFiles();
   /** Whether a step before may have looked at the checkout's folder, which is empty there until it is made. */
   #hasLooked = false;
+  #hasCheckout = false;
   /** What a step can name: each step with an id is added after it. */
   #names: Names;
 
@@ -86,6 +87,7 @@ export class StepsWriter {
       texts: stableTexts(this.#names.texts ?? new Map(), placed),
     };
     const firstCheckout = steps.find(({ kind }) => kind === "checkout");
+    this.#hasCheckout = firstCheckout !== undefined;
     for (const [index, one] of placed.entries())
       this.#placed(one, `${this.#unit}.steps.${index}`, shell, one.step === firstCheckout);
     if (!firstCheckout) this.#job.set("checkout", false);
@@ -251,15 +253,19 @@ export class StepsWriter {
     const { action, ref, inputs } = step;
     const before = marks.list.length;
     try {
-      const { tools, caches, commands, requires, comments } = translateSetUp(
+      const { tools, caches, commands, outputs, requires, comments } = translateSetUp(
         { action, ref, inputs, line },
         this.#names,
         source,
         marks,
       );
-      if (find(step.token, "if") && tools.length > 0) throw new NoEqual(`${action} under a condition`, "tool");
+      if (find(step.token, "if") && (tools.length > 0 || outputs))
+        throw new NoEqual(`${action} under a condition`, "tool");
       this.#tools.add(tools);
       if (requires) this.#require(requires);
+      // Without the commit's files nobody knows what changed.
+      if (outputs && !this.#hasCheckout) throw new NoEqual(`${action} before a checkout`, "action");
+      if (outputs && step.id !== null) this.#add({ id: step.id, fate: "kept", outputs });
       this.#job.say(...comments);
       for (const cache of caches) this.#cache(cache, step, `${unit}.cache.${cache.name}`);
       if (!commands) return;

@@ -1,3 +1,4 @@
+import { patternProblem } from "../domain/patterns.ts";
 import { isToolName } from "../pipeline/fields/tool-fields.ts";
 import type { ActionInputs } from "./action-inputs.ts";
 import { type Beside, versionInFile } from "./beside.ts";
@@ -31,6 +32,8 @@ export interface SetUpPlace {
   inputs: ActionInputs;
   ref: string;
   beside: Beside | undefined;
+  /** A mapping within the limits of a file. @throws where it is none */
+  readYaml(text: string): unknown;
   /** All texts that a text with keys of the matrix can be; undefined where they are not in the file. */
   valuesOf(text: string): string[] | undefined;
 }
@@ -41,6 +44,8 @@ export interface SetUp {
   versions?(place: SetUpPlace): Map<string, string>;
   caches?(place: SetUpPlace): KnownCache[];
   commands?(place: SetUpPlace): Commands | undefined;
+  /** What later steps may read of it, as expressions of this service. */
+  outputs?(place: SetUpPlace): Map<string, string>;
   /** What the agent must have instead, as a key of \`requires\`. */
   requires?: "android";
   /** Inputs without any effect on what the tool does. */
@@ -214,4 +219,28 @@ export const pnpmInstall = ({ inputs }: SetUpPlace): Commands | undefined => {
   const install = inputs.peek("run_install");
   if (/^(?:true|false|null)$/.test(install ?? "")) inputs.pass("run_install");
   return install === "true" ? { run: "pnpm install" } : undefined;
+};
+
+/** Signs that mean something in the patterns of that action, and nothing here. */
+const OTHER_SIGNS = /[!?+@()[\]{}|\\]/;
+
+/** \`filters\` by their names, each with what \`changed\` looks for. @throws {NoEqual} */
+export const changedBy = ({ inputs, readYaml }: SetUpPlace): Map<string, string> => {
+  const text = inputs.fixed("filters") ?? "";
+  let filters: unknown;
+  try {
+    filters = readYaml(text);
+  } catch {
+    throw new NoEqual("filters that are in another file, or cannot be read", "action");
+  }
+  return new Map(
+    Object.entries(filters as object).map(([name, value]) => {
+      const patterns = [value].flat(5).map((one) => (typeof one === "string" ? one.replace(/^\.\//, "") : "!"));
+      for (const one of patterns)
+        if (OTHER_SIGNS.test(one) || patternProblem(one, "path") !== null)
+          throw new NoEqual(`the filter ${name}`, "pattern");
+      const quoted = patterns.map((one) => `'${one.replaceAll("'", "''")}'`).join(", ");
+      return [name.toLowerCase(), `format('{0}', changed(${quoted}))`];
+    }),
+  );
 };

@@ -1,9 +1,11 @@
+import { LineCounter } from "yaml";
 import { ActionInputs } from "./action-inputs.ts";
 import { versionInFile } from "./beside.ts";
 import type { KnownCache } from "./known-caches.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { findMatrixKey, type Names, textOfValue, withTexts } from "./names.ts";
 import type { Comment } from "./out.ts";
+import { documentIn } from "./read-workflow.ts";
 import type { Commands, SetUpPlace, ToolInput } from "./set-up-rules.ts";
 import { SET_UPS } from "./set-ups.ts";
 import { misread, type Pair, type Source } from "./source.ts";
@@ -24,6 +26,7 @@ interface TranslatedSetUp {
   tools: SetUpTool[];
   caches: KnownCache[];
   commands: Commands | undefined;
+  outputs: Map<string, string> | undefined;
   /** What the agent must have, as a key of `requires`. */
   requires: "android" | undefined;
   comments: Comment[];
@@ -53,6 +56,8 @@ const prefixOf = (tool: string, inputs: ActionInputs): string => {
   return `${distribution}-`;
 };
 
+const readYaml = (text: string): unknown => documentIn(text, new LineCounter()).toJS({ maxAliasCount: 100 });
+
 class SetUpReader {
   readonly #names: Names;
   readonly #source: Source;
@@ -71,10 +76,17 @@ class SetUpReader {
     const { action, ref, inputs: pairs, line } = this.#use;
     const row = SET_UPS[action.toLowerCase()]!;
     const inputs = new ActionInputs(pairs, this.#source);
-    const place: SetUpPlace = { inputs, ref, beside: this.#source.beside, valuesOf: (text) => this.#valuesOf(text) };
+    const place: SetUpPlace = {
+      inputs,
+      ref,
+      beside: this.#source.beside,
+      readYaml,
+      valuesOf: (text) => this.#valuesOf(text),
+    };
     const versions = row.versions?.(place) ?? new Map<string, string>();
     const caches = this.#caches(row.caches, place, line);
     const commands = row.commands?.(place);
+    const outputs = row.outputs?.(place);
     const tools = (row.tools ?? []).flatMap((tool) => this.#tool(tool, versions, inputs));
     for (const [name, version] of versions)
       if (row.tools?.every(({ tool }) => tool !== name))
@@ -82,7 +94,7 @@ class SetUpReader {
     inputs.pass(...HARMLESS, ...(row.harmless ?? "").split(" "));
     for (const { key, text, line: at } of inputs.rest())
       this.comments.push(this.#marks.add("action-input", `\`${key}: ${text}\` of ${action}`, at));
-    return { tools, caches, commands, requires: row.requires, comments: this.comments };
+    return { tools, caches, commands, outputs, requires: row.requires, comments: this.comments };
   }
 
   #caches(caches: ((place: SetUpPlace) => KnownCache[]) | undefined, place: SetUpPlace, line: number): KnownCache[] {

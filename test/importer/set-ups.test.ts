@@ -264,3 +264,29 @@ describe("what an action runs", () => {
     expect((await jobOf(text)).job.steps[0]?.if).toContain("build.event == 'push'");
   });
 });
+
+describe("what an action tells of the paths that changed", () => {
+  const filter = (filters: string, before = "      - uses: actions/checkout@v4\n"): string =>
+    `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    outputs: { src: "\${{ steps.f.outputs.src }}" }\n    steps:\n${before}      - uses: dorny/paths-filter@v3\n        id: f\n        with:\n          filters: |\n${filters.replace(/^/gm, "            ")}\n      - run: make\n        if: steps.f.outputs.src == 'true'\n  b:\n    needs: a\n    if: needs.a.outputs.src == 'true'\n    runs-on: ubuntu-latest\n    steps: [{ run: make }]\n`;
+
+  it("is what `changed` says", async () => {
+    const { text, job, kinds } = await jobOf(filter("src:\n  - 'src/**'\n  - ./package.json\ndocs: docs/**"));
+    expect(kinds).toEqual([]);
+    expect(job.steps[0]?.if).toBe("format('{0}', changed('src/**', 'package.json')) == 'true'");
+    expect(parse(text).jobs.a.outputs.src).toBe("${{ format('{0}', changed('src/**', 'package.json')) }}");
+    expect(parse(text).jobs.b.if).toBe("needs.a.outputs.src == 'true'");
+  });
+
+  it.each([
+    ["a pattern that takes away", "src: ['src/**', '!src/a']"],
+    ["signs that `changed` does not have", "src: 'src/*.{ts,js}'"],
+    ["kinds of changes", "src: [{ added: 'src/**' }]"],
+    ["a file of filters", ".github/filters.yml"],
+  ])("is marked with %s", async (_, filters) => {
+    expect((await jobOf(filter(filters))).kinds).toContain(filters.startsWith(".") ? "action" : "pattern");
+  });
+
+  it("is marked without the commit's files", async () => {
+    expect((await jobOf(filter("src: 'src/**'", ""))).kinds).toContain("action");
+  });
+});
