@@ -13,7 +13,7 @@ import { replaceNames, type TextsOfNames } from "./substitution.ts";
  */
 
 /** A step, with the text that it is read from. `calls` are the uses of actions that it stands for, the outermost first. */
-export interface PlacedStep {
+export interface StepOfCalls {
   step: ReadStep;
   source: Source;
   calls: Call[];
@@ -123,7 +123,7 @@ const stepsOf = (
   call: ReadStep,
   source: Source,
   prefix: string,
-): { own: PlacedStep[]; outputs: ReadonlyMap<string, string> } => {
+): { own: StepOfCalls[]; outputs: ReadonlyMap<string, string> } => {
   const file = readAction(call.action, source);
   const inputs = valuesOf(file, call, source);
   const condition = readCondition(call, source, file, [...inputs.values()].join(" "));
@@ -155,7 +155,7 @@ const stepsOf = (
 };
 
 /** @throws {NoEqual} */
-const readSteps = (action: string, steps: object[], { beside }: Source): PlacedStep[] => {
+const readSteps = (action: string, steps: object[], { beside }: Source): StepOfCalls[] => {
   if (steps.length === 0) return [];
   try {
     const { tokens, source } = readStepList(steps, action, beside);
@@ -179,9 +179,9 @@ const prefixOf = ({ id, action, token }: ReadStep): string =>
   }-${lineOf(token)}`;
 
 /** The steps of a job with those of the repository's actions in their places. */
-export const placeSteps = (steps: PlacedStep[]): PlacedStep[] => {
+export const placeSteps = (steps: StepOfCalls[]): StepOfCalls[] => {
   let left = MOST_STEPS;
-  const place = (one: PlacedStep, depth: number): PlacedStep[] => {
+  const place = (one: StepOfCalls, depth: number): StepOfCalls[] => {
     if (!isLocalAction(one.step)) return [one];
     try {
       if (depth >= DEEPEST) throw refuse(one.step.action, `deeper than ${DEEPEST} actions`);

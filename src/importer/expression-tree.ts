@@ -37,7 +37,7 @@ export const parse = (text: string): Expr => {
 export const tokensOf = (text: string): Token[] => new Lexer(text).lex().tokens;
 
 /** What an expression without contexts is. @throws what the library throws */
-export const evaluate = (text: string): { isTrue: boolean; text: string } => {
+export const evaluateConstant = (text: string): { isTrue: boolean; text: string } => {
   const value = new Evaluator(parse(text), new data.Dictionary()).evaluate();
   return { isTrue: !falsy(value), text: value.coerceString() };
 };

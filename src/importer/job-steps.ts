@@ -1,6 +1,6 @@
 import { keepingKey } from "./actions.ts";
 import { mayLook, translateCheckout } from "./checkout.ts";
-import { type Call, type PlacedStep, placeSteps } from "./composite.ts";
+import { type Call, placeSteps, type StepOfCalls } from "./composite.ts";
 import { translateCondition, translateExpression } from "./expression.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { JobTools, stableTexts } from "./job-tools.ts";
@@ -107,7 +107,7 @@ export class StepsWriter {
 
   /** A step of the job, or one of an action that the job uses. */
   #placed(
-    { step, source, calls }: PlacedStep,
+    { step, source, calls }: StepOfCalls,
     unit: string,
     shell: string | undefined,
     isFirstCheckout: boolean,

@@ -1,12 +1,12 @@
 import { KNOWS } from "./actions.ts";
-import type { PlacedStep } from "./composite.ts";
+import type { StepOfCalls } from "./composite.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { Comment, OutMap } from "./out.ts";
 import type { SetUpTool } from "./set-up.ts";
 import { find, tokenText } from "./source.ts";
 
 /** The values of variables which stay what they are: no script names them beside the file of variables. */
-export const stableTexts = (texts: ReadonlyMap<string, string>, steps: readonly PlacedStep[]): Map<string, string> => {
+export const stableTexts = (texts: ReadonlyMap<string, string>, steps: readonly StepOfCalls[]): Map<string, string> => {
   const stable = new Map(texts);
   for (const { step, source } of steps) {
     const token = find(step.token, "run");

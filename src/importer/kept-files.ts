@@ -2,7 +2,7 @@ import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translateText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
-import { findName, type Names, withTexts } from "./names.ts";
+import { findName, type Names, withVariables } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
 import { find, type Pair, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
@@ -127,7 +127,7 @@ const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): vo
 type MakeEntry = (inputs: Inputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
 
 const artifact: MakeEntry = (inputs, step, _, { names, source }) => {
-  const nameText = withTexts(inputs.take("name") ?? DEFAULT_NAME, names);
+  const nameText = withVariables(inputs.take("name") ?? DEFAULT_NAME, names);
   const name = shortName(nameText, OF_BUILD, OF_COMBINATION);
   if (name.includes("${{")) throw new NoEqual(`\`name: ${nameText}\`, which is computed`, "artifact");
   const paths = inputs.paths();

@@ -87,5 +87,5 @@ export const findMatrixKey = (matrix: readonly MatrixKey[], path: string): Matri
 };
 
 /** A text in which variables stand as their values, where no step changes them. */
-export const withTexts = (text: string, { texts }: Names): string =>
+export const withVariables = (text: string, { texts }: Names): string =>
   text.replaceAll(/\$\{\{\s*env\.(\w+)\s*\}\}/gi, (all, name: string) => texts?.get(name) ?? all);

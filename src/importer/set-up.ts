@@ -3,13 +3,13 @@ import { ActionInputs } from "./action-inputs.ts";
 import { versionInFile } from "./beside.ts";
 import type { KnownCache } from "./known-caches.ts";
 import { type Marks, NoEqual } from "./marks.ts";
-import { findMatrixKey, type Names, textOfValue, withTexts } from "./names.ts";
+import { findMatrixKey, type Names, textOfValue, withVariables } from "./names.ts";
 import type { Comment } from "./out.ts";
 import { documentIn } from "./read-workflow.ts";
 import type { Commands, SetUpPlace, ToolInput } from "./set-up-rules.ts";
 import { SET_UPS } from "./set-ups.ts";
 import { misread, type Pair, type Source } from "./source.ts";
-import { MATRIX, versionTemplate } from "./tool-versions.ts";
+import { MATRIX_KEY, versionTemplate } from "./tool-versions.ts";
 
 /* One step that sets something up. */
 
@@ -108,16 +108,16 @@ class SetUpReader {
   }
 
   #valuesOf(text: string): string[] | undefined {
-    const key = [...text.matchAll(MATRIX)][0]?.[1];
+    const key = [...text.matchAll(MATRIX_KEY)][0]?.[1];
     if (key === undefined) return text.includes("${{") ? undefined : [text];
     const matrixKey = findMatrixKey(this.#names.matrix ?? [], key);
-    const values = matrixKey?.values.map((value) => text.replaceAll(MATRIX, () => textOfValue(value)));
+    const values = matrixKey?.values.map((value) => text.replaceAll(MATRIX_KEY, () => textOfValue(value)));
     return values?.some((one) => one.includes("${{")) ? undefined : values;
   }
 
   #version(text: string, tool: ToolInput, prefix: string): string {
     if (text.trim().includes("\n")) throw new NoEqual(`several versions of ${tool.tool}`, "tool");
-    return versionTemplate(withTexts(text, this.#names), prefix, tool, this.#names);
+    return versionTemplate(withVariables(text, this.#names), prefix, tool, this.#names);
   }
 
   #tool(tool: ToolInput, versions: Map<string, string>, inputs: ActionInputs): SetUpTool[] {

@@ -1,6 +1,6 @@
 import { type Token, TokenType } from "@actions/expressions/lexer";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
-import { evaluate, tokensOf } from "./expression-tree.ts";
+import { evaluateConstant, tokensOf } from "./expression-tree.ts";
 import { NoEqual } from "./marks.ts";
 
 /* The names that only the steps of an action know, in its texts: each stands as what it is where the action is used. */
@@ -122,7 +122,7 @@ const constantOf = (expression: string): { isTrue: boolean; text: string } | und
   )
     return undefined;
   try {
-    return evaluate(expression);
+    return evaluateConstant(expression);
   } catch {
     return undefined;
   }

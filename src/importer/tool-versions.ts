@@ -52,22 +52,27 @@ export const readVersion = (version: string, { tool, words = {}, exact }: Versio
   return known.reduce(newest);
 };
 
-export const MATRIX = /\$\{\{\s*matrix\.([\w.-]+)\s*\}\}/gi;
+export const MATRIX_KEY = /\$\{\{\s*matrix\.([\w.-]+)\s*\}\}/gi;
 
 /** A version, or one that a key of the matrix decides. @throws {NoEqual} */
 export const versionTemplate = (text: string, prefix: string, words: VersionWords, names: Names): string => {
   if (!text.includes("${{")) return prefix + readVersion(text, words);
-  const keys = [...new Set([...text.matchAll(MATRIX)].map(([, key]) => key!.toLowerCase()))];
+  const keys = [...new Set([...text.matchAll(MATRIX_KEY)].map(([, key]) => key!.toLowerCase()))];
   const [key] = keys;
   const matrixKey = key === undefined ? undefined : findMatrixKey(names.matrix ?? [], key);
-  if (!matrixKey || keys.length > 1 || matrixKey.values.includes(null) || text.replaceAll(MATRIX, "").includes("${{"))
+  if (
+    !matrixKey ||
+    keys.length > 1 ||
+    matrixKey.values.includes(null) ||
+    text.replaceAll(MATRIX_KEY, "").includes("${{")
+  )
     throw new NoEqual(`${words.tool} ${text}`, "tool");
   const versions = [...new Set(matrixKey.values.map(textOfValue))].map(
     (value) =>
       [
         value,
         readVersion(
-          text.replaceAll(MATRIX, () => value),
+          text.replaceAll(MATRIX_KEY, () => value),
           words,
         ),
       ] as const,
