@@ -34,7 +34,7 @@ const all = (word: LaterWord, ...actions: string[]): Record<string, LaterWord> =
  */
 export const LATER_ACTIONS: Record<string, LaterWord> = {
   ...all(
-    { kind: "unknown", fate: "lost", hint: "it only tells another service: no later step needs it" },
+    { kind: "report-elsewhere", fate: "lost" },
     "codecov/codecov-action",
     "codecov/test-results-action",
     "coverallsapp/github-action",

@@ -19,9 +19,12 @@ export type ImportResult =
 /** Most times that parts which `check` refuses are taken out: each time at least one is. */
 const MOST_ROUNDS = 20;
 
-const summaryOf = (lines: readonly PrintedLine[]): string[] =>
+const summaryOf = (printed: readonly PrintedLine[]): string[] =>
   summaryLines(
-    lines.flatMap(({ kind }, index) => (kind === undefined ? [] : { kind: kind as MarkKind, printedAt: index + 1 })),
+    printed.flatMap(({ comment }, index) => {
+      if (comment?.kind === undefined) return [];
+      return [{ kind: comment.kind as MarkKind, text: comment.lines.join("\n"), printedAt: index + 1 }];
+    }),
   );
 
 /** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */

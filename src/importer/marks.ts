@@ -87,6 +87,10 @@ export const MARKS = {
     reason: "`check` refuses this: write what its message says",
     minutes: 5,
   },
+  "report-elsewhere": {
+    reason: "it only tells another service, and no later step needs it: leave it out, or send it in a step",
+    minutes: 1,
+  },
   reusable: {
     reason: "other workflows cannot be called here: write the steps of that one",
     minutes: 15,
@@ -125,8 +129,9 @@ export const MARKS = {
     minutes: 2,
   },
   windows: {
+    // A look is enough: what needs Windows is left out already.
     reason: "there is no agent for Windows: what needs one does not run: remove it, or let it run elsewhere",
-    minutes: 2,
+    minutes: 1,
   },
   words: {
     reason:
@@ -142,6 +147,8 @@ export interface Mark {
   /** Line of the workflow, from 1. */
   line: number;
   message: string;
+  /** All that is printed of it. */
+  text: string;
 }
 
 /** A part of the workflow cannot be said here. */
@@ -163,21 +170,28 @@ export class Marks {
   /** `what` is the thing in the workflow; `original` are its lines, which the comment repeats. */
   add(kind: MarkKind, what: string, line: number, original: string[] = []): Comment {
     const message = `${what}: ${MARKS[kind].reason}`;
-    this.list.push({ kind, line, message });
     const more = original.length > MOST_LINES ? [`   (${original.length - MOST_LINES} more lines)`] : [];
     const lines = original.slice(0, MOST_LINES).map((one) => `   ${one}`);
-    return new Comment([`import: ${message}`, ...lines, ...more], kind);
+    const comment = new Comment([`import: ${message}`, ...lines, ...more], kind);
+    this.list.push({ kind, line, message, text: comment.lines.join("\n") });
+    return comment;
   }
 }
 
-/** How long it takes a person to write what the marks stand for. */
-export const minutesOf = (marks: readonly Pick<Mark, "kind">[]): number =>
-  marks.reduce((sum, { kind }) => sum + MARKS[kind].minutes, 0);
+/**
+ * How long it takes a person to write what the marks stand for. Marks with the same text are counted once: what is
+ * written for the first of them is written for all.
+ */
+export const minutesOf = (marks: readonly Pick<Mark, "kind" | "text">[]): number =>
+  [...new Map(marks.map(({ kind, text }) => [text, kind])).values()].reduce(
+    (sum, kind) => sum + MARKS[kind].minutes,
+    0,
+  );
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 /** Marks, with the lines in which they are printed, as the last lines of the file: none where there are no marks. */
-export const summaryLines = (marks: readonly { kind: MarkKind; printedAt: number }[]): string[] => {
+export const summaryLines = (marks: readonly { kind: MarkKind; text: string; printedAt: number }[]): string[] => {
   if (marks.length === 0) return [];
   const byKind = Map.groupBy(marks, ({ kind }) => kind);
   const minutes = counted(minutesOf(marks), "minute");

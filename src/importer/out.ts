@@ -64,11 +64,11 @@ export class OutList {
 
 type Out = string | number | boolean | OutMap | OutList | readonly (string | number | boolean)[];
 
-/** A printed line, and the unit that it belongs to. `kind` is that of the mark that begins in it. */
+/** A printed line, and the unit that it belongs to. `comment` is the one that begins in it. */
 export interface PrintedLine {
   text: string;
   unit: string;
-  kind?: string | undefined;
+  comment?: Comment | undefined;
 }
 
 const OPTIONS: ToStringOptions = {
@@ -97,7 +97,7 @@ const commentLines = (comment: Comment, indent: string, unit: string): PrintedLi
     .map((line, index) => ({
       text: `${indent}# ${line}`.trimEnd(),
       unit,
-      kind: index === 0 ? comment.kind : undefined,
+      comment: index === 0 ? comment : undefined,
     }));
 
 const isBranch = (value: Out): value is OutMap | OutList => value instanceof OutMap || value instanceof OutList;

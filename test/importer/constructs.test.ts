@@ -422,7 +422,7 @@ const TABLE: Row[] = [
     "an action that no later step can need",
     steps("- uses: codecov/codecov-action@v4"),
     ["steps:\n      # import"],
-    ["unknown"],
+    ["report-elsewhere"],
     "exit 1",
   ],
   ["an action of the repository", steps("- uses: ./.github/actions/x"), ["`include`"], ["template"]],
@@ -545,7 +545,7 @@ jobs:
     "a job of nothing that runs",
     jobs("a:\n  runs-on: ubuntu-latest\n  steps:\n    - uses: codecov/codecov-action@v4"),
     ["name: Not taken over", "exit 1"],
-    ["unknown", "empty"],
+    ["report-elsewhere", "empty"],
     "if: false",
   ],
   [
@@ -684,6 +684,16 @@ jobs:
       `#   timeout, 1 minute: line ${printedAt("`timeout-minutes")}`,
       "",
     ]);
+  });
+
+  it("counts what is marked again in the same words once", async () => {
+    const sumOf = async (list: string) => {
+      const made = await importer.importWorkflow(steps(list), "ci.yml");
+      return [importer.minutesOf(made.marks ?? []), /about (\d+ minutes?)/.exec(made.text ?? "")?.[1]];
+    };
+    const use = (action: string, input: string) => `- uses: ${action}@v1\n  with: { x: ${input} }\n`;
+    expect(await sumOf(use("a/b", "1") + use("a/b", "1"))).toEqual([5, "5 minutes"]);
+    expect(await sumOf(use("a/b", "1") + use("a/b", "2"))).toEqual([10, "10 minutes"]);
   });
 
   it("becomes a mark where the parser refuses its translation", async () => {
