@@ -1,5 +1,8 @@
+import { FeatureFlags } from "@actions/expressions/features";
 import { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } from "@actions/workflow-parser";
+import { TemplateContext, TemplateValidationErrors } from "@actions/workflow-parser/templates/template-context";
 import type { MappingToken } from "@actions/workflow-parser/templates/tokens/mapping-token";
+import { getWorkflowSchema } from "@actions/workflow-parser/workflows/workflow-schema";
 import {
   type Document,
   isAlias,
@@ -40,7 +43,10 @@ const parseDocument = (text: string, counter: LineCounter): Document.Parsed => {
     const [first] = errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
     if (first?.code === "MULTIPLE_DOCS")
       throw new Untranslatable("it has several documents: give one workflow at a time");
-    if (first) throw new Untranslatable(`it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}`);
+    if (first)
+      throw new Untranslatable(
+        `it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}. Some of this GitHub reads all the same: correct it first`,
+      );
     if (!document || !isMap(document.contents))
       throw new Untranslatable("it is no workflow: there is no `on` and no `jobs` in it");
     return document;
@@ -106,29 +112,73 @@ const refuseOthers = (document: Document.Parsed): void => {
 /** Filters of an event, without which nothing is filtered. */
 const FILTERS = new Set(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore", "types"]);
 
-/**
- * The text without filters that have no value, in the same places. GitHub takes `branches:` for no filter at all, and its
- * published parser for a mistake.
- */
-const withoutEmptyFilters = (text: string, document: Document.Parsed): string => {
+/** Events of which GitHub ignores keys that it does not know, each with those that it does. */
+const OPEN_EVENTS = new Map([
+  ["push", FILTERS],
+  ["pull_request", FILTERS],
+  ["pull_request_target", FILTERS],
+  ["workflow_dispatch", new Set(["inputs"])],
+]);
+
+/** What is read in another way: as if it were not there, or as a mapping without keys. */
+interface Gaps {
+  ignored: [start: number, end: number][];
+  empty: number[];
+}
+
+const isNothing = (value: unknown): boolean => value === null || (isScalar(value) && value.value === null);
+
+const gapsIn = (text: string, document: Document.Parsed): Gaps => {
+  const gaps: Gaps = { ignored: [], empty: [] };
+  const after = (offset: number) => text.indexOf(":", offset) + 1;
   const on = document.get("on", true);
-  const events = isMap(on) ? on.items.flatMap(({ value }) => (isMap(value) ? [value] : [])) : [];
-  const places = events.flatMap((event) =>
-    event.items.flatMap(({ key, value }): [number, number][] => {
-      if (!isScalar(key) || !FILTERS.has(String(key.value))) return [];
-      if (value !== null && !(isScalar(value) && value.value === null)) return [];
-      const [start, keyEnd] = key.range!;
-      const end = Math.max(text.indexOf(":", keyEnd) + 1, value?.range?.[1] ?? 0);
-      return [[start, event.flow ? end + (/^\s*,/.exec(text.slice(end, end + 100))?.[0].length ?? 0) : end]];
-    }),
-  );
+  for (const { key: event, value: keys } of isMap(on) ? on.items : [])
+    for (const { key, value } of isMap(keys) ? keys.items : []) {
+      if (!isMap(keys) || !isScalar(key)) continue;
+      const name = String(key.value);
+      const isKnown = OPEN_EVENTS.get(String(isScalar(event) ? event.value : ""))?.has(name) ?? true;
+      if (!isKnown || ((FILTERS.has(name) || name === "inputs") && isNothing(value))) {
+        const valueEnd = isScalar(value) || isCollection(value) ? value.range![1] : 0;
+        const end = Math.max(after(key.range![1]), valueEnd);
+        const comma = keys.flow ? (/^\s*,/.exec(text.slice(end, end + 100))?.[0].length ?? 0) : 0;
+        gaps.ignored.push([key.range![0], end + comma]);
+      } else if (name === "inputs" && isMap(value) && !value.flow)
+        for (const input of value.items)
+          if (isScalar(input.key) && isNothing(input.value)) gaps.empty.push(after(input.key.range![1]));
+    }
+  return gaps;
+};
+
+/**
+ * The text as GitHub's published parser has to be given it, with every key in its place. GitHub takes `branches:` for no
+ * filter at all, an input without a value for a text, and looks at no key of an event that it does not know.
+ */
+const asParsed = (text: string, document: Document.Parsed): string => {
+  const { ignored, empty } = gapsIn(text, document);
+  const pieces = [
+    ...ignored.map(([start, end]) => ({ start, end, piece: text.slice(start, end).replaceAll(/[^\r\n]/g, " ") })),
+    ...empty.map((at) => ({ start: at, end: at, piece: " {}" })),
+  ].toSorted((a, b) => a.start - b.start);
   let kept = "";
   let at = 0;
-  for (const [start, end] of places.toSorted(([a], [b]) => a - b)) {
-    kept += text.slice(at, start) + text.slice(Math.max(at, start), end).replaceAll(/[^\r\n]/g, " ");
+  for (const { start, end, piece } of pieces) {
+    kept += text.slice(at, start) + (start < at ? "" : piece);
     at = Math.max(at, end);
   }
   return kept + text.slice(at);
+};
+
+/** What its published parser knows and does not take yet. */
+const FEATURES = new FeatureFlags({ allowBackgroundSteps: true });
+
+const newContext = (): TemplateContext => {
+  const context = new TemplateContext(
+    new TemplateValidationErrors(),
+    getWorkflowSchema(),
+    new NoOperationTraceWriter(),
+  );
+  context.state.featureFlags = FEATURES;
+  return context;
 };
 
 export interface Workflow {
@@ -144,11 +194,9 @@ export const readWorkflow = async (text: string, name: string, beside?: Beside):
   const counter = new LineCounter();
   const document = documentIn(text, counter);
   refuseOthers(document);
-  const { context, value } = parseWorkflow(
-    { name, content: withoutEmptyFilters(text, document) },
-    new NoOperationTraceWriter(),
-  );
-  if (value && context.errors.count === 0) await convertWorkflowTemplate(context, value.clone());
+  const { context, value } = parseWorkflow({ name, content: asParsed(text, document) }, newContext());
+  if (value && context.errors.count === 0)
+    await convertWorkflowTemplate(context, value.clone(), undefined, { featureFlags: FEATURES });
   const mistakes = context.errors.getErrors().map(({ range, rawMessage }) => {
     const at = range ? `line ${range.start.line}, column ${range.start.column}: ` : "";
     return at + rawMessage;
@@ -167,7 +215,7 @@ export const readStepList = (
   beside?: Beside,
 ): { tokens: WorkflowToken[]; source: Source } => {
   const content = stringify({ on: "push", jobs: { action: { "runs-on": "ubuntu-latest", steps } } }, { lineWidth: 0 });
-  const { context, value } = parseWorkflow({ name, content }, new NoOperationTraceWriter());
+  const { context, value } = parseWorkflow({ name, content }, newContext());
   const [problem] = context.errors.getErrors();
   if (problem || !value) throw new Untranslatable(problem?.rawMessage ?? "its steps cannot be read");
   const counter = new LineCounter();

@@ -276,9 +276,11 @@ export const translateStep = (
   }
 };
 
-const lost = ({ action, refusal }: ReadStep, marks: Marks, line: number, original: string[]): Comment => {
+const lost = ({ token, action, refusal }: ReadStep, marks: Marks, line: number, original: string[]): Comment => {
+  const waiting = ["wait", "wait-all", "cancel", "parallel"].find((key) => find(token, key));
+  if (waiting !== undefined) return marks.add("unknown", `a step of \`${waiting}\``, line, original);
   if (/^actions\/checkout$/i.test(action)) return marks.add("checkout", "another checkout", line, original);
   if (/^actions\/github-script$/i.test(action)) return marks.add("action-script", action, line, original);
   if (action.startsWith("./")) return marks.add("template", refusal ?? action, line, original);
-  return marks.add("action", action === "" ? "a step" : action, line, original);
+  return marks.add("action", action, line, original);
 };

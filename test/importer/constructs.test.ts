@@ -49,6 +49,20 @@ const TABLE: Row[] = [
     atTop("on:\n  push:\n    branches:\n    paths: [src/**]\n  pull_request: { branches: , types: }"),
     ["push:\n    paths: [src/**]\n  tag: true\n  pull: true\n"],
   ],
+  [
+    "keys of an event that GitHub ignores",
+    atTop("on:\n  push:\n    inputs:\n      x: { type: string }\n    branches: [main]\n  workflow_dispatch: { x: y }"),
+    ["push:\n    branches: [main]\n"],
+    [],
+    "inputs",
+  ],
+  [
+    "inputs without a value, and inputs of nothing",
+    atTop("on:\n  push:\n  workflow_dispatch:\n    inputs:\n      one:\n      two: # what\n"),
+    ["`inputs`"],
+    ["unknown"],
+  ],
+  ["no inputs", atTop("on:\n  push:\n  workflow_dispatch:\n    inputs:"), ["push: true"]],
   ["a push of tags only", atTop("on: { push: { tags: ['v*'] } }"), ["tag:\n    names: [v*]"], [], "push:"],
   [
     "paths are not looked at for tags",
@@ -417,6 +431,13 @@ const TABLE: Row[] = [
     steps("- uses: a/b@v1\n  if: github.actor == 'me'"),
     ["- name: a/b\n        run:"],
     ["action"],
+  ],
+  [
+    "steps beside others",
+    steps("- id: a\n  run: serve\n  background: true\n- wait: a\n- wait-all:\n- cancel: a"),
+    ["a step of `wait`", "a step of `wait-all`", "a step of `cancel`", "exit 1"],
+    ["unknown", "unknown", "unknown", "unknown"],
+    "\n        run: serve",
   ],
   [
     "an action that no later step can need",
