@@ -2,6 +2,7 @@ import { keepingKey } from "./actions.ts";
 import { mayLook, translateCheckout } from "./checkout.ts";
 import { type Call, placeSteps, type StepOfCalls } from "./composite.ts";
 import { translateCondition, translateExpression } from "./expression.ts";
+import { failingStep, isNeeded } from "./failing-step.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { JobTools, stableTexts } from "./job-tools.ts";
 import { KeptFiles } from "./kept-files.ts";
@@ -10,9 +11,11 @@ import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
 import type { Names, NeededJob, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { translateSetUp } from "./set-up.ts";
+import type { Commands } from "./set-up-rules.ts";
 import { conditionText, find, isExpression, itemsOf, lineOf, type Pair, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
 import { asExpression } from "./substitution.ts";
+import { uploadCommands } from "./upload-step.ts";
 
 /* The steps of one job, and the keys of the job that some of them become: `checkout`, `tools`, and those of kept files. */
 
@@ -30,24 +33,6 @@ export interface WorkflowPlace {
   /** By the name of an artifact: the jobs that leave it. */
   jobsLeaving: ReadonlyMap<string, string[]>;
 }
-
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
-
-/** What stands where nothing could be taken over: it fails with the reason until a person writes something else. */
-export const failingStep = (reason: string, name = "Not taken over", condition = new OutMap()): OutMap => {
-  const step = new OutMap().set("name", name);
-  step.items.push(...condition.items);
-  return step.set("run", `echo ${quoted(reason)} >&2\nexit 1`);
-};
-
-/** Whether what comes after a step that was not taken over may need it. */
-const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source: Source): boolean => {
-  const mayFail = find(token, "continue-on-error");
-  if (mayFail && tokenText(mayFail, source) === "true") return false;
-  if (kind === "keeping")
-    return keepingKey(action) === "downloads" || (mark === "cache-handed-over" && !/\/save$/i.test(action));
-  return kind === "run" || kind === "set-up" || kind === "lost";
-};
 
 /** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
 export class StepsWriter {
@@ -243,13 +228,38 @@ export class StepsWriter {
       return undefined;
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
+      if (error.kind === "artifact" && this.#uploadInPlace(step, unit)) return undefined;
       const what = error.kind === "refused" ? error.message : `${step.action} with ${error.message}`;
       return marks.add(error.kind, what, line, source.lines(step.token, line));
     }
   }
 
-  #setUp(step: ReadStep, unit: string, line: number): void {
+  /** Whether files are kept where the step stands. What a name or condition of it asks for may not be sayable even there. */
+  #uploadInPlace(step: ReadStep, unit: string): boolean {
+    const { source, marks } = this.#file;
+    if (keepingKey(step.action) !== "artifacts") return false;
+    const before = marks.list.length;
+    try {
+      const commands = uploadCommands(step, this.#names, source);
+      const translation = this.#commands(step, unit, commands);
+      if (!(translation instanceof Comment)) this.#list.add(translation, unit);
+      else marks.list.length = before;
+      return !(translation instanceof Comment);
+    } catch (error) {
+      if (error instanceof NoEqual) return false;
+      throw error;
+    }
+  }
+
+  /** The step of the commands that stand for an action. */
+  #commands(step: ReadStep, unit: string, commands: Commands): OutMap | Comment {
     const { source, marks, withdrawn } = this.#file;
+    const place = { names: this.#names, shell: undefined, source, marks };
+    return translateStep({ ...step, kind: "run" }, place, unit, withdrawn, commands);
+  }
+
+  #setUp(step: ReadStep, unit: string, line: number): void {
+    const { source, marks } = this.#file;
     const { action, ref, inputs } = step;
     const before = marks.list.length;
     try {
@@ -269,8 +279,7 @@ export class StepsWriter {
       this.#job.say(...comments);
       for (const cache of caches) this.#cache(cache, step, `${unit}.cache.${cache.name}`);
       if (!commands) return;
-      const place = { names: this.#names, shell: undefined, source, marks };
-      const translation = translateStep({ ...step, kind: "run" }, place, unit, withdrawn, commands);
+      const translation = this.#commands(step, unit, commands);
       if (translation instanceof Comment) this.#say(translation, step, unit);
       else this.#list.add(translation, unit);
     } catch (error) {

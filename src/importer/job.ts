@@ -1,3 +1,4 @@
+import { failingStep } from "./failing-step.ts";
 import {
   type JobPlace,
   PLACES,
@@ -7,7 +8,7 @@ import {
   writeMayFail,
   writeStrategy,
 } from "./job-keys.ts";
-import { failingStep, StepsWriter, type WorkflowPlace } from "./job-steps.ts";
+import { StepsWriter, type WorkflowPlace } from "./job-steps.ts";
 import { MARKS, NoEqual } from "./marks.ts";
 import { type TranslatedMatrix, translateMatrix } from "./matrix.ts";
 import type { Names } from "./names.ts";

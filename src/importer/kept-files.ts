@@ -1,6 +1,7 @@
 import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translateText } from "./expression.ts";
+import { DEFAULT_NAME, KeptInputs, OF_BUILD, OF_COMBINATION, shortName } from "./kept-inputs.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, withVariables } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
@@ -10,27 +11,12 @@ import { translateUploadedPaths } from "./uploaded-paths.ts";
 
 /* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
 
-interface KeepingPlace {
+export interface KeepingPlace {
   names: Names;
   source: Source;
   /** The jobs that leave an artifact of this name. */
   jobsLeaving: ReadonlyMap<string, string[]>;
 }
-
-const DEFAULT_NAME = "artifact";
-
-/** What is the same in all of a build: an artifact is the build's here, so its name does not say it again. */
-const OF_BUILD = /\$\{\{\s*github\.(?:sha|run_id|run_number|run_attempt)\s*\}\}/gi;
-/** What tells the combinations of a matrix apart, of which each has a folder of its own here. */
-const OF_COMBINATION = /\$\{\{\s*(?:matrix(?:\.[\w-]+)+|runner\.(?:os|arch)|strategy\.job-index)\s*\}\}/gi;
-
-/** A name without what `pattern` finds, and without the signs that stood between. */
-const shortName = (name: string, ...patterns: RegExp[]): string => {
-  const short = patterns.reduce((text, pattern) => text.replaceAll(pattern, "\0"), name);
-  if (short === name) return name;
-  const parts = short.split(/[\s._-]*\0[\s._-]*/).filter((one) => one !== "");
-  return parts.length === 0 ? DEFAULT_NAME : parts.join("-");
-};
 
 /** What the artifact of a step is called; null where that is computed. */
 const artifactName = (inputs: Pair[], source: Source): string | null => {
@@ -52,51 +38,7 @@ export const findJobsLeaving = (jobs: { key: string; steps: ReadStep[] }[], sour
 
 /** The entry that says the same as the step. @throws {NoEqual} where none does */
 const makeEntry = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
-  ENTRIES[keepingKey(step.action)](new Inputs(step, place), step, nth, place);
-
-/** The inputs of one step, each of which has to be asked for. */
-class Inputs {
-  readonly #pairs: Map<string, Pair>;
-  readonly #source: Source;
-  readonly kind: "artifact" | "cache";
-  constructor({ action, inputs }: ReadStep, { source }: KeepingPlace) {
-    this.#pairs = new Map(inputs.map((pair) => [pair.key, pair]));
-    this.#source = source;
-    this.kind = keepingKey(action) === "cache" ? "cache" : "artifact";
-  }
-
-  take(key: string): string | undefined {
-    const pair = this.#pairs.get(key);
-    this.#pairs.delete(key);
-    return pair && tokenText(pair.value, this.#source);
-  }
-
-  /** A text that is the same in each run. */
-  fixed(key: string): string | undefined {
-    const text = this.take(key);
-    if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, this.kind);
-    return text;
-  }
-
-  lines(key: string): string[] {
-    const lines = (this.take(key) ?? "").split("\n").map((line) => line.trim());
-    return lines.filter((line) => line !== "" && !line.startsWith("#"));
-  }
-
-  /** Paths in the checkout. */
-  paths(): string[] {
-    return this.lines("path").map((line) => {
-      const path = line.replace(/^(!?)(?:\$\{\{\s*github\.workspace\s*\}\}\/|\.\/)/, "$1");
-      if (path.includes("${{")) throw new NoEqual(`the path ${line}`, this.kind);
-      return path;
-    });
-  }
-
-  /** What nobody has asked for changes what the step does. */
-  end(): void {
-    for (const key of this.#pairs.keys()) throw new NoEqual(`\`${key}\``, this.kind);
-  }
-}
+  ENTRIES[keepingKey(step.action)](new KeptInputs(step, place.source), step, nth, place);
 
 const IF_NONE = new Map([
   ["error", undefined],
@@ -124,7 +66,7 @@ const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): vo
   if (find(token, "if")) throw new NoEqual(`${action} under a condition`, kind);
 };
 
-type MakeEntry = (inputs: Inputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
+type MakeEntry = (inputs: KeptInputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
 
 const artifact: MakeEntry = (inputs, step, _, { names, source }) => {
   const nameText = withVariables(inputs.take("name") ?? DEFAULT_NAME, names);
@@ -185,7 +127,7 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
 };
 
 /** There a step can fail because nothing was found, which no cache here does. */
-const needsIt = (inputs: Inputs): void => {
+const needsIt = (inputs: KeptInputs): void => {
   if (inputs.fixed("fail-on-cache-miss") === "true")
     throw new NoEqual("`fail-on-cache-miss: true`", "cache-handed-over");
 };

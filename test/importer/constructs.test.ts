@@ -464,11 +464,34 @@ const TABLE: Row[] = [
   ],
   [
     "an artifact whose name is computed",
-    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { name: 'a-${{ github.ref }}', path: dist }"),
-    ["# import: actions/upload-artifact with `name: a-${{ github.ref }}`, which is computed: "],
-    ["artifact"],
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { name: 'a-${{ github.head_ref }}', path: dist }"),
+    [
+      `if [ -n "$(find -L dist -type f -not -path '*/.*' 2> /dev/null)" ]; then\n`,
+      'echo "a-${{ build.pull.branch }}=dist"\n',
+      'echo "a-${{ build.pull.branch }}=!dist/**/.**"\n',
+      '} >> "$MILLRACE_ARTIFACT"',
+    ],
+    [],
     "artifacts:\n",
   ],
+  [
+    "an artifact under a condition",
+    steps(
+      "- run: make\n- uses: actions/upload-artifact@v4\n  if: matrix.x == 1\n  with: { path: a.log, if-no-files-found: error }",
+    ),
+    ['- if: null == 1\n        run: echo "artifact=a.log" >> "$MILLRACE_ARTIFACT"'],
+  ],
+  ...['a"b', "a`b`", "$(b)", "a'b"].map(
+    (sign): Row => [
+      `a path with ${sign} for an artifact under a condition`,
+      steps(
+        `- run: make\n- uses: actions/upload-artifact@v4\n  if: matrix.x == 1\n  with: { path: ${JSON.stringify(sign)}, if-no-files-found: error }`,
+      ),
+      ["with `if: matrix.x == 1` before files are kept"],
+      ["artifact"],
+      "MILLRACE_ARTIFACT",
+    ],
+  ),
   [
     "an artifact outside of the checkout",
     steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: /var/log }"),

@@ -375,6 +375,24 @@ const FILES: Record<string, Construct> = {
       job("see", [download("shots", "in"), LIST], ["needs: shots", "if: always()"]),
     ].join("\n"),
   },
+  "artifacts of what has run": {
+    page: PAGES.upload,
+    jobs: [
+      job("ran", [
+        "- id: s\nrun: mkdir out; touch out/a.log out/b out/.env; echo x=1 >> $GITHUB_OUTPUT",
+        upload("name: ran-${{ steps.s.outputs.x }}\npath: out"),
+        upload("name: ran\npath: out/*.log", "if: steps.s.outputs.x == '1'\n"),
+        upload("name: ran-not\npath: out", "if: steps.s.outputs.x == '2'\n"),
+        upload("name: ran-${{ steps.s.outputs.x }}-none\npath: none"),
+        show("on"),
+      ]),
+      job("ran-get", [download("ran", "in"), LIST], ["needs: ran"]),
+      job("ran-none", [
+        "- id: s\nrun: echo x=1 >> $GITHUB_OUTPUT",
+        upload("name: of-${{ steps.s.outputs.x }}\npath: none\nif-no-files-found: error"),
+      ]),
+    ].join("\n"),
+  },
   "a cache that has nothing": {
     page: PAGES.cache,
     jobs: job("cached", [

@@ -1,0 +1,24 @@
+import { keepingKey } from "./actions.ts";
+import { OutMap } from "./out.ts";
+import { find, type Source, tokenText } from "./source.ts";
+import type { ReadStep } from "./step.ts";
+
+/* What stands where a step could not be taken over. */
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** What stands where nothing could be taken over: it fails with the reason until a person writes something else. */
+export const failingStep = (reason: string, name = "Not taken over", condition = new OutMap()): OutMap => {
+  const step = new OutMap().set("name", name);
+  step.items.push(...condition.items);
+  return step.set("run", `echo ${quoted(reason)} >&2\nexit 1`);
+};
+
+/** Whether what comes after a step that was not taken over may need it. */
+export const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source: Source): boolean => {
+  const mayFail = find(token, "continue-on-error");
+  if (mayFail && tokenText(mayFail, source) === "true") return false;
+  if (kind === "keeping")
+    return keepingKey(action) === "downloads" || (mark === "cache-handed-over" && !/\/save$/i.test(action));
+  return kind === "run" || kind === "set-up" || kind === "lost";
+};

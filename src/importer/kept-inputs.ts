@@ -1,0 +1,65 @@
+import { keepingKey } from "./actions.ts";
+import { NoEqual } from "./marks.ts";
+import { type Pair, type Source, tokenText } from "./source.ts";
+import type { ReadStep } from "./step.ts";
+
+/* What a step that keeps files is given. */
+
+export const DEFAULT_NAME = "artifact";
+
+/** What is the same in all of a build: an artifact is the build's here, so its name does not say it again. */
+export const OF_BUILD = /\$\{\{\s*github\.(?:sha|run_id|run_number|run_attempt)\s*\}\}/gi;
+/** What tells the combinations of a matrix apart, of which each has a folder of its own here. */
+export const OF_COMBINATION = /\$\{\{\s*(?:matrix(?:\.[\w-]+)+|runner\.(?:os|arch)|strategy\.job-index)\s*\}\}/gi;
+
+/** A name without what `pattern` finds, and without the signs that stood between. */
+export const shortName = (name: string, ...patterns: RegExp[]): string => {
+  const short = patterns.reduce((text, pattern) => text.replaceAll(pattern, "\0"), name);
+  if (short === name) return name;
+  const parts = short.split(/[\s._-]*\0[\s._-]*/).filter((one) => one !== "");
+  return parts.length === 0 ? DEFAULT_NAME : parts.join("-");
+};
+
+/** The inputs of one step, each of which has to be asked for. */
+export class KeptInputs {
+  readonly #pairs: Map<string, Pair>;
+  readonly #source: Source;
+  readonly kind: "artifact" | "cache";
+  constructor({ action, inputs }: ReadStep, source: Source) {
+    this.#pairs = new Map(inputs.map((pair) => [pair.key, pair]));
+    this.#source = source;
+    this.kind = keepingKey(action) === "cache" ? "cache" : "artifact";
+  }
+
+  take(key: string): string | undefined {
+    const pair = this.#pairs.get(key);
+    this.#pairs.delete(key);
+    return pair && tokenText(pair.value, this.#source);
+  }
+
+  /** A text that is the same in each run. */
+  fixed(key: string): string | undefined {
+    const text = this.take(key);
+    if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, this.kind);
+    return text;
+  }
+
+  lines(key: string): string[] {
+    const lines = (this.take(key) ?? "").split("\n").map((line) => line.trim());
+    return lines.filter((line) => line !== "" && !line.startsWith("#"));
+  }
+
+  /** Paths in the checkout. */
+  paths(): string[] {
+    return this.lines("path").map((line) => {
+      const path = line.replace(/^(!?)(?:\$\{\{\s*github\.workspace\s*\}\}\/|\.\/)/, "$1");
+      if (path.includes("${{")) throw new NoEqual(`the path ${line}`, this.kind);
+      return path;
+    });
+  }
+
+  /** What nobody has asked for changes what the step does. */
+  end(): void {
+    for (const key of this.#pairs.keys()) throw new NoEqual(`\`${key}\``, this.kind);
+  }
+}

@@ -1,0 +1,52 @@
+import { artifactPathProblem } from "../domain/artifact/chosen-paths.ts";
+import { findSpans } from "../pipeline/expression/interpolation.ts";
+import { DEFAULT_NAME, KeptInputs, OF_BUILD, OF_COMBINATION, shortName } from "./kept-inputs.ts";
+import { NoEqual } from "./marks.ts";
+import { type Names, withVariables } from "./names.ts";
+import type { Commands } from "./set-up-rules.ts";
+import type { Source } from "./source.ts";
+import type { ReadStep } from "./step.ts";
+import { translateUploadedPaths } from "./uploaded-paths.ts";
+
+/* `actions/upload-artifact` as a step, for what `artifacts` of the job cannot say: a name, or a condition, of what has run. */
+
+/** What means nothing to a shell inside double quotes. */
+const PLAIN = /^[\w .@+,()=:*?!/-]*$/;
+/** What is one word, or a pattern of files, outside quotes. */
+const WORD = /^[\w.@+,=:*?/-]+$/;
+
+const withoutExpressions = (text: string): string =>
+  findSpans(text).spans.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
+
+/**
+ * A line for each path. A path that finds nothing would fail the job here, and there it does only where that is asked for:
+ * so the lines are written where files are found, by the same paths, without hidden ones.
+ */
+const commandsFor = (name: string, written: string[], searched: string[] | null, keepsHidden: boolean): string => {
+  const lines = written.map((path) => `echo "${name}=${path}"`);
+  const all = lines.length === 1 ? lines[0]! : ["{", ...lines.map((line) => `  ${line}`), "}"].join("\n");
+  const kept = `${all} >> "$MILLRACE_ARTIFACT"`;
+  if (searched === null) return kept;
+  const visible = keepsHidden ? "" : ` -not -path '*/.*'`;
+  const found = `find -L ${searched.join(" ")} -type f${visible} 2> /dev/null`;
+  return `if [ -n "$(${found})" ]; then\n${kept.replaceAll(/^/gm, "  ")}\nfi`;
+};
+
+/** @throws {NoEqual} */
+export const uploadCommands = (step: ReadStep, names: Names, source: Source): Commands => {
+  const inputs = new KeptInputs(step, source);
+  const written = withVariables(inputs.take("name") ?? DEFAULT_NAME, names);
+  const name = shortName(written, OF_BUILD, OF_COMBINATION);
+  const paths = inputs.paths();
+  const isNeeded = inputs.fixed("if-no-files-found") === "error";
+  const keepsHidden = inputs.fixed("include-hidden-files") === "true";
+  for (const key of ["compression-level", "overwrite"]) inputs.take(key);
+  inputs.end();
+  const translated = translateUploadedPaths(paths, keepsHidden);
+  const isSearchable = paths.every((path) => WORD.test(path) && !path.includes("**") && !path.startsWith("-"));
+  const isPlain = [withoutExpressions(name), ...translated].every((text) => PLAIN.test(text));
+  const isInside = translated.every((path) => artifactPathProblem(path) === null);
+  if (!isPlain || !isInside || (!isNeeded && !isSearchable))
+    throw new NoEqual("a path that no step can name", "artifact");
+  return { run: commandsFor(name, translated, isNeeded ? null : paths, keepsHidden) };
+};
