@@ -1,5 +1,6 @@
 import type { Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
+import type { Commands } from "./set-up-rules.ts";
 import { find, isExpression, type Pair, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
@@ -19,14 +20,17 @@ const HARMLESS = new Set([
 const BUILT =
   /^(?:\$\{\{\s*github\.(?:sha|ref|ref_name|head_ref|event\.pull_request\.head\.(?:sha|ref)|head_ref\s*\|\|\s*github\.(?:ref|ref_name|sha)|event\.pull_request\.head\.sha\s*\|\|\s*github\.sha)\s*\}\})?$/;
 
+const OWN = /^(?:\$\{\{\s*github\.repository\s*\}\})?$/;
+/** What a pull request's commit is of, and nothing in other builds: with the commit that is one checkout, without it another. */
+const OF_HEAD = /^\$\{\{\s*github\.event\.pull_request\.head\.repo\.full_name(?:\s*\|\|\s*github\.repository)?\s*\}\}$/;
+
 /** Whether it fetches another commit, or to another place, than the agent does. */
-export const isOtherCheckout = (inputs: Pair[], source: Source): boolean =>
-  inputs.some(({ key, value }) => {
-    const text = tokenText(value, source).trim();
-    if (key === "ref") return !BUILT.test(text);
-    if (key === "repository") return text !== "" && !/^\$\{\{\s*github\.repository\s*\}\}$/.test(text);
-    return key === "path" && text !== "" && text !== ".";
-  });
+export const isOtherCheckout = (inputs: Pair[], source: Source): boolean => {
+  const texts = new Map(inputs.map(({ key, value }) => [key, tokenText(value, source).trim()]));
+  const [ref, repository, path] = ["ref", "repository", "path"].map((key) => texts.get(key) ?? "");
+  const isOwn = OWN.test(repository!) || (ref !== "" && OF_HEAD.test(repository!));
+  return !isOwn || !BUILT.test(ref!) || (path !== "" && path !== ".");
+};
 
 /**
  * Commands that look at no file of the folder they run in: what they print or install is the same before the checkout
@@ -74,4 +78,24 @@ export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks):
   }
   checkout.set("fetch-tags", tags);
   return { checkout, comments };
+};
+
+/** A branch, tag or commit, and a folder of the checkout: each one word of a shell. */
+const REF = /^[\w.][\w./-]*$/;
+const FOLDER = /^(?!.*(?:^|\/)\.\.(?:\/|$))[\w.][\w./-]*$/;
+
+/** What fetches another repository into a folder; undefined where more than that is asked for. */
+export const cloneCommands = (inputs: Pair[], source: Source): Commands | undefined => {
+  const own = inputs.filter(({ key }) => !HARMLESS.has(key) || key === "token");
+  const texts = new Map(own.map(({ key, value }) => [key, tokenText(value, source).trim()]));
+  const { repository = "", path = "", ref = "HEAD", "fetch-depth": depth = "1", ...others } = Object.fromEntries(texts);
+  const isPlain = /^[\w-]+\/[\w.-]+$/.test(repository) && FOLDER.test(path) && path !== "." && REF.test(ref);
+  if (!isPlain || !/^\d{1,6}$/.test(depth) || Object.keys(others).length > 0) return undefined;
+  const depthOption = depth === "0" ? "" : ` --depth ${depth}`;
+  const lines = [
+    `git init -q ${path}`,
+    `git -C ${path} fetch -q${depthOption} https://github.com/${repository} ${ref}`,
+    `git -C ${path} checkout -q FETCH_HEAD`,
+  ];
+  return { run: lines.join("\n") };
 };

@@ -171,8 +171,7 @@ class Translator {
     if (lower === "github" || lower === "runner") return contextName(lower, keys, this.#names);
     if (lower === "env" && rest.length === 0) return this.#env(first);
     if ((lower === "vars" || lower === "secrets") && rest.length === 0 && first !== "*") {
-      if (first.toUpperCase() === "GITHUB_TOKEN")
-        throw new NoEqual("`secrets.GITHUB_TOKEN` (builds get no token of the git host)");
+      if (first.toUpperCase() === "GITHUB_TOKEN") throw new NoEqual("`secrets.GITHUB_TOKEN`", "token");
       return `${lower}.${first.toUpperCase()}`;
     }
     if (lower === "matrix") return this.#matrix(keys.join("."));

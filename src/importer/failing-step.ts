@@ -1,6 +1,9 @@
 import { keepingKey } from "./actions.ts";
+import { translateCondition } from "./expression.ts";
+import { NoEqual } from "./marks.ts";
+import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
-import { find, type Source, tokenText } from "./source.ts";
+import { conditionText, find, isExpression, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 
 /* What stands where a step could not be taken over. */
@@ -21,4 +24,37 @@ export const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source
   if (kind === "keeping")
     return keepingKey(action) === "downloads" || (mark === "cache-handed-over" && !/\/save$/i.test(action));
   return kind === "run" || kind === "set-up" || kind === "lost";
+};
+
+interface StepPlace {
+  source: Source;
+  withdrawn: ReadonlyMap<string, string>;
+}
+
+export const nameOf = (
+  { token, action }: ReadStep,
+  unit: string,
+  { source, withdrawn }: StepPlace,
+): string | undefined => {
+  const name = find(token, "name");
+  if (name && !isExpression(name) && !withdrawn.has(unit)) return tokenText(name, source) || undefined;
+  return action === "" || withdrawn.has(unit) ? undefined : action;
+};
+
+/** Empty for a step that runs always, and for one of which cannot be said when it does. */
+export const conditionOf = (
+  { token }: ReadStep,
+  unit: string,
+  names: Names,
+  { source, withdrawn }: StepPlace,
+): OutMap => {
+  const condition = find(token, "if");
+  const out = new OutMap();
+  if (!condition || withdrawn.has(`${unit}.if`)) return out;
+  try {
+    return out.set("if", translateCondition(conditionText(condition, source), names), `${unit}.if`);
+  } catch (error) {
+    if (error instanceof NoEqual) return out;
+    throw error;
+  }
 };

@@ -4,7 +4,6 @@ import type { Names } from "./names.ts";
 /* The contexts `github` and `runner`: each name with what it is here. What is made of several parts has ( ) around it. */
 
 const PULL_SHA = "case(build.event == 'pull', build.commit, '')";
-const NO_TOKEN = "builds get no token of the git host";
 
 type Equivalent = string | ((names: Names) => string);
 
@@ -53,7 +52,6 @@ const RUNNER: Record<string, Equivalent> = {
 };
 
 const REASONS: Record<string, string> = {
-  "github.token": NO_TOKEN,
   "github.actor": "no build tells who caused it",
   "github.triggering_actor": "no build tells who caused it",
   "github.workspace": "in a script it is $PWD",
@@ -66,6 +64,7 @@ export const contextName = (context: "github" | "runner", keys: string[], names:
   const table = context === "github" ? GITHUB : RUNNER;
   const equivalent = Object.hasOwn(table, key) ? table[key] : undefined;
   if (equivalent === undefined) {
+    if (context === "github" && key === "token") throw new NoEqual("`github.token`", "token");
     const reason = REASONS[`${context}.${key}`];
     throw new NoEqual(`\`${[context, ...keys].join(".")}\`${reason ? ` (${reason})` : ""}`);
   }

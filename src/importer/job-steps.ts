@@ -1,8 +1,8 @@
 import { keepingKey } from "./actions.ts";
-import { mayLook, translateCheckout } from "./checkout.ts";
+import { cloneCommands, mayLook, translateCheckout } from "./checkout.ts";
 import { type Call, placeSteps, type StepOfCalls } from "./composite.ts";
-import { translateCondition, translateExpression } from "./expression.ts";
-import { failingStep, isNeeded } from "./failing-step.ts";
+import { translateExpression } from "./expression.ts";
+import { conditionOf, failingStep, isNeeded, nameOf } from "./failing-step.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { JobTools, stableTexts } from "./job-tools.ts";
 import { KeptFiles } from "./kept-files.ts";
@@ -12,7 +12,7 @@ import type { Names, NeededJob, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { translateSetUp } from "./set-up.ts";
 import type { Commands } from "./set-up-rules.ts";
-import { conditionText, find, isExpression, itemsOf, lineOf, type Pair, type Source, tokenText } from "./source.ts";
+import { find, itemsOf, lineOf, type Pair, type Source } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
 import { asExpression } from "./substitution.ts";
 import { uploadCommands } from "./upload-step.ts";
@@ -153,13 +153,17 @@ export class StepsWriter {
       this.#say(this.#keepFiles(step, unit, line), step, unit);
       return step.fate;
     }
-    const translation = translateStep(step, { names: this.#names, shell, source, marks }, unit, withdrawn);
+    const clone = /^actions\/checkout$/i.test(step.action) ? cloneCommands(step.inputs, source) : undefined;
+    const translation = clone
+      ? this.#commands(step, unit, clone)
+      : translateStep(step, { names: this.#names, shell, source, marks }, unit, withdrawn);
     if (translation instanceof Comment) {
       this.#say(translation, step, unit);
       return step.fate === "kept" ? "lost" : step.fate;
     }
+    if (clone) this.#list.say(marks.add("clone", step.action, line, source.lines(step.token, line)));
     this.#list.add(translation, unit);
-    return "kept";
+    return clone ? "lost" : "kept";
   }
 
   /**
@@ -171,28 +175,10 @@ export class StepsWriter {
     const { kind } = mark ?? {};
     if (kind === undefined || !isNeeded(step, kind, this.#file.source)) return;
     const { reason } = MARKS[kind as MarkKind];
-    this.#list.add(failingStep(reason, this.#nameOf(step, unit), this.#conditionOf(step, unit)), unit);
-  }
-
-  #nameOf({ token, action }: ReadStep, unit: string): string | undefined {
-    const { source, withdrawn } = this.#file;
-    const name = find(token, "name");
-    if (name && !isExpression(name) && !withdrawn.has(unit)) return tokenText(name, source) || undefined;
-    return action === "" || withdrawn.has(unit) ? undefined : action;
-  }
-
-  /** Empty for a step that runs always, and for one of which cannot be said when it does. */
-  #conditionOf({ token }: ReadStep, unit: string): OutMap {
-    const { source, withdrawn } = this.#file;
-    const condition = find(token, "if");
-    const out = new OutMap();
-    if (!condition || withdrawn.has(`${unit}.if`)) return out;
-    try {
-      return out.set("if", translateCondition(conditionText(condition, source), this.#names), `${unit}.if`);
-    } catch (error) {
-      if (error instanceof NoEqual) return out;
-      throw error;
-    }
+    this.#list.add(
+      failingStep(reason, nameOf(step, unit, this.#file), conditionOf(step, unit, this.#names, this.#file)),
+      unit,
+    );
   }
 
   /** The job fails, beside the marks on what it would have done. */
@@ -204,15 +190,10 @@ export class StepsWriter {
 
   #checkout(step: ReadStep, isFirst: boolean, isLate: boolean, line: number): void {
     const { source, marks } = this.#file;
+    const kind = isFirst ? "checkout-first" : "checkout";
+    const what = isFirst ? "a checkout later, or under a condition" : "a second checkout";
     if (!isFirst || find(step.token, "if") || isLate)
-      this.#list.say(
-        marks.add(
-          "checkout",
-          isFirst ? "a checkout later, or under a condition" : "a second checkout",
-          line,
-          source.lines(step.token, line),
-        ),
-      );
+      this.#list.say(marks.add(kind, what, line, source.lines(step.token, line)));
     if (!isFirst) return;
     const { checkout, comments } = translateCheckout(step.inputs, source, marks);
     this.#job.say(...comments);

@@ -42,6 +42,14 @@ export const MARKS = {
       "the agent makes the one checkout, of the commit that is built, before the first step: fetch what else is needed in a step",
     minutes: 3,
   },
+  clone: {
+    reason: "it is fetched from github.com without a token: give the step one where the repository is private",
+    minutes: 1,
+  },
+  "checkout-first": {
+    reason: "the agent makes the checkout before the first step: look whether a step before it minds the files",
+    minutes: 1,
+  },
   concurrency: {
     reason: "older builds end here only by `supersede`, which knows refs and no groups: choose one of its words",
     minutes: 1,
@@ -115,6 +123,10 @@ export const MARKS = {
   timeout: {
     reason: "this is a whole number from 1 to 1440 here",
     minutes: 1,
+  },
+  token: {
+    reason: "builds get no token of the git host: keep one as a secret of the repository, and name it here",
+    minutes: 3,
   },
   tool: {
     reason: "this version or input of the tool cannot be said in `tools`: write one that mise knows",

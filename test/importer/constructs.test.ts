@@ -262,19 +262,19 @@ const TABLE: Row[] = [
     "a checkout after a step that may look at files",
     steps("- run: ls > list\n- uses: actions/checkout@v4"),
     ["a checkout later"],
-    ["checkout"],
+    ["checkout-first"],
   ],
   [
     "a checkout after a step that prints the names of files",
     steps("- run: echo *\n- uses: actions/checkout@v4"),
     ["a checkout later"],
-    ["checkout"],
+    ["checkout-first"],
   ],
   [
     "a checkout after a setting of git",
     steps("- run: git config --global core.autocrlf true\n- uses: actions/checkout@v4"),
     ["a checkout later"],
-    ["checkout"],
+    ["checkout-first"],
   ],
   [
     "what Android needs",
@@ -301,9 +301,39 @@ const TABLE: Row[] = [
   ],
   [
     "another checkout",
-    steps("- uses: actions/checkout@v4\n  with: { repository: a/b, path: b }"),
-    ["another checkout"],
-    ["checkout"],
+    steps("- uses: actions/checkout@v4\n  with: { repository: a/b, path: b, ref: v1 }"),
+    [
+      "run: |-\n          git init -q b\n          git -C b fetch -q --depth 1 https://github.com/a/b v1\n          git -C b checkout -q FETCH_HEAD\n",
+    ],
+    ["clone"],
+  ],
+  ...[
+    "repository: a/b",
+    "repository: a/b, path: ../b",
+    "repository: a/b, path: b, ref: '$(id)'",
+    "repository: a/b, path: b, ref: --upload-pack=id",
+    "repository: a/b, path: b, submodules: true",
+    "repository: a/b, path: b, token: '${{ secrets.T }}'",
+    "path: b",
+    "repository: '${{ github.event.pull_request.head.repo.full_name }}'",
+    "repository: '${{ github.event.pull_request.head.repo.full_name }}', ref: next",
+  ].map(
+    (inputs): Row => [
+      `another checkout with ${inputs}`,
+      steps(`- uses: actions/checkout@v4\n  with: { ${inputs} }`),
+      ["another checkout", "exit 1"],
+      ["checkout"],
+      "git init",
+    ],
+  ),
+  [
+    "the checkout of a pull request's own repository",
+    steps(
+      "- uses: actions/checkout@v4\n  with: { repository: '${{ github.event.pull_request.head.repo.full_name }}', ref: '${{ github.event.pull_request.head.sha }}' }",
+    ),
+    ["steps:\n      - run: make\n"],
+    [],
+    "checkout",
   ],
   [
     "a step of its own folder and shell",
@@ -411,7 +441,7 @@ const TABLE: Row[] = [
     "the token of GitHub",
     steps("- run: ls\n  env: { T: '${{ secrets.GITHUB_TOKEN }}' }"),
     ["# import: T with"],
-    ["expression"],
+    ["token"],
   ],
   [
     "an action",
