@@ -34,6 +34,13 @@ export interface WorkflowPlace {
   jobsLeaving: ReadonlyMap<string, string[]>;
 }
 
+/** Sets variables of all steps that name the folder of the checkout: no expression does. */
+const settingStep = (variables: ReadonlyMap<string, string>, isElsewhere: boolean): OutMap =>
+  new OutMap()
+    .set("name", "Variables with the folder of the checkout")
+    .set("working-directory", isElsewhere ? "." : undefined)
+    .set("run", [...variables].map(([key, value]) => `echo "${key}=${value}" >> "$MILLRACE_ENV"`).join("\n"));
+
 /** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
 export class StepsWriter {
   /** The text of a step that an action has is that of the action. */
@@ -67,8 +74,10 @@ export class StepsWriter {
     const own = itemsOf(find(job, "steps")).map((token) => ({ step: readStep(token, source), source, calls: [] }));
     const placed = placeSteps(own);
     const steps = placed.map(({ step }) => step);
+    const ofCheckout = this.#names.ofCheckout ?? new Map<string, string>();
     this.#names = {
       ...this.#names,
+      wrongEnv: this.#names.wrongEnv.filter((key) => !ofCheckout.has(key)),
       texts: stableTexts(this.#names.texts ?? new Map(), placed),
     };
     const firstCheckout = steps.find(({ kind }) => kind === "checkout");
@@ -87,6 +96,7 @@ export class StepsWriter {
         this.#list.add(new OutMap().set("run", "true"));
       else this.#stop(line);
     }
+    if (ofCheckout.size > 0) this.#list.items.unshift({ value: settingStep(ofCheckout, this.#names.folder !== "") });
     this.#job.set("steps", this.#list);
   }
 

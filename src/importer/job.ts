@@ -95,9 +95,10 @@ class JobWriter {
     const [environment, concurrency] = [this.#find("environment"), this.#find("concurrency")];
     if (environment) writeGate(environment, this.#planned, this.#part("environment"));
     if (concurrency) writeConcurrency(concurrency, this.#planned, this.#part("concurrency"));
-    const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn);
-    if (env) this.#part("env").set("env", env);
-    this.#names = withEnv(this.#names, this.#find("env"), env, source);
+    const ofCheckout = new Map<string, string>();
+    const env = translateEnv(this.#find("env"), this.#names, this.#place, `${this.#unit}.env`, withdrawn, ofCheckout);
+    if (env?.items.length) this.#part("env").set("env", env);
+    this.#names = withEnv(this.#names, this.#find("env"), env, source, ofCheckout);
     const shell = this.#defaults();
     new StepsWriter(this.#file, this.#unit, this.#names, (key) => this.#part(key)).write(this.#pair, shell);
     return this.#inOrder();

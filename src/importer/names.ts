@@ -49,6 +49,8 @@ export interface Names {
   wrongEnv: string[];
   /** Variables that could not be taken over: a script that names one would run with nothing in its place. */
   lostEnv: string[];
+  /** Variables with the folder of the checkout in them, which is known when the steps begin: a step sets them for the others. */
+  ofCheckout?: ReadonlyMap<string, string>;
   /** The folder of the steps, from the checkout downwards; undefined where it is computed. */
   folder: string | undefined;
   /** Where it is evaluated before any job has run, so that nothing of `needs` is known. */

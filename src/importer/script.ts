@@ -1,7 +1,7 @@
 import { idiomsIn } from "../pipeline/advice/scripts.ts";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
 import { replaceExpressions } from "../pipeline/shell/references.ts";
-import { translateExpression } from "./expression.ts";
+import { translateExpression, translateText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import { findMatrixKey, findName, type Names } from "./names.ts";
 
@@ -161,6 +161,15 @@ const rewriteCommands = (script: string): string =>
     .replaceAll(KNOWN, (name) => FILES[name]!);
 
 const isWorkspace = (expression: string): boolean => /^github\.workspace$/i.test(expression.trim());
+
+const WORKSPACE = /\$\{\{\s*github\.workspace\s*\}\}/gi;
+
+/** A text with the folder of the checkout in it, for double quotes of a shell; undefined for any other. @throws {NoEqual} */
+export const withCheckout = (text: string, names: Names): string | undefined => {
+  const marked = text.replaceAll(WORKSPACE, "\0");
+  const isPlain = /^[\w.@+,:=/\0 -]*$/.test(marked.replaceAll(/\$\{\{.*?\}\}/g, ""));
+  return marked !== text && isPlain ? translateText(marked, names).replaceAll("\0", "$PWD") : undefined;
+};
 
 /** Whether every value that an expression can have is one word, which a shell reads as it is. */
 const isOneWord = (expression: string, names: Names): boolean => {

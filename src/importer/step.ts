@@ -4,7 +4,7 @@ import { translateCondition, translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import type { Names, StepFate } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
-import { translateScript, translateShell } from "./script.ts";
+import { translateScript, translateShell, withCheckout } from "./script.ts";
 import type { Commands } from "./set-up-rules.ts";
 import { isSetUp } from "./set-ups.ts";
 import {
@@ -78,13 +78,14 @@ export const writeTimeout = (token: WorkflowToken | undefined, source: Source, m
 
 const KEY = /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Variables, each of which may be one that cannot be said. */
+/** Variables, each of which may be one that cannot be said. `later` takes those that a first step of the job can set. */
 export const translateEnv = (
   token: WorkflowToken | undefined,
   names: Names,
   { source, marks }: Pick<StepPlace, "source" | "marks">,
   unit: string,
   withdrawn: ReadonlyMap<string, string>,
+  later?: Map<string, string>,
 ): OutMap | undefined => {
   if (!token) return undefined;
   const out = new OutMap();
@@ -98,10 +99,13 @@ export const translateEnv = (
       if (refused !== undefined) throw new NoEqual(`${key} (${refused})`, "refused");
       if (!KEY.test(key)) throw new NoEqual(`the variable ${key}`, "unknown");
       // There an entry does not see the ones above it; here it does.
-      const translation = translateText(tokenText(value, source), {
-        ...names,
-        wrongEnv: [...names.wrongEnv, ...before],
-      });
+      const seen = { ...names, wrongEnv: [...names.wrongEnv, ...before] };
+      const inCheckout = later && withCheckout(tokenText(value, source), seen);
+      if (inCheckout !== undefined) {
+        later?.set(key, inCheckout);
+        continue;
+      }
+      const translation = translateText(tokenText(value, source), seen);
       const original = misread(value, source);
       if (original !== undefined) out.say(marks.add("number", `${original} is ${tokenText(value, source)}`, line));
       out.say(...source.commentsOn(line)).set(key, translation, own);
@@ -123,17 +127,19 @@ export const withEnv = (
   token: WorkflowToken | undefined,
   written: OutMap | undefined,
   source: Source,
+  later: ReadonlyMap<string, string> = new Map(),
 ): Names => {
   const all = pairsOf(token);
   const keys = all.map(({ key }) => key);
-  const lost = all.filter(({ key }) => !written?.has(key));
+  const lost = all.filter(({ key }) => !written?.has(key) && !later.has(key));
   const isToken = ({ value }: Pair) => /\bgithub\.token\b|\bGITHUB_TOKEN\b/i.test(tokenText(value, source));
   const needed = lost.filter((pair) => !isToken(pair)).map(({ key }) => key);
   return {
     ...names,
     env: [...names.env, ...keys],
     texts: new Map([...(names.texts ?? []), ...all.map(({ key, value }) => [key, tokenText(value, source)] as const)]),
-    wrongEnv: [...names.wrongEnv.filter((key) => !keys.includes(key)), ...lost.map(({ key }) => key)],
+    wrongEnv: [...names.wrongEnv.filter((key) => !keys.includes(key)), ...lost.map(({ key }) => key), ...later.keys()],
+    ofCheckout: new Map([...[...(names.ofCheckout ?? [])].filter(([key]) => !keys.includes(key)), ...later]),
     lostEnv: [...names.lostEnv.filter((key) => !keys.includes(key)), ...needed],
   };
 };

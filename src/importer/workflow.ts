@@ -113,8 +113,9 @@ export const translateFile = (
     ...{ workflow, job: null, hasPulls, pushes, matrix: [], needs: [], hasMoreNeeds: false, steps: [] },
     ...{ env: [], wrongEnv: [], lostEnv: [], isStrict: true, folder: "" },
   };
-  const env = translateEnv(find(root, "env"), names, { source, marks }, "env", withdrawn);
-  if (env) part("env").set("env", env);
+  const ofCheckout = new Map<string, string>();
+  const env = translateEnv(find(root, "env"), names, { source, marks }, "env", withdrawn, ofCheckout);
+  if (env?.items.length) part("env").set("env", env);
   const run = find(find(root, "defaults"), "run");
   const folder = find(run, "working-directory");
   if (folder) writeFolder(folder, { names, source }, part("defaults"));
@@ -128,7 +129,7 @@ export const translateFile = (
   }));
   const jobsLeaving = findJobsLeaving(steps, source);
   const namesInJobs = {
-    ...withEnv(names, find(root, "env"), env, source),
+    ...withEnv(names, find(root, "env"), env, source, ofCheckout),
     folder: folder ? tokenText(folder, source) : "",
   };
   const jobs = new OutMap();

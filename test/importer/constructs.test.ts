@@ -425,8 +425,20 @@ const TABLE: Row[] = [
     ["expression"],
   ],
   [
+    "variables with the folder of the checkout",
+    inJob(
+      "runs-on: ubuntu-latest\nenv: { A: '${{ github.workspace }}/a', B: 'x', C: '${{ github.workspace }}$(id)' }\ndefaults: { run: { working-directory: w } }",
+    ),
+    [
+      "env:\n      B: x\n",
+      'working-directory: .\n        run: echo "A=$PWD/a" >> "$MILLRACE_ENV"\n      - run: make',
+      "C with `github.workspace`",
+    ],
+    ["expression"],
+  ],
+  [
     "a variable of the job that cannot be said, where a script names it",
-    inJob("runs-on: ubuntu-latest\nenv: { FOLDER: '${{ github.workspace }}/x' }").replace(
+    inJob("runs-on: ubuntu-latest\nenv: { FOLDER: '${{ github.actor }}/x' }").replace(
       "run: make",
       'run: ls\n      - run: rm -r "$FOLDER"/*\n      - if: env.FOLDER == 0\n        run: make',
     ),

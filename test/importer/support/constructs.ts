@@ -192,6 +192,21 @@ const STEPS: Record<string, Construct> = {
       '(cd ${{ github.workspace }}/a && echo "> ${PWD##*/}"); ls "${{ github.workspace }}/mark" > /dev/null && echo "> mark"',
     ]),
   },
+  "a variable with the folder of the checkout": {
+    page: PAGES.contexts,
+    jobs: job(
+      "folder-variable",
+      [
+        "mkdir -p a/x; touch a/x/mark",
+        "- working-directory: a\nrun: (cd $PLACE && ls | sed 's/^/> /')",
+        'ls "${{ env.PLACE }}" | sed "s/^/> /"\necho "> ${{ env.PLACE == \'\' }}"',
+        '- env: { PLACE: own }\nrun: echo "> $PLACE"',
+        "echo PLACE=later >> $GITHUB_ENV",
+        'echo "> $PLACE"',
+      ],
+      ["strategy: { matrix: { m: [x] } }", 'env: { PLACE: "${{ github.workspace }}/a/${{ matrix.m }}" }'],
+    ),
+  },
   "a retry that is no step's": {
     page: PAGES.syntax,
     jobs: job("timeout", [`- timeout-minutes: 0.5\nrun: ${show("soon")}`]),
