@@ -59,11 +59,7 @@ export const LATER_ACTIONS: Record<string, LaterWord> = {
     "sonicgarden/rspec-report-action",
   ),
   ...all(
-    {
-      kind: "unknown",
-      fate: "lost",
-      hint: "it prepares GitHub's own machines: an agent's has what was installed on it",
-    },
+    { kind: "machine", fate: "lost" },
     "jlumbroso/free-disk-space",
     "step-security/harden-runner",
     "easimon/maximize-build-space",

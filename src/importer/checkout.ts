@@ -1,7 +1,8 @@
-import type { Marks } from "./marks.ts";
+import type { MarkKind, Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
 import type { Commands } from "./set-up-rules.ts";
 import { find, isExpression, type Pair, type Source, tokenText, type WorkflowToken } from "./source.ts";
+import type { ReadStep } from "./step.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
 
@@ -24,12 +25,18 @@ const OWN = /^(?:\$\{\{\s*github\.repository\s*\}\})?$/;
 /** What a pull request's commit is of, and nothing in other builds: with the commit that is one checkout, without it another. */
 const OF_HEAD = /^\$\{\{\s*github\.event\.pull_request\.head\.repo\.full_name(?:\s*\|\|\s*github\.repository)?\s*\}\}$/;
 
+const textsOf = (inputs: Pair[], source: Source): Map<string, string> =>
+  new Map(inputs.map(({ key, value }) => [key, tokenText(value, source).trim()]));
+
+const isOtherCommit = (inputs: Pair[], source: Source): boolean => {
+  const { ref = "", repository = "" } = Object.fromEntries(textsOf(inputs, source));
+  return !BUILT.test(ref) || !(OWN.test(repository) || (ref !== "" && OF_HEAD.test(repository)));
+};
+
 /** Whether it fetches another commit, or to another place, than the agent does. */
 export const isOtherCheckout = (inputs: Pair[], source: Source): boolean => {
-  const texts = new Map(inputs.map(({ key, value }) => [key, tokenText(value, source).trim()]));
-  const [ref, repository, path] = ["ref", "repository", "path"].map((key) => texts.get(key) ?? "");
-  const isOwn = OWN.test(repository!) || (ref !== "" && OF_HEAD.test(repository!));
-  return !isOwn || !BUILT.test(ref!) || (path !== "" && path !== ".");
+  const { path = "" } = Object.fromEntries(textsOf(inputs, source));
+  return isOtherCommit(inputs, source) || (path !== "" && path !== ".");
 };
 
 /**
@@ -84,13 +91,29 @@ export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks):
 const REF = /^[\w.][\w./-]*$/;
 const FOLDER = /^(?!.*(?:^|\/)\.\.(?:\/|$))[\w.][\w./-]*$/;
 
+/** Inputs that say more than which commit is fetched into which folder. */
+const others = (inputs: Pair[]): Pair[] =>
+  inputs.filter(({ key }) => key === "token" || !(HARMLESS.has(key) || /^(?:ref|repository|path)$/.test(key)));
+
+/** What puts the commit that is built into a folder of the checkout; undefined for any other checkout. */
+const worktreeCommands = (inputs: Pair[], source: Source): Commands | undefined => {
+  const { path = "" } = Object.fromEntries(textsOf(inputs, source));
+  const folder = path.replace(/^\$\{\{\s*github\.workspace\s*\}\}\//, "").replace(/^\.\//, "");
+  if (!FOLDER.test(folder) || isOtherCommit(inputs, source) || others(inputs).length > 0) return undefined;
+  return { run: `git worktree add --detach ${folder} HEAD` };
+};
+
 /** What fetches another repository into a folder; undefined where more than that is asked for. */
-export const cloneCommands = (inputs: Pair[], source: Source): Commands | undefined => {
-  const own = inputs.filter(({ key }) => !HARMLESS.has(key) || key === "token");
-  const texts = new Map(own.map(({ key, value }) => [key, tokenText(value, source).trim()]));
-  const { repository = "", path = "", ref = "HEAD", "fetch-depth": depth = "1", ...others } = Object.fromEntries(texts);
+const cloneCommands = (inputs: Pair[], source: Source): Commands | undefined => {
+  const {
+    repository = "",
+    path = "",
+    ref = "HEAD",
+    "fetch-depth": depth = "1",
+  } = Object.fromEntries(textsOf(inputs, source));
   const isPlain = /^[\w-]+\/[\w.-]+$/.test(repository) && FOLDER.test(path) && path !== "." && REF.test(ref);
-  if (!isPlain || !/^\d{1,6}$/.test(depth) || Object.keys(others).length > 0) return undefined;
+  const isMore = others(inputs).some(({ key }) => key !== "fetch-depth");
+  if (!isPlain || isMore || !/^\d{1,6}$/.test(depth)) return undefined;
   const depthOption = depth === "0" ? "" : ` --depth ${depth}`;
   const lines = [
     `git init -q ${path}`,
@@ -98,4 +121,18 @@ export const cloneCommands = (inputs: Pair[], source: Source): Commands | undefi
     `git -C ${path} checkout -q FETCH_HEAD`,
   ];
   return { run: lines.join("\n") };
+};
+
+interface CheckoutInFolder {
+  kind: MarkKind;
+  commands: Commands;
+}
+
+/** A checkout beside that of the agent, as commands, with the mark that it needs. */
+export const checkoutInFolder = ({ action, inputs }: ReadStep, source: Source): CheckoutInFolder | undefined => {
+  if (!/^actions\/checkout$/i.test(action)) return undefined;
+  const again = worktreeCommands(inputs, source);
+  if (again) return { kind: "checkout-again", commands: again };
+  const commands = cloneCommands(inputs, source);
+  return commands && { kind: "clone", commands };
 };

@@ -294,6 +294,6 @@ export const translateCondition = (text: string, names: Names): string => {
   if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
     return ungrouped(translateTruth(span.inner, names));
   // Text around an expression makes a text of it, and a text is true.
-  if (span) throw new NoEqual("text around ${{ }}, which makes it always true");
+  if (span) throw new NoEqual("text around ${{ }}", "always-true");
   return text.trim() === "" ? "success()" : ungrouped(translateTruth(text, names));
 };

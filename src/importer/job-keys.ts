@@ -4,6 +4,7 @@ import { type Marks, NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
 import { find, isExpression, lineOf, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
+import { translateFolder } from "./step.ts";
 
 /* Keys of a job that become other keys here. Each function writes into the job. */
 
@@ -68,7 +69,7 @@ export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: Out
  * @throws {NoEqual}
  */
 export const writeFolder = (token: WorkflowToken, { names, source }: Omit<JobPlace, "marks">, out: OutMap): void => {
-  const run = new OutMap().set("working-directory", translateText(tokenText(token, source), names));
+  const run = new OutMap().set("working-directory", translateFolder(tokenText(token, source), names));
   out.set("defaults", new OutMap().set("run", run));
 };
 

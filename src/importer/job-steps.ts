@@ -1,5 +1,5 @@
 import { keepingKey } from "./actions.ts";
-import { cloneCommands, mayLook, translateCheckout } from "./checkout.ts";
+import { checkoutInFolder, mayLook, translateCheckout } from "./checkout.ts";
 import { type Call, placeSteps, type StepOfCalls } from "./composite.ts";
 import { translateExpression } from "./expression.ts";
 import { conditionOf, failingStep, isNeeded, nameOf } from "./failing-step.ts";
@@ -81,10 +81,11 @@ export class StepsWriter {
       texts: stableTexts(this.#names.texts ?? new Map(), placed),
     };
     const firstCheckout = steps.find(({ kind }) => kind === "checkout");
-    this.#hasCheckout = firstCheckout !== undefined;
+    const isAgain = (step: ReadStep) => checkoutInFolder(step, source)?.kind === "checkout-again";
+    this.#hasCheckout = firstCheckout !== undefined || steps.some(isAgain);
     for (const [index, one] of placed.entries())
       this.#placed(one, `${this.#unit}.steps.${index}`, shell, one.step === firstCheckout);
-    if (!firstCheckout) this.#job.set("checkout", false);
+    if (!this.#hasCheckout) this.#job.set("checkout", false);
     this.#tools.writeTo(this.#job, this.#file, this.#unit, line);
     this.#keptFiles.writeTo(this.#job);
     const outputs = find(job, "outputs");
@@ -163,17 +164,17 @@ export class StepsWriter {
       this.#say(this.#keepFiles(step, unit, line), step, unit);
       return step.fate;
     }
-    const clone = /^actions\/checkout$/i.test(step.action) ? cloneCommands(step.inputs, source) : undefined;
-    const translation = clone
-      ? this.#commands(step, unit, clone)
+    const fetched = checkoutInFolder(step, source);
+    const translation = fetched
+      ? this.#commands(step, unit, fetched.commands)
       : translateStep(step, { names: this.#names, shell, source, marks }, unit, withdrawn);
     if (translation instanceof Comment) {
       this.#say(translation, step, unit);
       return step.fate === "kept" ? "lost" : step.fate;
     }
-    if (clone) this.#list.say(marks.add("clone", step.action, line, source.lines(step.token, line)));
+    if (fetched) this.#list.say(marks.add(fetched.kind, step.action, line, source.lines(step.token, line)));
     this.#list.add(translation, unit);
-    return clone ? "lost" : "kept";
+    return fetched ? "lost" : "kept";
   }
 
   /**

@@ -14,8 +14,8 @@ import { type TranslatedMatrix, translateMatrix } from "./matrix.ts";
 import type { Names } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
 import { type Runner, translateRunner } from "./runs-on.ts";
-import { find, isEmpty, isExpression, type Pair, pairsOf, tokenText } from "./source.ts";
-import { translateEnv, translateName, withEnv, writeIf, writeTimeout } from "./step.ts";
+import { find, isEmpty, type Pair, pairsOf, tokenText } from "./source.ts";
+import { staticFolder, translateEnv, translateName, withEnv, writeIf, writeTimeout } from "./step.ts";
 
 /* One job. */
 
@@ -195,7 +195,7 @@ class JobWriter {
     const folder = find(run, "working-directory");
     if (folder) {
       writeFolder(folder, this.#place, this.#part("defaults"));
-      this.#names = { ...this.#names, folder: isExpression(folder) ? undefined : tokenText(folder, source) };
+      this.#names = { ...this.#names, folder: staticFolder(folder, source) };
     }
     return shell ? tokenText(shell, source) : outer;
   }

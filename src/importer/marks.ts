@@ -42,6 +42,14 @@ export const MARKS = {
       "the agent makes the one checkout, of the commit that is built, before the first step: fetch what else is needed in a step",
     minutes: 3,
   },
+  "always-true": {
+    reason: "there this condition is always true, since text stands around it: write without ${{ }} what is meant",
+    minutes: 1,
+  },
+  "checkout-again": {
+    reason: "the agent's own checkout is in the folder above too, from the beginning: look whether a step minds that",
+    minutes: 1,
+  },
   clone: {
     reason: "it is fetched from github.com without a token: give the step one where the repository is private",
     minutes: 1,
@@ -77,6 +85,10 @@ export const MARKS = {
   },
   label: {
     reason: "an agent must have this label: give it one, or remove the label here",
+    minutes: 1,
+  },
+  machine: {
+    reason: "it prepares GitHub's own machines, and an agent's has what was installed on it: leave it out",
     minutes: 1,
   },
   matrix: {

@@ -96,16 +96,32 @@ export const cargoCaches = ({ inputs }: SetUpPlace): KnownCache[] => {
   return [{ name: "cargo", path: ["~/.cargo/registry", "~/.cargo/git", ...own, ...more] }];
 };
 
+/** Components that each toolchain has. */
+const OF_EACH_RUST = new Set(["cargo", "clippy", "rust-std", "rustc", "rustfmt"]);
+
+/** The toolchain that a `rust-toolchain` file names; undefined where it asks for more than that. */
+const rustIn = (text: string): string | undefined => {
+  if (!text.includes("=")) return text.trim();
+  const keys = new Map([...text.matchAll(/^\s*(\w+)\s*=\s*(.*)$/gm)].map(([, key = "", value = ""]) => [key, value]));
+  const [, list = ""] = /\bcomponents\s*=\s*\[([^\]]*)\]/.exec(text) ?? [];
+  const components = [...list.matchAll(/[\w-]+/g)].map(([name]) => name);
+  const isAlone = [...keys.keys()].every((key) => key === "channel" || key === "components");
+  return isAlone && components.every((one) => OF_EACH_RUST.has(one))
+    ? /^(["'])([^"']*)\1/.exec(keys.get("channel") ?? "")?.[2]
+    : undefined;
+};
+
 /**
- * A toolchain of Rust. There a `rust-toolchain` file wins over it, here it does not, so where there is one this cannot
- * be said.
+ * A toolchain of Rust. There a `rust-toolchain` file wins over it, here it does not, so where one names another toolchain
+ * this cannot be said.
  */
 const rustVersion = ({ inputs, ref, beside }: SetUpPlace): Map<string, string> => {
   const named = inputs.text("toolchain");
   const version = named ?? (/^(?:v\d+|master|main|[0-9a-f]{40})$/.test(ref) ? undefined : ref);
   if (version === undefined) throw new NoEqual("a toolchain of Rust that a comment names", "tool");
   if (!beside) throw new NoEqual(`rust ${version} where no file rust-toolchain wins over it`, "tool");
-  if (beside("rust-toolchain") !== undefined || beside("rust-toolchain.toml") !== undefined)
+  const file = beside("rust-toolchain.toml") ?? beside("rust-toolchain");
+  if (file !== undefined && rustIn(file) !== version)
     throw new NoEqual(`rust ${version} beside a file rust-toolchain, which wins there`, "tool");
   return new Map([["rust", version]]);
 };

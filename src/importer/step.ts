@@ -150,12 +150,13 @@ const downFromCheckout = (text: string): string =>
   text.replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
 
 /** The folder from the checkout downwards, where it is known. */
-const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
+export const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
   const text = downFromCheckout(tokenText(token, source));
   return text.includes("${{") ? undefined : text;
 };
 
-const translateFolder = (folder: string, names: Names): string => translateText(downFromCheckout(folder) || ".", names);
+export const translateFolder = (folder: string, names: Names): string =>
+  translateText(downFromCheckout(folder) || ".", names);
 
 const KEYS_OF_ACTIONS = new Set([...KNOWN_KEYS, "uses", "with"]);
 

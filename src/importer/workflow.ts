@@ -16,7 +16,7 @@ import {
   tokenText,
   type WorkflowToken,
 } from "./source.ts";
-import { readStep, translateEnv, withEnv } from "./step.ts";
+import { readStep, staticFolder, translateEnv, withEnv } from "./step.ts";
 import { translateSuperseding, translateTriggers } from "./triggers.ts";
 
 /* Which jobs a job has to name in `needs`, so that `success()` and `failure()` look at the same jobs as there. */
@@ -130,7 +130,7 @@ export const translateFile = (
   const jobsLeaving = findJobsLeaving(steps, source);
   const namesInJobs = {
     ...withEnv(names, find(root, "env"), env, source, ofCheckout),
-    folder: folder ? tokenText(folder, source) : "",
+    folder: folder ? staticFolder(folder, source) : "",
   };
   const jobs = new OutMap();
   for (const pair of pairs) {

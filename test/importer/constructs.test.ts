@@ -314,7 +314,9 @@ const TABLE: Row[] = [
     "repository: a/b, path: b, ref: --upload-pack=id",
     "repository: a/b, path: b, submodules: true",
     "repository: a/b, path: b, token: '${{ secrets.T }}'",
-    "path: b",
+    "path: b, submodules: true",
+    "path: b, ref: next",
+    "path: ../b",
     "repository: '${{ github.event.pull_request.head.repo.full_name }}'",
     "repository: '${{ github.event.pull_request.head.repo.full_name }}', ref: next",
   ].map(
@@ -323,9 +325,21 @@ const TABLE: Row[] = [
       steps(`- uses: actions/checkout@v4\n  with: { ${inputs} }`),
       ["another checkout", "exit 1"],
       ["checkout"],
-      "git init",
+      "git ",
     ],
   ),
+  [
+    "a checkout in a folder of its own",
+    steps("- uses: actions/checkout@v4\n  with: { path: '${{ github.workspace }}/b' }"),
+    ["run: git worktree add --detach b HEAD\n"],
+    ["checkout-again"],
+    "checkout: false",
+  ],
+  [
+    "the folder of the steps, from that of the checkout",
+    inJob("runs-on: ubuntu-latest\ndefaults: { run: { working-directory: '${{ github.workspace }}/b' } }"),
+    ["working-directory: b\n"],
+  ],
   [
     "the checkout of a pull request's own repository",
     steps(
@@ -411,7 +425,7 @@ const TABLE: Row[] = [
     ["- if: false", "github.actor"],
     ["expression"],
   ],
-  ["text around a condition", steps("- run: ls\n  if: ${{ false }} == true"), ["- if: false"], ["expression"]],
+  ["text around a condition", steps("- run: ls\n  if: ${{ false }} == true"), ["- if: false"], ["always-true"]],
   [
     "its own variable in a condition",
     steps("- run: ls\n  if: env.A == 'b'\n  env: { A: b }"),

@@ -89,6 +89,11 @@ const TOOLS: Row[] = [
   ["astral-sh/setup-uv@v6", "", { uv: "latest" }, NONE],
   ["hashicorp/setup-terraform@v3", "{ terraform_version: ~1.9 }", { terraform: "1.9" }],
   ["dtolnay/rust-toolchain@stable", "", { rust: "stable" }, NONE],
+  ["dtolnay/rust-toolchain@1.91.1", "", { rust: "1.91.1" }, { "rust-toolchain": "1.91.1\n" }],
+  [
+    ...(["dtolnay/rust-toolchain@1.91.1", "", { rust: "1.91.1" }] as const),
+    { "rust-toolchain.toml": '[toolchain]\nchannel = "1.91.1"\ncomponents = ["clippy"]\n' },
+  ],
   ["dtolnay/rust-toolchain@master", "{ toolchain: nightly-2026-01-02 }", { rust: "nightly-2026-01-02" }, NONE],
   ["actions-rs/toolchain@v1", "{ toolchain: 1.80, profile: minimal, override: true }", { rust: "1.8" }, NONE],
   ["shivammathur/setup-php@v2", "{ php-version: '8.4', coverage: none }", { php: "8.4" }],
@@ -129,6 +134,13 @@ describe("the tool that an action sets up", () => {
     ["astral-sh/setup-uv@v6", "", "tool"],
     ["dtolnay/rust-toolchain@stable", "", "tool"],
     ["dtolnay/rust-toolchain@stable", "", "tool", { "rust-toolchain.toml": "" }],
+    ["dtolnay/rust-toolchain@1.91.1", "", "tool", { "rust-toolchain": "1.91.0\n" }],
+    ...["components = ['llvm-tools']", "components = [\n 'llvm-tools',\n]", "targets = ['wasm32-wasip1']"].map(
+      (line): [string, string, string, Record<string, string>] => [
+        ...(["dtolnay/rust-toolchain@1.91.1", "", "tool"] as const),
+        { "rust-toolchain.toml": `[toolchain]\nchannel = "1.91.1"\n${line}\n` },
+      ],
+    ),
     ["dtolnay/rust-toolchain@0123456789012345678901234567890123456789", "", "tool", NONE],
     ["shivammathur/setup-php@v2", "{ php-version: '8.4', extensions: intl }", "action-input"],
     ["subosito/flutter-action@v2", "{ channel: beta }", "tool"],

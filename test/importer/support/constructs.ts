@@ -207,6 +207,13 @@ const STEPS: Record<string, Construct> = {
       ["strategy: { matrix: { m: [x] } }", 'env: { PLACE: "${{ github.workspace }}/a/${{ matrix.m }}" }'],
     ),
   },
+  "a checkout in a folder of its own": {
+    page: PAGES.checkout,
+    jobs: job("own-folder", [
+      "- uses: actions/checkout@v4\nwith: { path: own/folder }",
+      "- working-directory: own/folder\nrun: ls file package.json | sed 's/^/> /'; git log --format=%H | wc -l | sed 's/^ */> /'",
+    ]),
+  },
   "a retry that is no step's": {
     page: PAGES.syntax,
     jobs: job("timeout", [`- timeout-minutes: 0.5\nrun: ${show("soon")}`]),

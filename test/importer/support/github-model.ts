@@ -168,7 +168,7 @@ class JobRun {
   #knownAction(action: string, inputs: Texts): boolean | undefined {
     switch (action) {
       case "actions/checkout":
-        cpSync(this.#repository, this.#folder, { recursive: true });
+        cpSync(this.#repository, join(this.#folder, inputs.path ?? "."), { recursive: true });
         return true;
       case "actions/cache":
       case "actions/cache/restore":
