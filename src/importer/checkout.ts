@@ -2,7 +2,6 @@ import type { MarkKind, Marks } from "./marks.ts";
 import { type Comment, OutMap } from "./out.ts";
 import type { Commands } from "./set-up-rules.ts";
 import { find, isExpression, type Pair, type Source, tokenText, type WorkflowToken } from "./source.ts";
-import type { ReadStep } from "./step.ts";
 
 /* `actions/checkout`, as what the job says of the agent's own checkout. */
 
@@ -129,7 +128,10 @@ interface CheckoutInFolder {
 }
 
 /** A checkout beside that of the agent, as commands, with the mark that it needs. */
-export const checkoutInFolder = ({ action, inputs }: ReadStep, source: Source): CheckoutInFolder | undefined => {
+export const checkoutInFolder = (
+  { action, inputs }: { action: string; inputs: Pair[] },
+  source: Source,
+): CheckoutInFolder | undefined => {
   if (!/^actions\/checkout$/i.test(action)) return undefined;
   const again = worktreeCommands(inputs, source);
   if (again) return { kind: "checkout-again", commands: again };

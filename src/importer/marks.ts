@@ -95,6 +95,10 @@ export const MARKS = {
     reason: "the values of a matrix are written out here, each a text, true or false: write them so",
     minutes: 10,
   },
+  "may-fail": {
+    reason: "of a step this is true or false here: until it is true, the job fails with the step",
+    minutes: 1,
+  },
   number: {
     reason: "GitHub reads this number as another text than the one that is written: write in quotes what is meant",
     minutes: 1,

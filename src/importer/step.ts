@@ -206,7 +206,8 @@ const runStep = (
     out.set("working-directory", translateFolder(commands?.folder ?? ".", names));
   writeTimeout(find(token, "timeout-minutes"), source, marks, out);
   const mayFail = find(token, "continue-on-error");
-  if (mayFail && isExpression(mayFail)) throw new NoEqual("`continue-on-error` that is computed");
+  if (mayFail && isExpression(mayFail))
+    out.say(marks.add("may-fail", `\`continue-on-error: ${tokenText(mayFail, source)}\``, lineOf(mayFail)));
   if (mayFail && tokenText(mayFail, source) === "true") out.set("continue-on-error", true);
   for (const [key, value] of script.env) if (!variables.has(key)) variables.set(key, value);
   if (variables.items.length > 0) out.set("env", variables);

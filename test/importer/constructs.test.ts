@@ -489,6 +489,13 @@ const TABLE: Row[] = [
     ["action"],
   ],
   [
+    "a step that may fail where a matrix says so",
+    steps("- run: lint\n  continue-on-error: ${{ matrix.x == 1 }}"),
+    ["until it is true", "run: lint\n"],
+    ["may-fail"],
+    "        continue-on-error:",
+  ],
+  [
     "steps beside others",
     steps("- id: a\n  run: serve\n  background: true\n- wait: a\n- wait-all:\n- cancel: a"),
     ["a step of `wait`", "a step of `wait-all`", "a step of `cancel`", "exit 1"],
