@@ -5,7 +5,7 @@ import { translateExpression } from "./expression.ts";
 import { conditionOf, failingStep, isNeeded, nameOf } from "./failing-step.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { JobTools, stableTexts } from "./job-tools.ts";
-import { KeptFiles } from "./kept-files.ts";
+import { type KeepingPlace, KeptFiles } from "./kept-files.ts";
 import { cacheEntry, type KnownCache } from "./known-caches.ts";
 import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
 import type { Names, NeededJob, StepFate } from "./names.ts";
@@ -30,8 +30,8 @@ export interface WorkflowPlace {
   /** The jobs that each job needs, with what they have. */
   needs: NeededJob[];
   hasMoreNeeds: boolean;
-  /** By the name of an artifact: the jobs that leave it. */
-  jobsLeaving: ReadonlyMap<string, string[]>;
+  /** Those that its jobs leave. */
+  artifacts: KeepingPlace["artifacts"];
 }
 
 /** Sets variables of all steps that name the folder of the checkout: no expression does. */
@@ -212,11 +212,11 @@ export class StepsWriter {
   }
 
   #keepFiles(step: ReadStep, unit: string, line: number): Comment | undefined {
-    const { source, marks, withdrawn, jobsLeaving } = this.#file;
+    const { source, marks, withdrawn, artifacts } = this.#file;
     try {
       const refused = withdrawn.get(unit);
       if (refused !== undefined) throw new NoEqual(`${step.action} (${refused})`, "refused");
-      this.#keptFiles.add(step, unit, { names: this.#names, source, jobsLeaving });
+      this.#keptFiles.add(step, unit, { names: this.#names, source, artifacts });
       return undefined;
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;

@@ -5,7 +5,7 @@ import { DEFAULT_NAME, KeptInputs, OF_BUILD, OF_COMBINATION, shortName } from ".
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, withVariables } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
-import { find, type Pair, type Source, tokenText } from "./source.ts";
+import { find, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 import { translateUploadedPaths } from "./uploaded-paths.ts";
 
@@ -14,27 +14,26 @@ import { translateUploadedPaths } from "./uploaded-paths.ts";
 export interface KeepingPlace {
   names: Names;
   source: Source;
-  /** The jobs that leave an artifact of this name. */
-  jobsLeaving: ReadonlyMap<string, string[]>;
+  /** Those that jobs of the file leave. */
+  artifacts: readonly LeftArtifact[];
 }
 
-/** What the artifact of a step is called; null where that is computed. */
-const artifactName = (inputs: Pair[], source: Source): string | null => {
-  const nameInput = inputs.find(({ key }) => key === "name");
-  const name = nameInput ? shortName(tokenText(nameInput.value, source), OF_BUILD) : DEFAULT_NAME;
-  return name.includes("${{") ? null : name;
-};
+/** An artifact that a step of a job leaves, by the name that is written there. */
+interface LeftArtifact {
+  job: string;
+  written: string;
+}
 
-/** By the name of an artifact: the jobs with a step that leaves it. */
-export const findJobsLeaving = (jobs: { key: string; steps: ReadStep[] }[], source: Source): Map<string, string[]> => {
-  const jobsByArtifact = new Map<string, string[]>();
-  for (const { key, steps } of jobs)
-    for (const { kind, action, inputs } of steps) {
-      const name = kind === "keeping" && keepingKey(action) === "artifacts" ? artifactName(inputs, source) : null;
-      if (name !== null) jobsByArtifact.set(name, [...new Set([...(jobsByArtifact.get(name) ?? []), key])]);
-    }
-  return jobsByArtifact;
-};
+/** What the steps of other files leave, an action's of the repository or a called workflow's. */
+const UNKNOWN = "${{ unknown }}";
+
+export const findArtifacts = (jobs: { key: string; steps: ReadStep[] }[], source: Source): LeftArtifact[] =>
+  jobs.flatMap(({ key: job, steps }) => {
+    const left = steps.filter(({ kind, action }) => kind === "keeping" && keepingKey(action) === "artifacts");
+    const named = left.map((step) => ({ job, written: inputText(step, "name", source) || DEFAULT_NAME }));
+    const isOpen = steps.length === 0 || steps.some(({ action }) => action.startsWith("./"));
+    return isOpen ? [...named, { job, written: UNKNOWN }] : named;
+  });
 
 /** The entry that says the same as the step. @throws {NoEqual} where none does */
 const makeEntry = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
@@ -87,21 +86,60 @@ const artifact: MakeEntry = (inputs, step, _, { names, source }) => {
     .set("when", readWhen(step, source));
 };
 
-const download: MakeEntry = (inputs, step, _, { jobsLeaving }) => {
+const download: MakeEntry = (inputs, step, _, { artifacts }) => {
   alwaysRuns(step, "artifact");
-  const written = inputs.take("name");
-  const name = written === undefined ? undefined : shortName(written, OF_BUILD);
-  if (name?.includes("${{")) throw new NoEqual(`\`name: ${written}\`, which is computed`, "artifact");
-  if (name === undefined) throw new NoEqual("all artifacts at once", "artifact");
+  const written = inputs.take("name") ?? "";
+  const name = shortName(written, OF_BUILD);
+  if (name.includes("${{")) throw new NoEqual(`\`name: ${written}\`, which is computed`, "artifact");
   const [to = "."] = inputs.paths();
   inputs.end();
-  const [from, ...others] = jobsLeaving.get(name) ?? [];
+  const leaving = artifacts.filter((one) => shortName(one.written, OF_BUILD) === name).map(({ job }) => job);
+  const [from, ...others] = new Set(leaving);
   if (from === undefined) throw new NoEqual(`${name}, which no job of this file leaves under this name`, "artifact");
   if (others.length > 0) throw new NoEqual(`${name}, which several jobs leave`, "artifact");
   return new OutMap()
     .set("from", from)
     .set("artifact", name)
     .set("to", withoutEnd(to, "/") || ".");
+};
+
+/** Whether an artifact's name fits a pattern. @throws {NoEqual} where that depends on what stands in the name */
+const fits = (pattern: string, written: string): boolean => {
+  const [start = "", ...parts] = written.split(/\$\{\{.*?\}\}/);
+  const signs = pattern.replaceAll(/[.*]/g, (sign) => (sign === "*" ? ".*" : "\\."));
+  if (new RegExp(`^${signs}$`, "s").test([start, ...parts].join("\0"))) return true;
+  const [first = ""] = pattern.split("*", 1);
+  if (parts.length > 0 && (start.startsWith(first) || first.startsWith(start)))
+    throw new NoEqual(`\`pattern: ${pattern}\`, which may fit ${written}`, "artifact");
+  return false;
+};
+
+/** Several artifacts: all that jobs before have left, or those of a pattern. Each has a folder of its name, unless merged. */
+const severalDownloads = (step: ReadStep, { names, source, artifacts }: KeepingPlace) => {
+  alwaysRuns(step, "artifact");
+  const inputs = new KeptInputs(step, source);
+  const pattern = inputs.fixed("pattern") ?? "*";
+  if (!/^[\w.*-]+$/.test(pattern)) throw new NoEqual(`\`pattern: ${pattern}\``, "artifact");
+  const isMerged = inputs.fixed("merge-multiple") === "true";
+  const to = withoutEnd(inputs.paths()[0] ?? ".", "/");
+  inputs.end();
+  const chosen = artifacts.filter(({ written }) => fits(pattern, written));
+  if (chosen.length === 0) throw new NoEqual("artifacts that no job of this file leaves", "artifact");
+  let isNamedOtherwise = false;
+  const entries = chosen.map(({ job, written }) => {
+    const needed = names.needs.find(({ key }) => key === job);
+    // There what another job has left by then is fetched too, and it may be nothing.
+    if (!needed) throw new NoEqual(`all artifacts at once, of which ${job} may leave some`, "artifact");
+    const name = shortName(withVariables(written, names), OF_BUILD, OF_COMBINATION);
+    if (name.includes("${{")) throw new NoEqual(`${written}, whose name is computed`, "artifact");
+    isNamedOtherwise ||= needed.hasMatrix || (!isMerged && name !== written);
+    const folder = to === "." || to === "" ? name : `${to}/${name}`;
+    return new OutMap()
+      .set("from", job)
+      .set("artifact", name)
+      .set("to", isMerged ? to || "." : folder);
+  });
+  return { entries, isNamedOtherwise };
 };
 
 const HASHES = /\$\{\{\s*hashFiles\(([^()]*)\)\s*\}\}/g;
@@ -180,7 +218,16 @@ export class KeptFiles {
 
   add(step: ReadStep, unit: string, place: KeepingPlace): void {
     if (/^actions\/cache\/save$/i.test(step.action)) this.#save(step, place);
+    else if (keepingKey(step.action) === "downloads" && inputText(step, "name", place.source) === "")
+      this.#downloadSeveral(step, unit, place);
     else this.#addEntry(step, unit, place);
+  }
+
+  /** What stands in other folders than there waits for a person to look at what reads it. */
+  #downloadSeveral(step: ReadStep, unit: string, place: KeepingPlace): void {
+    const { entries, isNamedOtherwise } = severalDownloads(step, place);
+    for (const entry of entries) this.#listOf("downloads").add(entry, unit);
+    if (isNamedOtherwise) throw new NoEqual("several artifacts", "artifact-folders");
   }
 
   /** A job that saves what it has restored has one entry for both. */

@@ -28,6 +28,11 @@ export const MARKS = {
     reason: "this cannot be said in `artifacts` or `downloads` of a job: write there what is meant",
     minutes: 5,
   },
+  "artifact-folders": {
+    reason:
+      "they are fetched, but each combination of a matrix has folders of its values here: name these in what reads the files, then remove this step",
+    minutes: 2,
+  },
   cache: {
     reason: "write its equal in `cache` of the job: without it the job is slower, and nothing else",
     minutes: 3,

@@ -1,7 +1,7 @@
 import { usesStatus } from "./expression-tree.ts";
 import { translateJob } from "./job.ts";
 import { writeFolder } from "./job-keys.ts";
-import { findJobsLeaving } from "./kept-files.ts";
+import { findArtifacts } from "./kept-files.ts";
 import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
@@ -127,7 +127,7 @@ export const translateFile = (
     key,
     steps: itemsOf(find(value, "steps")).map((token) => readStep(token, source)),
   }));
-  const jobsLeaving = findJobsLeaving(steps, source);
+  const artifacts = findArtifacts(steps, source);
   const namesInJobs = {
     ...withEnv(names, find(root, "env"), env, source, ofCheckout),
     folder: folder ? staticFolder(folder, source) : "",
@@ -135,7 +135,7 @@ export const translateFile = (
   const jobs = new OutMap();
   for (const pair of pairs) {
     const place = {
-      ...{ source, marks, withdrawn, names: namesInJobs, jobsLeaving },
+      ...{ source, marks, withdrawn, names: namesInJobs, artifacts },
       needs: (needs.get(pair.key) ?? []).flatMap((key) => neededJobs.get(key) ?? []),
       hasMoreNeeds: extended.has(pair.key),
       shell: shell && tokenText(shell, source),

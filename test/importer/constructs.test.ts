@@ -579,12 +579,38 @@ jobs:
 `,
     ["downloads:\n      - from: a\n        artifact: app\n        to: in\n"],
   ],
+  ...(
+    [
+      ["of a matrix", "strategy: { matrix: { n: [1] } }, ", "app-${{ matrix.n }}", "needs: a, ", "artifact-folders"],
+      ["with a name that is computed", "", "app-${{ github.head_ref }}", "needs: a, ", "artifact"],
+      ["of a job that may run at the same time", "", "app", "", "artifact"],
+    ] as const
+  ).map(
+    ([what, keys, name, needs, kind]): Row => [
+      `all artifacts at once, ${what}`,
+      jobs(
+        `a: { ${keys}runs-on: ubuntu-latest, steps: [{ run: make }, { uses: actions/upload-artifact@v4, with: { name: "${name}", path: dist } }] }\nb: { ${needs}runs-on: ubuntu-latest, steps: [{ uses: actions/download-artifact@v4 }, { run: ls }] }`,
+      ),
+      ["exit 1\n      - run: ls"],
+      [kind],
+      kind === "artifact" ? "downloads:\n" : undefined,
+    ],
+  ),
+  [
+    "all artifacts, of which an action of the repository may leave some",
+    jobs(
+      "a: { runs-on: ubuntu-latest, steps: [{ uses: ./x }] }\nb: { needs: a, runs-on: ubuntu-latest, steps: [{ uses: actions/download-artifact@v4 }] }",
+    ),
+    ["exit 1"],
+    ["template", "artifact"],
+    "downloads:\n",
+  ],
   [
     "all artifacts at once, and one of nobody",
     steps(
       "- uses: actions/download-artifact@v4\n- uses: actions/download-artifact@v4\n  with: { name: x }\n- run: make",
     ),
-    ["with all artifacts at once", "with x, which no job of this file leaves under this name"],
+    ["with artifacts that no job of this file leaves", "with x, which no job of this file leaves under this name"],
     ["artifact", "artifact"],
     "downloads:\n",
   ],

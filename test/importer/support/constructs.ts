@@ -415,6 +415,23 @@ const FILES: Record<string, Construct> = {
       ]),
     ].join("\n"),
   },
+  "artifacts of a pattern": {
+    page: PAGES.download,
+    jobs: [
+      job("many-a", ["mkdir out; touch out/a", upload("name: many-a\npath: out")]),
+      job("many-b", ["mkdir out; touch out/b", upload("name: many-b\npath: out")]),
+      job("many-other", ["mkdir out; touch out/c", upload("name: other-many\npath: out")]),
+      job(
+        "many-get",
+        [
+          "- uses: actions/download-artifact@v4\nwith: { pattern: many-*, path: in }",
+          "- uses: actions/download-artifact@v4\nwith: { pattern: many-*, path: all, merge-multiple: true }",
+          LIST,
+        ],
+        ["needs: [many-a, many-b, many-other]"],
+      ),
+    ].join("\n"),
+  },
   "a cache that has nothing": {
     page: PAGES.cache,
     jobs: job("cached", [

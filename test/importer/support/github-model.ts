@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, matchesGlob } from "node:path";
 import { parse } from "yaml";
 import { fill, fillAll, holds, readFileCommands, shellCommand, statusFunctions } from "./github-words.ts";
 import { type Combination, combinationsThere } from "./matrix-there.ts";
@@ -196,11 +196,12 @@ class JobRun {
     return true;
   }
 
-  #download({ name = "", path = "." }: Texts): boolean {
-    const kept = this.#artifacts.get(name);
-    if (kept === undefined) return false;
-    mkdirSync(join(this.#folder, path), { recursive: true });
-    cpSync(kept, join(this.#folder, path), { recursive: true });
+  #download({ name, path = ".", pattern = "*", ...inputs }: Texts): boolean {
+    if (name !== undefined && !this.#artifacts.has(name)) return false;
+    const isMeant = (one: string) => (name === undefined ? matchesGlob(one, pattern) : one === name);
+    const isApart = name === undefined && inputs["merge-multiple"] !== "true";
+    for (const [one, kept] of this.#artifacts)
+      if (isMeant(one)) cpSync(kept, join(this.#folder, path, isApart ? one : "."), { recursive: true });
     return true;
   }
 }
