@@ -43,7 +43,8 @@ export const uploadCommands = (step: ReadStep, names: Names, source: Source): Co
   for (const key of ["compression-level", "overwrite"]) inputs.take(key);
   inputs.end();
   const translated = translateUploadedPaths(paths, keepsHidden);
-  const isSearchable = paths.every((path) => WORD.test(path) && !path.includes("**") && !path.startsWith("-"));
+  // Below a hidden folder the search would take all for hidden.
+  const isSearchable = paths.every((path) => WORD.test(path) && !/^-|\*\*|\/\./.test(path));
   const isPlain = [withoutExpressions(name), ...translated].every((text) => PLAIN.test(text));
   const isInside = translated.every((path) => artifactPathProblem(path) === null);
   if (!isPlain || !isInside || (!isNeeded && !isSearchable))

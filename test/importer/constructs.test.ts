@@ -556,6 +556,13 @@ const TABLE: Row[] = [
     ],
   ),
   [
+    "a path below a hidden folder for an artifact under a condition",
+    steps("- run: make\n- uses: actions/upload-artifact@v4\n  if: matrix.x == 1\n  with: { path: a/.b/c }"),
+    ["before files are kept"],
+    ["artifact"],
+    "MILLRACE_ARTIFACT",
+  ],
+  [
     "an artifact outside of the checkout",
     steps("- run: make\n- uses: actions/upload-artifact@v4\n  with: { path: /var/log }"),
     ["# import: actions/upload-artifact ("],
