@@ -16,7 +16,7 @@ const INPUTS = "json_extract(facts, '$.inputs')";
 const KEY_ID = keyIdSql(INPUTS);
 const SEALED = `${INPUTS} IS NOT NULL`;
 
-/** Rows read at a time. */
+/** Rows of one read. */
 const PAGE = 50;
 
 /** Counts the stored run values by the id of the key that sealed them. */
@@ -27,7 +27,7 @@ const countRunValues = (sql: SqlStorage): Record<string, number> => {
   return Object.fromEntries([...rows].map(({ id, count }) => [id, count]));
 };
 
-/** Seals the values of up to `limit` runs again under the current key. Leaves and names those that no key opens. */
+/** Reseals the values of up to `limit` runs under the current key. Keeps and reports the runs that no key opens. */
 const rewrapRunValues = async (
   sql: SqlStorage,
   keyring: Keyring,
@@ -80,25 +80,25 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return rewrapRunValues(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
   }
 
-  /** Counts for dashboards and autoscaling. Those of a large pool are counted at most every five seconds. */
+  /** Counts for dashboards and autoscaling. Counts a large pool at most every five seconds. */
   async metrics(): Promise<Metrics> {
     return this.records.metrics();
   }
 
-  /** Counts of active builds, for the head of every page. */
+  /** Counts active builds, for the head of every page. */
   async now(role: Role): Promise<PoolNow> {
     return this.records.now(role);
   }
 
-  /** What these agents run, and ran within the last hour, for the pages of the fleet. */
+  /** Lists what these agents run, and ran within the last hour, for the pages about the fleet. */
   async runs(agentIds: string[]): Promise<AgentRun[]> {
     return this.records.runs(agentIds);
   }
 
-  /** Creates the object where it does not exist yet. */
+  /** Creates the object if it does not exist yet. */
   async touch(): Promise<void> {}
 
-  /** The operator set other limits. A call that is lost is made up for when this object wakes next. */
+  /** Applies the operator's new limits. If this call is lost, the object reads them when it next wakes. */
   async limitsChanged(own: OwnLimits): Promise<void> {
     this.engine.limits = effectiveLimits(own);
   }
@@ -108,7 +108,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return this.records.toAgentAnswer(this.engine.step("registerAgent", agent));
   }
 
-  /** Agents in the order of their ids, so that pages stay right while agents are added and removed. */
+  /** Lists agents in the order of their ids: pages stay right while agents are added and removed. */
   async listAgents(after = "", limit = Number.POSITIVE_INFINITY, name?: string): Promise<Agent[]> {
     return this.records.agents(after, limit, name);
   }
@@ -127,10 +127,10 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return answer;
   }
 
-  /** Removes some of the agents that a revoked token registered. `left` counts those that another call removes. */
+  /** Removes some of the agents that a revoked token registered. `left` counts the agents that another call removes. */
   async removeAgentsOf(request: {
     tokenId: string;
-    /** Whether the token was valid until now, so that a registration with it may still arrive. */
+    /** Whether the token was valid until now: a registration with it may still arrive. */
     wasThere: boolean;
     actor: commands.Actor;
   }): Promise<Result<{ removed: number; left: number }>> {
@@ -141,67 +141,67 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return { ok: true, value: { removed: removed.length, left } };
   }
 
-  /** The agent that a token belongs to. Only the pool knows whether an agent's token is valid. */
+  /** Finds the agent that a token belongs to. Only the pool knows whether an agent's token is valid. */
   async authenticateAgent(tokenHash: string): Promise<Result<{ agentId: string }>> {
     return this.engine.step("authenticateAgent", { tokenHash });
   }
 
-  /** Ends what is overdue, and deletes what is old. */
+  /** Ends what is overdue and deletes what is old. */
   async sweep(): Promise<PoolNumbers> {
     this.engine.sweep();
     this.engine.scheduleAll();
     return this.engine.numbers();
   }
 
-  /** Makes one attempt on each channel on which something waits. */
+  /** Makes one attempt on each channel that has something to deliver. */
   async flush(): Promise<void> {
     await this.engine.courier.deliverAll();
   }
 
-  /** What could not be delivered or read, after `after` in the order in which it was set aside. */
+  /** Lists items after `after` that the pool could not deliver or read, in the order in which it set them aside. */
   async deadLetters(after: number, limit: number): Promise<ListedDeadLetter[]> {
     return this.engine.storage.deadLetters.list(after, limit);
   }
 
-  /** Tries dead letters again. @returns how many are on their way */
+  /** Retries dead letters. @returns how many are on their way */
   async retryDeadLetters(seqs: number[]): Promise<number> {
     return this.engine.retryDeadLetters(seqs);
   }
 
-  /** Answers nobody from now on: the organization is being deleted. May be repeated. */
+  /** Stops answering calls, because the organization is being deleted. Can be repeated. */
   async close(): Promise<void> {
     this.engine.close();
   }
 
-  /** Forgets builds whose logs are purged. @returns the ids of at most `limit` others that it knows */
+  /** Forgets builds whose logs are purged. @returns at most `limit` ids of other builds that the pool knows */
   async forgetBuilds(ids: string[], limit: number): Promise<string[]> {
     return this.engine.removal.forgetBuilds(ids, limit);
   }
 
-  /** Deletes everything that this object holds, after `close`. */
+  /** Deletes everything that this object holds. Requires `close` first. */
   async destroy(): Promise<void> {
     await this.engine.destroy();
   }
 
-  /** Takes over what D1 knows of these builds, which it has under way. */
+  /** Adopts D1's facts about these builds, which are active in D1. */
   async reconcile(buildIds: string[]): Promise<Result<Reconciled>> {
     return this.engine.reconciler.reconcile(buildIds);
   }
 
-  /** An operator says that D1, or the pools, were restored to an earlier time. */
+  /** Reconciles after an operator restored D1, or the pools, to an earlier time. */
   async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
     const done = await this.engine.reconciler.restored(what);
     await this.engine.courier.tell("lists");
     return done;
   }
 
-  /** Sets this pool back to a time (milliseconds since 1970) at its next start. @returns how to undo that */
+  /** Restores this pool to a time (milliseconds since 1970) at its next start. @returns how to undo that */
   async restoreTo(at: number): Promise<string> {
     const bookmark = await this.ctx.storage.getBookmarkForTime(at);
     return this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
   }
 
-  /** Restarts with the next call, once D1 has received what was sent. @throws always: no caller gets an answer */
+  /** Restarts at the next call, after D1 received what was sent. @throws always: no caller gets an answer */
   async restart(): Promise<void> {
     await this.engine.courier.settled();
     this.ctx.abort("The operator sets this pool back");

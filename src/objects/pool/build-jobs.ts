@@ -12,19 +12,19 @@ import { RULES } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import type { PoolStorage } from "./storage.ts";
 
-/** What the jobs of a build left, by their ids; without those that left nothing. */
+/** Artifacts of a build's jobs, by job id; without jobs that have none. */
 export type ArtifactsOfBuild = Record<string, StoredArtifact[]>;
 
-/** What the tests of its jobs said, in the same way. */
+/** Test results of a build's jobs, by job id; without jobs that have none. */
 export type TestsOfBuild = Record<string, StoredTests>;
 
-/** A job that another one needs, directly or through others, with what it left. */
+/** A job that another job needs, directly or through others, with its artifacts. */
 export interface NeededArtifacts {
   jobId: string;
   key: string;
   definition: string;
   matrix: Matrix | null;
-  /** The job of an earlier build whose result was taken over: its artifacts are that one's. */
+  /** The job of an earlier build whose result was adopted, and whose artifacts count. */
   adopted: { buildId: string; jobId: string } | null;
   artifacts: StoredArtifact[];
 }
@@ -40,7 +40,7 @@ const artifactsByJob = (jobs: JobFacts[]): ArtifactsOfBuild =>
 export const seenArtifactsByJob = (storage: PoolStorage, buildId: string): ArtifactsOfBuild =>
   artifactsByJob(storage.findJobs(buildId));
 
-/** Where in the archive the build may have left something. */
+/** Lists the places in the archive where the build may have artifacts. */
 export const listArtifactPlaces = (storage: PoolStorage, buildId: string): ArtifactPlace[] =>
   storage.findJobs(buildId).flatMap(artifactPlaces);
 
@@ -52,18 +52,18 @@ const testsByJob = (jobs: JobFacts[]): TestsOfBuild =>
     }),
   );
 
-/** Where the reports of the tests that count are, by the ids of their jobs; without those that have none. */
+/** Returns the places of the test reports that count, by job id; without jobs that have none. */
 export const seenTestsByJob = (storage: PoolStorage, buildId: string): TestsOfBuild =>
   testsByJob(storage.findJobs(buildId));
 
-/** What these jobs of a build left, and what their tests said, under the names that records have for it. */
+/** Returns artifacts and test results of a build's jobs, under their names in records. */
 export const leftByJobs = (jobs: JobFacts[]) => ({ artifacts: artifactsByJob(jobs), testReports: testsByJob(jobs) });
 
-/** Where in the archive the build may have left reports of tests. */
+/** Lists the places in the archive where the build may have test reports. */
 export const listTestPlaces = (storage: PoolStorage, buildId: string): TestPlace[] =>
   storage.findJobs(buildId).flatMap(testPlaces);
 
-/** All that a job of an active build needs, and the names of the other jobs of its build. */
+/** Returns everything that a job of an active build needs, and the names of the build's other jobs. */
 export const neededArtifacts = (state: PoolState, jobId: string): { needed: NeededArtifacts[]; others: string[] } => {
   const graph = state.graphs.get(state.jobs.get(jobId)?.buildId ?? "");
   if (!graph) return { needed: [], others: [] };
@@ -93,7 +93,7 @@ export const neededArtifacts = (state: PoolState, jobId: string): { needed: Need
   return { needed, others: graph.jobs.map(({ definition }) => definition).filter((name) => !definitions.has(name)) };
 };
 
-/** An ended build with its planned jobs, each whole, as they are stored. */
+/** Returns an ended build with its planned jobs, complete and as they are stored. */
 export const withWholeJobs = (storage: PoolStorage, build: Build): Build => {
   const plan = storage.jobRows.plan(build.id);
   if (!plan) return build;
@@ -103,7 +103,7 @@ export const withWholeJobs = (storage: PoolStorage, build: Build): Build => {
   return { ...build, jobs, ...jobTotals(storage, build, jobs) };
 };
 
-/** What a build shows of its planned jobs together. */
+/** Returns the totals that a build shows for its planned jobs. */
 export const jobTotals = (
   storage: PoolStorage,
   { status }: Build,
@@ -132,7 +132,7 @@ export const toWholeJob = (
   };
 };
 
-/** Why the first job that failed did so, as its log says. */
+/** Returns the log line that says why the first failed job failed. */
 const failedLineOfJobs = (storage: PoolStorage, jobs: readonly JobOfBuild[]): string | null => {
   const [failed] = failedJobs(jobs);
   return (failed && storage.report(failed.id).failedLine) ?? null;

@@ -18,8 +18,8 @@ import { type DeletedArtifact, PoolRoom } from "./room.ts";
 type Result<T> = commands.Result<T>;
 
 /**
- * What people, and the services that act for them, call about builds. The platform calls the methods of one object: so
- * those for agents extend this class, and the pool extends them.
+ * Calls about builds, from people and from services that act for them. The platform calls the methods of one object:
+ * the class for agents therefore extends this class, and the pool extends that class.
  */
 export abstract class BuildMethods extends VersionedObject {
   protected readonly engine: PoolEngine;
@@ -34,7 +34,7 @@ export abstract class BuildMethods extends VersionedObject {
     ctx.blockConcurrencyWhile(() => this.engine.load());
   }
 
-  /** Makes a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
+  /** Creates a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.checkOrganization(build.orgId);
     await this.engine.reconciler.comparedSoon();
@@ -44,41 +44,41 @@ export abstract class BuildMethods extends VersionedObject {
     return this.getBuild(answer.value.buildId);
   }
 
-  /** Takes what came of a delivery of a git host, and answers before lists in D1 show it. */
+  /** Accepts the result of a git host's delivery, and answers before lists in D1 show it. */
   async arrive(arrival: DeliveryRequest): Promise<Result<DeliveryResult>> {
     this.checkOrganization(arrival.orgId);
     await this.engine.reconciler.comparedSoon();
     return this.engine.step("arrive", arrival);
   }
 
-  /** Makes builds of one organization, each once, as `enqueue` does. Lists in D1 show them a moment later. */
+  /** Creates builds of one organization, each once, as `enqueue` does. Lists in D1 show them a moment later. */
   async enqueueAll(builds: commands.NewBuild[]): Promise<Result<{ buildId: string }>[]> {
     for (const { orgId } of builds) this.checkOrganization(orgId);
     await this.engine.reconciler.comparedSoon();
     return builds.map((build) => this.engine.step("enqueue", build));
   }
 
-  /** `deleted` is what was deleted of the build, also where the pool has forgotten the build. */
+  /** Returns a build. `deleted` says what was deleted of it, even if the pool has forgotten the build. */
   async getBuild(buildId: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
     return this.records.findBuild(buildId);
   }
 
-  /** The same with all that its page shows, so that the page asks once. */
+  /** Returns a build with everything on its page: the page needs one call. */
   async getRecord(buildId: string): Promise<Result<BuildRecord> & { deleted?: Deleted | undefined }> {
     return this.records.findRecord(buildId);
   }
 
-  /** The build that has this job, as `getBuild` answers it; `id` may be that of the build too. */
+  /** Returns the build that has this job, as `getBuild` does. `id` can also be the build's own. */
   async getBuildOf(id: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
     return this.records.findBuildWith(id);
   }
 
-  /** Where in its log a failure of this build, or job, is told. */
+  /** Finds the part of the log that describes the failure of this build or job. */
   async failingPart(id: string): Promise<PartOfLog> {
     return failingPart(this.engine.storage.report(id).steps);
   }
 
-  /** What a build wrote for people, in Markdown, while the pool knows the build. */
+  /** Returns the Markdown that a build wrote for people, while the pool knows the build. */
   async summaryOf(buildId: string): Promise<string | null> {
     return this.records.joinSummaries(buildId);
   }
@@ -95,27 +95,29 @@ export abstract class BuildMethods extends VersionedObject {
     return answer;
   }
 
-  /** Active builds (queued or leased), the oldest first; or, for a page of a list, what `LiveQuery` asks for. */
+  /**
+   * Lists active builds (queued or leased), the oldest first; or the builds that a list's page requests in `LiveQuery`.
+   */
   async liveBuilds(query?: LiveQuery): Promise<Build[]> {
     return this.records.liveBuilds(query);
   }
 
-  /** Ids of the logs of active builds that an agent may write to, or wrote to: only these may hold sealed values. */
+  /** Lists ids of active builds' logs that an agent can write to, or wrote to: only these may hold sealed values. */
   async handedOutBuilds(): Promise<string[]> {
     return this.records.leasedBuilds();
   }
 
-  /** What a retry takes over from the build. */
+  /** Returns the values that a retry adopts from the build. */
   async inputsOf(buildId: string): Promise<Result<commands.RunValues>> {
     return this.records.runValues(buildId);
   }
 
-  /** The plan of a build, with what its ended jobs gave, for a retry. */
+  /** Returns a build's plan with the results of its ended jobs, for a retry. */
   async planOf(buildId: string): Promise<Result<commands.PlanOfBuild>> {
     return this.records.jobs.findPlan(buildId);
   }
 
-  /** Whether an active build belongs to the repository, or to the pipeline. */
+  /** Reports whether an active build belongs to the repository or the pipeline. */
   async hasLiveBuilds(owner: { repoId?: string; pipelineId?: string }): Promise<boolean> {
     return this.records.hasLiveBuilds(owner);
   }
@@ -124,47 +126,47 @@ export abstract class BuildMethods extends VersionedObject {
     return this.records.toBuildAnswer(this.engine.step("cancel", request));
   }
 
-  /** A person lets a job run, or not. */
+  /** Records a person's decision whether a job may run. */
   async decideGate(request: commands.GateRequest): Promise<Result<Build>> {
     return this.records.toBuildAnswer(this.engine.step("decideGate", request));
   }
 
-  /** Those of these ids that are jobs under way, each with the build that it is of. */
+  /** Finds the active jobs among these ids, each with its build. */
   async buildsOfJobs(ids: string[]): Promise<Map<string, string>> {
     return this.records.jobs.buildIdsOfActiveJobs(ids);
   }
 
-  /** One planned job, that is active or ended within 24 hours. */
+  /** Returns one planned job that is active or ended within 24 hours. */
   async getJob(jobId: string): Promise<Result<BuildJob>> {
     return this.records.jobs.job(jobId);
   }
 
-  /** Why each of these builds waits, in a sentence, by its id. */
+  /** Explains in a sentence why each of these builds waits, by build id. */
   async whyEach(buildIds: string[]): Promise<Map<string, string>> {
     return this.records.whyEach(buildIds);
   }
 
-  /** Why a build waits, with the reasons for each agent. */
+  /** Explains why a build waits, with the reasons for each agent. */
   async explain(buildId: string): Promise<Result<Explanation>> {
     return this.records.explanation(buildId);
   }
 
-  /** What an active or remembered build left so far; `id` is its own, or that of one of its jobs. */
+  /** Returns the artifacts so far of an active or remembered build. `id` is the build's own, or a job's. */
   async artifactsOf(id: string): Promise<Result<{ buildId: string; artifacts: ArtifactsOfBuild }>> {
     return this.records.findArtifacts(id);
   }
 
-  /** What the tests of an active or remembered build said so far; `id` is its own, or that of one of its jobs. */
+  /** Returns the test results so far of an active or remembered build. `id` is the build's own, or a job's. */
   async testsOf(id: string): Promise<Result<{ buildId: string; tests: TestsOfBuild }>> {
     return this.records.findTests(id);
   }
 
-  /** A person deleted an artifact of an ended job. */
+  /** Removes an artifact of an ended job that a person deleted. */
   async removeArtifact(request: DeletedArtifact): Promise<Result<null>> {
     return this.room.removeArtifact(request);
   }
 
-  /** @throws where a build or agent of another organization was sent to this pool */
+  /** @throws if a build or agent of another organization was sent to this pool */
   protected checkOrganization(orgId: string): void {
     const name = this.ctx.id.name;
     if (name !== undefined && name !== poolName(orgId)) throw new Error("This is another organization's pool");

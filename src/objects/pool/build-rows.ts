@@ -5,31 +5,31 @@ import type { ReadableRows } from "./dead-letters.ts";
 import { assigned, type Reports, type RowExtras } from "./reports.ts";
 import { parseBuildRow, writeBuild } from "./rows.ts";
 
-/** As `isEarlierBuild` tells it. */
+/** The same condition as `isEarlierBuild`, negated. */
 const OF_THIS_RELEASE = "json_type(facts, '$.until') IS NOT NULL";
 
 export interface LoadedBuild {
   build: BuildFacts;
-  /** Its first job, where no planned jobs took its place. */
+  /** Its first job, unless planned jobs replaced it. */
   first: JobFacts | undefined;
   report: Report;
 }
 
-/** What of a build's row changed. */
+/** The changed parts of a build's row. */
 export interface BuildParts {
   build?: BuildFacts | undefined;
-  /** Null where planned jobs took its place. */
+  /** Null if planned jobs replaced it. */
   first?: JobFacts | null | undefined;
 }
 
-/** The rows of builds: each has the facts of its first job too, and its report. */
+/** The rows of builds. Each row also has the first job's facts and report. */
 export class BuildRows {
   readonly #sql: SqlStorage;
   readonly #rows: ReadableRows;
   readonly #reports: Reports;
   readonly #flush: () => void;
 
-  /** `flush` writes what waits. */
+  /** `flush` writes waiting changes. */
   constructor(sql: SqlStorage, rows: ReadableRows, reports: Reports, flush: () => void) {
     this.#sql = sql;
     this.#rows = rows;
@@ -37,11 +37,11 @@ export class BuildRows {
     this.#flush = flush;
   }
 
-  /** One row, whatever of it changed. What D1 heard of an ended build is out of date once that changes. */
+  /** Stores one row, whichever parts changed. A change to an ended build makes D1's copy out of date. */
   store(id: string, parts: BuildParts, extras: RowExtras): void {
     if (parts.build && parts.first !== undefined) this.#storeWhole(id, parts.build, parts.first, extras);
     else if (!this.#storePart(id, parts, extras)) this.#upgrade(id, parts, extras);
-    // Apart from the facts: to set it also writes the index of builds under way.
+    // A separate statement: setting this column also writes the index of active builds.
     if (parts.build && isEnded(parts.build.status))
       this.#sql.exec("UPDATE build SET ended_at = NULL WHERE id = ? AND ended_at IS NOT NULL", id);
   }
@@ -56,7 +56,7 @@ export class BuildRows {
     if (extras.patches.length > 0) this.storeExtras(id, extras);
   }
 
-  /** @returns false where an earlier release wrote the row */
+  /** @returns false if an earlier release wrote the row */
   #storePart(id: string, { build, first }: BuildParts, extras: RowExtras): boolean {
     const [facts, part] = build
       ? ["json_set(?, '$.job', facts -> '$.job')", build]
@@ -66,13 +66,13 @@ export class BuildRows {
     return this.#rows.all(update, JSON.stringify(part), ...bindings, id).length > 0;
   }
 
-  /** No row has a part of this release beside one of an earlier release. */
+  /** Converts the whole row: no row mixes parts of this release and of an earlier one. */
   #upgrade(id: string, parts: BuildParts, extras: RowExtras): void {
     const [record] = this.#records("b.id = ?", id);
     if (record) this.#storeWhole(id, parts.build ?? record.build, parts.first ?? record.first ?? null, extras);
   }
 
-  /** @returns whether there is such a row */
+  /** @returns whether the row exists */
   storeExtras(id: string, extras: RowExtras): boolean {
     const [assignments, bindings] = assigned("build", extras);
     return (
@@ -80,7 +80,7 @@ export class BuildRows {
     );
   }
 
-  /** A build that is active, or that ended within 24 hours. */
+  /** Finds a build that is active or ended within 24 hours. */
   find(buildId: string): LoadedBuild | undefined {
     this.#flush();
     return this.#records("b.id = ?", buildId)[0];

@@ -18,11 +18,11 @@ import type { Machine } from "./reconciler.ts";
 import type { PoolStorage } from "./storage.ts";
 import type { LogOutboxEntry } from "./tables.ts";
 
-/** How often each of many things failed in a row, by name. */
+/** Counts consecutive failures by name. */
 export class FailureCounts {
   readonly #counts = new Map<string, number>();
 
-  /** @returns how often it has failed */
+  /** @returns the number of failures so far */
   add(name: string): number {
     const count = (this.#counts.get(name) ?? 0) + 1;
     this.#counts.set(name, count);
@@ -33,7 +33,7 @@ export class FailureCounts {
     this.#counts.delete(name);
   }
 
-  /** In their order, but those that failed more often stand behind the others. */
+  /** Sorts by the number of failures, fewest first, and otherwise keeps the order. */
   fewestFirst<T>(all: T[], nameOf: (one: T) => string): T[] {
     const failureCount = (one: T) => this.#counts.get(nameOf(one)) ?? 0;
     return all.sort((one, other) => failureCount(one) - failureCount(other));
@@ -42,22 +42,22 @@ export class FailureCounts {
 
 /** Logs that one attempt closes at most. */
 const CLOSES = 100;
-/** Closes among which an attempt chooses. */
+/** Closes that an attempt chooses from. */
 const WINDOW = 1_000;
 /** Failures after which a close becomes a dead letter. */
 const MAX_FAILURES = 30;
-/** Builds of which one attempt tells git hosts at most. */
+/** Builds that one attempt reports to git hosts at most. */
 const REPORTS = 200;
 /** Deletions that one attempt carries out at most. */
 const DELETIONS = 50;
 
-/** What decides in the pool, with its disk. */
+/** The pool's state machine, with its disk. */
 export interface CourierMachine extends Machine {
   readonly context: DecisionContext;
   readonly storage: PoolStorage;
 }
 
-/** What the attempts on a channel need: the pool, its surroundings, and what failed before. */
+/** The needs of an attempt on a channel: the pool, its surroundings, and earlier failures. */
 export interface Ways {
   env: Env;
   db: D1Database;
@@ -68,15 +68,15 @@ export interface Ways {
 const openLog = ({ env, machine }: Ways, jobId: string): DurableObjectStub<BuildLog> =>
   calling((env.BUILD_LOG as DurableObjectNamespace<BuildLog>).getByName(buildLogName(machine.orgId, jobId)));
 
-/** A log to close: a row of the outbox says so, or that of an ended build. */
+/** A log to close, from a row of the outbox or of an ended build. */
 interface PendingClose {
   name: string;
-  /** Null where nothing was written into the log. */
+  /** Null if nothing was written to the log. */
   entry: LogOutboxEntry | null;
   markClosed(result: Delivered): void;
 }
 
-/** Closes the logs of leases that are over. A close that fails holds up no other. */
+/** Closes the logs of leases that are over. A failed close does not delay others. */
 export const closeLogs = async (ways: Ways): Promise<Delivered> => {
   const { failures, machine } = ways;
   const { storage, state } = machine;
@@ -114,7 +114,7 @@ const closeLog = async (ways: Ways, { name, entry, markClosed }: PendingClose, r
   markClosed(result);
 };
 
-/** Tells the objects of git hosts how builds are. May be repeated; a git host that is away holds up no other. */
+/** Reports builds to the objects of git hosts. Can be repeated. An unavailable git host does not delay others. */
 export const tellHosts = async (ways: Ways): Promise<Delivered> => {
   const { state, storage } = ways.machine;
   const result = nothingDelivered();
@@ -151,7 +151,9 @@ const tellHost = async (
   }
 };
 
-/** Carries out the oldest deletions: in the log, in the archive, then in D1. Each may be repeated, and holds up no other. */
+/**
+ * Carries out the oldest deletions: in the log, in the archive, then in D1. Each can be repeated and delays no other.
+ */
 export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
   const { state, storage } = ways.machine;
   const pending = storage.pendingDeletions(DELETIONS);

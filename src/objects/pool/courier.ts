@@ -7,8 +7,8 @@ import { Lists } from "./lists.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 /**
- * Tells others what the pool decided, each on a channel of its own: who is away there delays no other channel. What is
- * due stands in `outbox` of the state, `deliver` makes one attempt, and the command `recordDelivery` records it.
+ * Notifies others of the pool's decisions, each on its own channel: an unavailable receiver delays no other channel.
+ * The state's `outbox` lists what is due, `deliver` makes one attempt, and the command `recordDelivery` records it.
  */
 export class Courier {
   readonly #machine: CourierMachine;
@@ -19,7 +19,7 @@ export class Courier {
     const ways = () => ({ env, db, machine, failures: new FailureCounts() });
     const lists = new Lists(ways());
     const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
-    // A pool that was restored would say of an ended build that it waits.
+    // A restored pool would report that an ended build waits.
     const afterComparing = (deliver: () => Promise<Delivered>) => () =>
       reconciler.compared().then(deliver, (error: unknown) => {
         log.error("pool.comparison_failed", { orgId: machine.orgId, error });
@@ -36,7 +36,7 @@ export class Courier {
         afterComparing(() => tellHosts(toHosts)),
       ),
       deletions: this.#flight("deletions", async () => {
-        // An attempt that is under way may have read a build before it was deleted.
+        // A running attempt may have read a build before it was deleted.
         await Promise.allSettled([this.#flights.lists.present]);
         if (machine.state.outbox.lists.at !== null) await Promise.allSettled([this.tell("lists")]);
         return carryOutDeletions(toAll);
@@ -50,26 +50,26 @@ export class Courier {
     });
   }
 
-  /** One attempt on a channel. */
+  /** Makes one attempt on a channel. */
   tell(channel: Channel): Promise<void> {
     return this.#flights[channel].run();
   }
 
-  /** One attempt on each channel on which it is due by this time (milliseconds since 1970). */
+  /** Makes one attempt on each channel on which it is due by this time (milliseconds since 1970). */
   async deliverDue(by: number): Promise<void> {
     const { outbox } = this.#machine.state;
     const due = CHANNELS.filter((channel) => (outbox[channel].at ?? Number.POSITIVE_INFINITY) <= by);
     await Promise.all(due.map((channel) => this.tell(channel)));
   }
 
-  /** One whole attempt with everything that waits. */
+  /** Makes one whole attempt with everything that waits. */
   async deliverAll(): Promise<void> {
     const { lists, logs, hosts } = this.#flights;
     await Promise.all([lists, logs, hosts].map(({ present }) => present));
     await this.deliverDue(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Waits until the build is not due on the channel any more, but not longer than a second. */
+  /** Waits, for at most a second, until the build is no longer due on the channel. */
   async waitUntilTold(channel: Channel, buildId: string): Promise<void> {
     const tellIfDue = async () => {
       await this.#flights[channel].present;
@@ -78,7 +78,7 @@ export class Courier {
     await within(CALLER_WAIT_MS, tellIfDue());
   }
 
-  /** Waits for the attempts that are under way. */
+  /** Waits for the attempts in progress. */
   async settled(): Promise<void> {
     await Promise.allSettled(CHANNELS.map((channel) => this.#flights[channel].present));
   }

@@ -13,14 +13,14 @@ const ROWS = {
   log_outbox: { key: "seq", read: JSON.parse },
 } as const;
 
-/** What is set aside: something that D1 or a log refuses, or a row that cannot be read. */
+/** An item that D1 or a log rejected, or a row that cannot be read. */
 export type DeadLetterBody =
   | { kind: "build"; buildId: string; version: number }
   | ({ kind: "audit" } & AuditOutboxEntry)
   | ({ kind: "close" } & LogOutboxEntry)
   | { kind: "row"; table: keyof typeof ROWS; row: Record<string, string | number | null> };
 
-/** One dead letter, for the operator. Says what it is about and has nothing of its content. */
+/** One dead letter, for the operator. Names its subject and quotes none of its content. */
 export interface ListedDeadLetter {
   seq: number;
   what: string;
@@ -29,7 +29,7 @@ export interface ListedDeadLetter {
   at: number | null;
 }
 
-/** What could not be delivered or read, with the reason, until somebody tries it again. */
+/** Items that could not be delivered or read, with the reason, until somebody retries them. */
 export class DeadLetters {
   readonly #sql: SqlStorage;
 
@@ -42,7 +42,7 @@ export class DeadLetters {
     this.#sql.exec("INSERT INTO parked (what, reason, at) VALUES (?, ?, ?)", JSON.stringify(body), reason, Date.now());
   }
 
-  /** Moves a row that cannot be read out of its table. */
+  /** Moves an unreadable row out of its table. */
   setAside(table: keyof typeof ROWS, row: Record<string, string | number | null>, error: unknown): void {
     const { key } = ROWS[table];
     this.add({ kind: "row", table, row }, error instanceof SyntaxError ? "it is not JSON" : String(error));
@@ -64,7 +64,7 @@ export class DeadLetters {
     return [...rows].map((row) => ({ ...row, what: describeBody(parseBody(row.what)) }));
   }
 
-  /** Takes dead letters out, to be tried again. Those that can still not be read stay. */
+  /** Removes dead letters to retry them. Rows that are still unreadable stay. */
   take(seqs: number[]): Exclude<DeadLetterBody, { kind: "row" }>[] {
     const letters = this.#sql.exec<{ seq: number; what: string }>(
       "SELECT seq, what FROM parked WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq",
@@ -78,7 +78,7 @@ export class DeadLetters {
     });
   }
 
-  /** @returns false where the row is still damaged */
+  /** @returns false if the row is still damaged */
   #putBack({ table, row }: DeadLetterBody & { kind: "row" }): boolean {
     try {
       ROWS[table].read(String(row.facts ?? row.body));
@@ -108,7 +108,7 @@ const describeBody = (body: DeadLetterBody): string => {
 };
 
 type Row = Record<string, string | null>;
-/** A table of what is still to be delivered. */
+/** A table of items that are still to be delivered. */
 type OutboxTable = "audit_outbox" | "log_outbox";
 
 /** Reads the pool's rows. */
@@ -125,7 +125,7 @@ export class ReadableRows {
     return this.#sql.exec<Row>(query, ...bindings).toArray();
   }
 
-  /** Reads each row by itself, and sets aside those that cannot be read: the rest of the pool goes on. */
+  /** Reads each row by itself, and sets unreadable rows aside: the rest of the pool continues. */
   each(
     table: "agent" | "build" | "plan" | "build_job" | OutboxTable,
     query: string,
@@ -143,7 +143,7 @@ export class ReadableRows {
     for (const [row, error] of damaged) this.#deadLetters.setAside(table, row, error);
   }
 
-  /** The oldest entries of a queue. */
+  /** Returns the oldest entries of a queue. */
   queued<T>(queue: OutboxTable, limit: number): { seq: number; entry: T }[] {
     const entries: { seq: number; entry: T }[] = [];
     const query = `SELECT seq, body FROM ${queue} ORDER BY seq LIMIT ?`;

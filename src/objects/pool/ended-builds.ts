@@ -3,21 +3,21 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { deleteJobs } from "./job-rows.ts";
 import { REVOKED } from "./tables.ts";
 
-/** Of the newest builds so many are looked at, so that a page costs the same whatever the pool remembers. */
+/** The newest builds that a query reads at most: a page costs the same however many builds the pool remembers. */
 const LOOKED_AT = 10_000;
 const JOBS = 5_000;
 
-/** A damaged row says nothing. */
+/** A damaged row has no facts. */
 const facts = (column: string) => `CASE WHEN json_valid(${column}) THEN ${column} ELSE '{}' END`;
 
-/* Of a planned job; an earlier release kept both under `node`. */
+/* A planned job's facts. An earlier release kept both under `node`. */
 const JOB = facts("j.facts");
 const END = `coalesce(${JOB} -> '$.end', ${JOB} -> '$.node.end')`;
 const PLACE = `coalesce(${JOB} ->> '$.index', ${JOB} ->> '$.node.index')`;
 
 /**
- * Builds and jobs of these agents that ended since then. `ended_at` of a build is looked at first: its facts are read
- * only where it counts. Jobs of builds that are under way are no rows here.
+ * Builds and jobs of these agents that ended after a given time. The query checks a build's `ended_at` first, and reads
+ * its facts only where needed. Jobs of active builds have no rows here.
  */
 const QUERY = `
 WITH newest AS (
@@ -49,7 +49,7 @@ FROM (
 export interface AskedRuns {
   agentIds: readonly string[];
   since: number;
-  /** Builds that ended, of which `ended_at` does not say so yet. */
+  /** Ended builds whose `ended_at` is not set yet. */
   untold: readonly string[];
   limit: number;
 }
@@ -67,7 +67,7 @@ export const endedRuns = (sql: SqlStorage, { agentIds, since, untold, limit }: A
 
 /** Rows of a table that one slice deletes at most, so that it never blocks the queue. */
 const SLICE = 500;
-/** Builds that may still be handed out: without its row of `inputs`, a run would lose its values. */
+/** Builds that an agent may still receive: without its row of `inputs`, a run would lose its values. */
 const ACTIVE_BUILD_IDS = "SELECT id FROM build WHERE ended_at IS NULL";
 
 /** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
@@ -78,7 +78,8 @@ export const deleteLargeRunValues = (sql: SqlStorage): void => {
 };
 
 /**
- * Deletes one slice of what no request may read any more, the oldest first. A build of which D1 was not told is kept.
+ * Deletes one slice of expired rows that no request may read, the oldest first. Keeps a build until the pool has
+ * notified D1.
  * @returns whether more may be left
  */
 export const forgetSlice = (

@@ -32,11 +32,11 @@ import type { KeepSteps } from "./reports.ts";
 import { HintSockets } from "./sockets.ts";
 import { PoolStorage } from "./storage.ts";
 
-/** Milliseconds after which the alarm runs again, should the present run fail. */
+/** Milliseconds after which the alarm runs again if the present run fails. */
 const ALARM_RETRY_MS = MINUTE_MS;
 /** Milliseconds that the alarm waits for its attempts on the channels: deadlines that pass meanwhile need it again. */
 const ALARM_WAIT_MS = 10 * SECOND_MS;
-/** Milliseconds by which an alarm does what is due later, so that it needs no alarm of its own. */
+/** Milliseconds by which an alarm runs ahead: what is due within them needs no alarm of its own. */
 const ALARM_AHEAD_MS = 5 * SECOND_MS;
 /** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
 const TIDY_MS = HOUR_MS;
@@ -54,7 +54,7 @@ export class PoolEngine {
   readonly removal: PoolRemoval;
   readonly reconciler: Reconciler;
   readonly courier: Courier;
-  /** Those of the organization: as D1 has them from the comparison on, before which no build is numbered. */
+  /** The organization's limits: D1's from the comparison on. No build gets a number before it. */
   limits = effectiveLimits(null);
   readonly #deliveries: PromptDeliveries;
   readonly #ctx: DurableObjectState;
@@ -63,7 +63,7 @@ export class PoolEngine {
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #tidyAt = 0;
-  /** The alarm is firing: it is set once, when everything that was due has been done. */
+  /** The alarm is firing. It sets the next one once, when everything due is done. */
   #isFiring = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -96,11 +96,11 @@ export class PoolEngine {
       this.storage.flush();
     });
     apply(this.#state, changes);
-    // What is due now, an alarm may have woken this object for: whatever did, has a step that sets the next one.
+    // Whatever woke the object, perhaps an alarm for something due now, has a step that sets the next alarm.
     if ((this.#due(Number.POSITIVE_INFINITY) ?? 0) > now) this.#scheduleNext();
   }
 
-  /** The state, for reading only. */
+  /** The read-only state. */
   get state(): Readonly<PoolState> {
     return this.#state;
   }
@@ -116,7 +116,7 @@ export class PoolEngine {
     return this.#state.orgId ?? this.#ctx.id.name ?? "";
   }
 
-  /** Runs one step and stores it in one transaction. When that fails, aborts the object: memory and disk may differ. */
+  /** Runs one step and stores it in one transaction. If that fails, aborts the object: memory and disk may differ. */
   step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
     const refusal = this.removal.refuse(command);
     if (refusal) return refusal;
@@ -125,7 +125,7 @@ export class PoolEngine {
     const before = due.size;
     const { answer, pushes } = this.#transaction(command, () => {
       const done = step(this.#state, command, input, context, (changes) => this.storage.store(changes));
-      // See `claim`: the row is written with the delivery, or whatever comes first.
+      // See `claim`: the row is written with the delivery, or with whatever comes first.
       const isClaimed = command === "claim" && done.answer.ok && done.answer.value !== null;
       if (!isClaimed) this.storage.flush();
       return done;
@@ -145,12 +145,12 @@ export class PoolEngine {
     }
   }
 
-  /** The answer that a command would get now. Changes nothing. */
+  /** Returns the answer that a command would get now. Changes nothing. */
   preview<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>> {
     return this.removal.refuse(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
-  /** Ends what is overdue, and deletes what is old: in slices, and soon again while old rows are left. */
+  /** Ends what is overdue and deletes old rows in slices, and runs again soon while old rows are left. */
   sweep(): void {
     const now = Date.now();
     this.step("sweep", null);
@@ -164,7 +164,7 @@ export class PoolEngine {
     this.#scheduleNext();
   }
 
-  /** What a sweep answers. The events are counted anew from here. */
+  /** Returns the numbers for a sweep's answer. The event counts restart from here. */
   numbers(): PoolNumbers {
     const limits = { ...this.context, mostStoredBytes: this.limits.storedBytes };
     const numbers = toPoolNumbers(this.#state, limits, this.storage.numbers());
@@ -172,7 +172,7 @@ export class PoolEngine {
     return numbers;
   }
 
-  /** Puts dead letters back to where they came from. @returns how many */
+  /** Returns dead letters to their origins. @returns how many */
   retryDeadLetters(seqs: number[]): number {
     return this.#ctx.storage.transactionSync(() => {
       const letters = this.storage.deadLetters.take(seqs);
@@ -185,13 +185,13 @@ export class PoolEngine {
     });
   }
 
-  /** Refuses agents and builds from now on: their organization is being deleted. */
+  /** Rejects agents and builds from now on, because the organization is being deleted. */
   close(): void {
     this.removal.close();
     this.sockets.closeAll();
   }
 
-  /** Deletes everything. @throws Error where the pool was not closed */
+  /** Deletes everything. @throws Error if the pool is not closed */
   async destroy(): Promise<void> {
     this.removal.mustBeClosed();
     await this.courier.settled();
@@ -202,8 +202,8 @@ export class PoolEngine {
   }
 
   /**
-   * Does everything that is due, and sets the next alarm at the end, which costs one row. The platform fires a failed
-   * one again, six times at most: so a repeated one is set anew first.
+   * Does everything that is due, then sets the next alarm, which costs one row. The platform repeats a failed alarm at
+   * most six times: a repeated alarm therefore sets the next one first.
    */
   async onAlarm(isRetry: boolean): Promise<void> {
     this.#alarmAt = await this.#ctx.storage.getAlarm();
@@ -222,15 +222,15 @@ export class PoolEngine {
     this.#scheduleNext();
   }
 
-  /** Sets the alarm also for agents that will have been silent for too long, which is months away. */
+  /** Sets the alarm for agents that will have been silent for too long, too, which is months ahead. */
   scheduleAll(): void {
     this.#scheduleNext(this.context.agentMs);
   }
 
   /**
-   * Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. A silent
-   * agent is left to the next sweep of the cron trigger: else each build of a lone agent would set the alarm once more
-   * at its end, for a time that its next build puts off.
+   * Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. The cron
+   * trigger's next sweep handles a silent agent: otherwise each build of a lone agent would set the alarm again at its
+   * end, for a time that its next build postpones.
    */
   #scheduleNext(agentMs = Number.POSITIVE_INFINITY): void {
     this.#setOfferTimer();
@@ -266,7 +266,7 @@ export class PoolEngine {
   }
 }
 
-/** The change with which a dead letter is on its way again. */
+/** Returns the change that sends a dead letter again. */
 const retried = (body: Exclude<DeadLetterBody, { kind: "row" }>, at: number): Change => {
   if (body.kind === "build") return { kind: "untold", buildId: body.buildId, at };
   return body.kind === "close" ? { ...body, at } : body;

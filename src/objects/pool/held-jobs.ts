@@ -9,7 +9,7 @@ import type { PoolEngine } from "./engine.ts";
 import { toRefusal, unknownId } from "./job-records.ts";
 import type { PoolRecords } from "./records.ts";
 
-/** What agents hold, for their calls about it. Changes nothing. */
+/** Finds the jobs that agents hold, for agents' calls about them. Changes nothing. */
 export class HeldJobs {
   readonly #engine: PoolEngine;
   readonly #records: PoolRecords;
@@ -21,7 +21,7 @@ export class HeldJobs {
 
   claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
     const { state, storage, orgId } = this.#engine;
-    // From memory: to read the row would write the claim that waits.
+    // From memory: reading the row would write the waiting claim.
     const build = state.builds.get(job.buildId)!;
     const report = storage.report(build.id);
     const planned = this.#records.jobs.findPlannedJob(job.id);
@@ -30,8 +30,8 @@ export class HeldJobs {
   }
 
   /**
-   * What the agent was granted under this lease, the latest of the build. Also once the lease is over, so that a call
-   * whose answer was lost can be repeated: what the call then changes is judged where it is decided.
+   * Finds the job that the agent was granted under this lease, the latest of the build. Also finds it once the lease is
+   * over: a call whose answer was lost can be repeated, and the decision whether it changes anything is made elsewhere.
    */
   findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const { state } = this.#engine;
@@ -47,8 +47,9 @@ export class HeldJobs {
   }
 
   /**
-   * The same, but for what is being canceled. Its agent gets nothing more, and keeps the lease: one that is told that the
-   * lease is lost reports no end, and the build is canceled only when the lease has run out.
+   * Finds the job like `findClaimedJob`, unless it is being canceled. The agent of a canceled job gets nothing more and
+   * keeps the lease: an agent that learns that its lease is lost reports no end, and the build would be canceled only
+   * when the lease expires.
    */
   findOpenClaimedJob(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const granted = this.findClaimedJob(holder);
@@ -56,14 +57,14 @@ export class HeldJobs {
     return granted.ok && isCanceling ? toRefusal("conflict") : granted;
   }
 
-  /** Whether the agent holds this lease now, for what leaves only under a lease that stands. */
+  /** Checks that the agent holds this lease now, before data leaves that requires a valid lease. */
   checkHeld(holder: LeaseHolder): Result<null> {
     const granted = this.findClaimedJob(holder);
     if (!granted.ok) return granted;
     return this.#engine.state.jobs.get(holder.jobId)?.lease ? { ok: true, value: null } : toRefusal("lease-lost");
   }
 
-  /** The build of what the agent holds now, as it was built. */
+  /** Returns the build of the agent's present job, as it was built. */
   heldBuild(holder: LeaseHolder): Result<Pick<Build, "id" | "repoId" | "commitSha">> {
     const lease = this.checkHeld(holder);
     if (!lease.ok) return lease;

@@ -12,14 +12,16 @@ import { HeldJobs } from "./held-jobs.ts";
 import type { BegunSaving } from "./room.ts";
 
 type Result<T> = commands.Result<T>;
-/** A call that may leave out the agent's id: its token names the agent, which spares the caller a round trip. */
+/** A call that can omit the agent's id: its token names the agent, which spares the caller a round trip. */
 type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
-/** What agents call about the jobs that they hold. */
+/** Agents' calls about the jobs that they hold. */
 export abstract class JobMethods extends BuildMethods {
   readonly #held = new HeldJobs(this.engine, this.records);
 
-  /** Leases the next job to the agent: the same one again until it has started it; null where there is none. */
+  /**
+   * Leases the next job to the agent, the same one again until the agent starts it. Returns null if there is no job.
+   */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.ClaimedJob | null>> {
     if (this.engine.state.builds.size > 0) await this.engine.reconciler.comparedSoon();
     const answer = this.engine.step("claim", request);
@@ -28,7 +30,7 @@ export abstract class JobMethods extends BuildMethods {
       : (answer as Result<null>);
   }
 
-  /** The last check before the Worker sends secrets. @returns the build as the agent receives it */
+  /** Makes the last check before the Worker sends secrets. @returns the build as the agent receives it */
   async deliver(delivery: commands.JobDelivery): Promise<Result<{ build: Build; leaseExpiresAt: string }>> {
     const answer = this.engine.step("deliver", delivery);
     if (!answer.ok) return answer;
@@ -39,7 +41,7 @@ export abstract class JobMethods extends BuildMethods {
       : build;
   }
 
-  /** What the agent holds, for what it asks the service after it has started: its environment, its plan. */
+  /** Returns the agent's job, for requests after its start: its environment, its plan. */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
     return this.#held.findOpenClaimedJob(this.#withAgentId(holder));
   }
@@ -65,8 +67,8 @@ export abstract class JobMethods extends BuildMethods {
   }
 
   /**
-   * Stores a report of steps whose texts it has already, masked. @returns false where it has another text, or values to
-   * mask came since: then the log masks first
+   * Stores a report of steps whose texts the pool already has, masked.
+   * @returns false if the report has another text, or if values to mask arrived later: the log then masks first
    */
   async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
     const request = this.#withAgentId(report);
@@ -81,7 +83,7 @@ export abstract class JobMethods extends BuildMethods {
     return this.records.buildOfJob(this.engine.step("release", this.#withAgentId(request)));
   }
 
-  /** `tests`: what the tests of the job said, where others have to hear of them. */
+  /** Ends a job. `tests` has the results of its tests, if others have to be notified. */
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
     const request = this.#withAgentId(report);
     const answer = this.engine.step("finish", request);
@@ -89,38 +91,38 @@ export abstract class JobMethods extends BuildMethods {
     return { ...this.records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
-  /** The agent of a first job read a file with jobs in the commit: they take its place, and its lease is over. */
+  /** Replaces a first job by the jobs of the file that its agent read in the commit, and ends the first job's lease. */
   async plan(request: ByToken<commands.PlanRequest>): Promise<Result<PlannedJobs>> {
     return this.engine.step("plan", this.#withAgentId(request));
   }
 
-  /** The agent of a build read a file with mistakes: the build has failed with them. */
+  /** Fails a build whose agent read a file with mistakes, and records them. */
   async refusePlan(request: ByToken<commands.PlanRefused>): Promise<Result<Build>> {
     return this.records.buildOfJob(this.engine.step("refusePlan", this.#withAgentId(request)));
   }
 
-  /** The build of what the agent holds. */
+  /** Returns the build of the agent's job. */
   async heldBuild(holder: ByToken<commands.LeaseHolder>): Promise<Result<Pick<Build, "id" | "repoId" | "commitSha">>> {
     return this.#held.heldBuild(this.#withAgentId(holder));
   }
 
-  /** Begins an artifact of what the agent holds, or finds the one that it began before. */
+  /** Begins an artifact of the agent's job, or finds the one that it began earlier. */
   async openArtifact(request: ByToken<OpenArtifact>): Promise<Result<ArtifactFacts>> {
     await this.engine.reconciler.comparedSoon();
     return this.room.openArtifact(this.#withAgentId(request));
   }
 
-  /** All bytes of an artifact are in the archive: it is kept, should the job end under this lease. */
+  /** Keeps an artifact whose bytes are all in the archive, if the job ends under this lease. */
   async keepArtifact(request: ByToken<KeepArtifact>): Promise<Result<ArtifactFacts>> {
     return this.engine.step("keepArtifact", this.#withAgentId(request));
   }
 
-  /** What was sent of an artifact is of no use. @returns whether it is not kept */
+  /** Discards an artifact whose bytes are of no use. @returns whether it is not kept */
   async discardArtifact(request: ByToken<KeepArtifact>): Promise<Result<boolean>> {
     return this.engine.step("discardArtifact", this.#withAgentId(request));
   }
 
-  /** What the jobs left that the held job needs, and the names of the other jobs of its build. */
+  /** Returns artifacts of the jobs that the held job needs, and the names of its build's other jobs. */
   async neededArtifacts(
     holder: ByToken<commands.LeaseHolder>,
   ): Promise<Result<{ needed: NeededArtifacts[]; others: string[] }>> {
@@ -129,7 +131,7 @@ export abstract class JobMethods extends BuildMethods {
     return answer.ok ? { ok: true, value: neededArtifacts(this.engine.state, request.jobId) } : answer;
   }
 
-  /** What a held job builds: for the scopes of the cache, under a lease that stands. */
+  /** Returns facts about a held job's build for the scopes of the cache. Requires a valid lease. */
   async cacheFacts(holder: ByToken<commands.LeaseHolder>): Promise<Result<CacheFacts>> {
     return this.#held.findCacheFacts(this.#withAgentId(holder));
   }
@@ -146,17 +148,17 @@ export abstract class JobMethods extends BuildMethods {
     return answer.ok ? this.room.beginSaving({ bytes, cacheId, parts }) : answer;
   }
 
-  /** All parts of an entry that was begun are one object now. */
+  /** Records that all parts of an entry are one object now. */
   async saved(entry: Pick<BegunSaving, "cacheId" | "bytes">): Promise<void> {
     if (!this.engine.removal.isClosed) this.engine.storage.stored.saved(entry, Date.now());
   }
 
-  /** The archive has so many bytes of the organization's cache. */
+  /** Records how many bytes of the organization's cache the archive has. */
   async cacheCounted(bytes: number): Promise<void> {
     if (!this.engine.removal.isClosed) this.engine.storage.stored.counted(bytes, Date.now());
   }
 
-  /** Tells the agent of the job that somebody began to follow its log. */
+  /** Notifies the job's agent that somebody began to follow its log. */
   async followed({ jobId }: { jobId: string }): Promise<void> {
     const agentId = this.engine.state.jobs.get(jobId)?.lease?.agentId;
     if (agentId) this.engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());

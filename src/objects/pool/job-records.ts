@@ -9,7 +9,7 @@ import type { JobFacts } from "../../queue/state/facts.ts";
 import { jobTotals, toWholeJob } from "./build-jobs.ts";
 import type { PoolEngine } from "./engine.ts";
 
-/** What callers read of jobs. Changes nothing. */
+/** Reads jobs for callers. Changes nothing. */
 export class JobRecords {
   readonly #engine: Pick<PoolEngine, "state" | "storage">;
 
@@ -17,27 +17,29 @@ export class JobRecords {
     this.#engine = engine;
   }
 
-  /** The build of this id, or the one that has this job. */
+  /** Finds the build with this id, or the build that has this job. */
   findBuildId(id: string): string {
     const { state, storage } = this.#engine;
     if (state.builds.has(id)) return id;
     return state.jobs.get(id)?.buildId ?? storage.jobRows.find(id)?.buildId ?? this.#plannedIn(id) ?? id;
   }
 
-  /** The active build of a job whose row was damaged. */
+  /** Finds the active build of a job whose row was damaged. */
   #plannedIn(jobId: string): string | undefined {
     const { graphs } = this.#engine.state;
     return graphs.keys().find((buildId) => graphs.get(buildId)!.jobs.some(({ id }) => id === jobId));
   }
 
-  /** Those of these ids that are planned jobs under way, each with its build. */
+  /** Finds the active planned jobs among these ids, each with its build. */
   buildIdsOfActiveJobs(ids: readonly string[]): Map<string, string> {
     const { jobs } = this.#engine.state;
     const activeJobs = ids.flatMap((id) => jobs.get(id) ?? []);
     return new Map(activeJobs.flatMap(({ id, buildId }) => (id === buildId ? [] : [[id, buildId] as const])));
   }
 
-  /** The build with its planned jobs. @param hasFailedSteps whether the one whose failure counts has its steps */
+  /**
+   * Returns the build with its planned jobs. @param hasFailedSteps whether the job whose failure counts has its steps
+   */
   withJobs(build: Build, hasFailedSteps = false): Build {
     const plan = this.#find(build.id);
     if (!plan) return build;
@@ -49,14 +51,14 @@ export class JobRecords {
     return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...totals };
   }
 
-  /** An active build as lists show it: with the gates that ask, and how many of its jobs are in which state. */
+  /** Returns an active build as lists show it: with its open gates, and with counts of its jobs by state. */
   withGates(build: Build): Build {
     if (!this.#engine.state.graphs.has(build.id)) return build;
     const { waitsFor, jobCounts } = this.withJobs(build);
     return { ...build, waitsFor, jobCounts };
   }
 
-  /** One job whole. */
+  /** Returns one job, complete. */
   job(jobId: string): Result<BuildJob> {
     const { storage } = this.#engine;
     const buildId = this.findBuildId(jobId);
@@ -66,7 +68,7 @@ export class JobRecords {
     return { ok: true, value: toWholeJob(storage, buildId, job, plan.findFacts(jobId)) };
   }
 
-  /** What the hand-out of a planned job needs; undefined for a first job. */
+  /** Returns the facts that the hand-out of a planned job needs; undefined for a first job. */
   findPlannedJob(jobId: string): PlannedJob | undefined {
     const { state, storage } = this.#engine;
     const facts = state.jobs.get(jobId);
@@ -83,14 +85,14 @@ export class JobRecords {
     };
   }
 
-  /** The plan of a build, with what its ended jobs gave. */
+  /** Returns a build's plan, with the results of its ended jobs. */
   findPlan(buildId: string): Result<PlanOfBuild> {
     const { storage } = this.#engine;
     const plan = storage.jobRows.findPlan(buildId);
     return plan ? { ok: true, value: plan } : unknownId();
   }
 
-  /** From memory while the build is active, else from what is stored. */
+  /** Reads from memory while the build is active, and otherwise from disk. */
   #find(buildId: string): { graph: JobGraph; findFacts: (jobId: string) => JobFacts | undefined } | undefined {
     const { state, storage } = this.#engine;
     const graph = state.graphs.get(buildId);

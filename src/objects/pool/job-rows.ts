@@ -12,13 +12,13 @@ CREATE INDEX IF NOT EXISTS build_job_of ON build_job (build_id);
 CREATE TABLE IF NOT EXISTS output (job_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Plans, and jobs, of builds that are under way. */
+/** Plans, and jobs, of active builds. */
 export const ACTIVE_PLANS = `SELECT p.build_id, p.facts FROM plan p
   JOIN build b ON b.id = p.build_id WHERE b.ended_at IS NULL`;
 export const ACTIVE_JOBS = `SELECT j.* FROM build_job j
   JOIN build b ON b.id = j.build_id WHERE b.ended_at IS NULL`;
 
-/** A planned job. @throws where the row is damaged */
+/** Parses a planned job. @throws if the row is damaged */
 export const parseJobRow = (facts: string): JobFacts => {
   const row = objectIn(facts);
   if ("node" in row) {
@@ -33,11 +33,11 @@ export const parseJobRow = (facts: string): JobFacts => {
 
 interface PlanRow {
   graph: JobGraph;
-  /** The file that it was read from. */
+  /** The text of its file. */
   text: string;
 }
 
-/** @throws where the row is damaged */
+/** @throws if the row is damaged */
 export const parsePlanRow = (facts: string): PlanRow => {
   const plan = objectIn(facts) as unknown as PlanRow;
   must(Array.isArray(plan.graph?.jobs) && typeof plan.graph.facts === "object", "jobs");
@@ -45,19 +45,19 @@ export const parsePlanRow = (facts: string): PlanRow => {
   return plan;
 };
 
-/** Plans, one row for each planned job, and what jobs tell others. */
+/** Plans, with one row for each planned job, and the jobs' outputs. */
 export class JobRows {
   readonly #sql: SqlStorage;
   readonly #flush: () => void;
 
-  /** `flush` writes what waits. */
+  /** `flush` writes waiting changes. */
   constructor(sql: SqlStorage, flush: () => void) {
     this.#sql = sql;
     this.#flush = flush;
     sql.exec(JOB_TABLES);
   }
 
-  /** One row, whatever of the job changed. */
+  /** Stores one row, whichever parts of the job changed. */
   store(job: JobFacts, extras: RowExtras): void {
     const facts = JSON.stringify(job);
     const [assignments, bindings] = assigned("build_job", extras);
@@ -87,7 +87,7 @@ export class JobRows {
     return row && parseJobRow(row.facts);
   }
 
-  /** All jobs of a build that can be read, by their ids. */
+  /** Returns all readable jobs of a build, by id. */
   of(buildId: string): Map<string, JobFacts> {
     this.#flush();
     const query = "SELECT id, facts FROM build_job WHERE build_id = ?";
@@ -102,7 +102,7 @@ export class JobRows {
     return jobs;
   }
 
-  /** None where it cannot be read. */
+  /** Returns undefined if the plan cannot be read. */
   plan(buildId: string): PlanRow | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
     try {
@@ -113,7 +113,7 @@ export class JobRows {
     }
   }
 
-  /** The plan of a build, with what its ended jobs gave. */
+  /** Returns a build's plan, with the results of its ended jobs. */
   findPlan(buildId: string): PlanOfBuild | undefined {
     const plan = this.plan(buildId);
     if (!plan) return undefined;
@@ -128,7 +128,7 @@ export class JobRows {
   }
 }
 
-/** Deletes all that is stored of the jobs of these builds, of which `ids` is a JSON list. */
+/** Deletes everything stored about the jobs of these builds. `ids` is a JSON list. */
 export const deleteJobs = (sql: SqlStorage, ids: string): void => {
   const jobs = "SELECT id FROM build_job WHERE build_id IN (SELECT value FROM json_each(?))";
   sql.exec(`DELETE FROM report WHERE build_id IN (${jobs})`, ids);

@@ -22,14 +22,14 @@ import { FailureCounts, type Ways } from "./channels.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";
 import type { AuditOutboxEntry } from "./tables.ts";
 
-/** Builds, and entries of the audit, of one attempt. */
+/** Builds, and entries of the audit, in one attempt. */
 const BATCH_SIZE = 100;
-/** Ended builds with planned jobs of one attempt. The record of one may take some tens of megabytes of memory. */
+/** Ended builds with planned jobs in one attempt. The record of one may take some tens of megabytes of memory. */
 const LARGE_BATCH_SIZE = 10;
 /** Rejections by D1 after which a row becomes a dead letter. */
 const MAX_REJECTIONS = 5;
 /**
- * SQLite's codes for a row that is wrong. Nothing else means that: D1's own troubles have words such as "too long" too
+ * SQLite's codes for a wrong row. Only these codes mean that: D1's own errors contain words such as "too long", too
  * ("D1 DB is overloaded. Requests queued for too long.").
  */
 const INVALID_ROW = /\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/;
@@ -38,22 +38,22 @@ const INVALID_ROW = /\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/;
 interface PendingWrite {
   name: string;
   statements: D1PreparedStatement[];
-  /** Whether it raises the pool's sequence in D1: everything but a hand-out. */
+  /** Whether it raises the pool's sequence in D1. Everything except a hand-out does. */
   raises: boolean;
   markDelivered(result: Delivered): void;
   deadLetter: DeadLetterBody;
 }
 
-/** `isDue`: the sequence is told although there may be nothing else to tell. */
+/** `isDue`: the sequence is sent even if there is nothing else to send. */
 type Told = Parameters<typeof projectPool>[1] & { revoked: string[]; isDue: boolean };
 
-/** A row that D1 took for wrong, and its words. */
+/** A row that D1 rejected, and D1's words. */
 interface Rejection {
   write: PendingWrite;
   reason: string;
 }
 
-/** Tells D1 of builds and of the audit, after the archive has the records of builds that ended. May be repeated. */
+/** Sends builds and audit entries to D1, after the archive has the records of ended builds. Can be repeated. */
 export class Lists {
   readonly #ways: Ways;
   readonly #rejections = new FailureCounts();
@@ -62,7 +62,7 @@ export class Lists {
     this.#ways = ways;
   }
 
-  /** One attempt with the oldest entries and builds. @returns what was delivered */
+  /** Makes one attempt with the oldest entries and builds. @returns what was delivered */
   async deliver(): Promise<Delivered> {
     const { orgId, state } = this.#ways.machine;
     const result = nothingDelivered();
@@ -78,7 +78,7 @@ export class Lists {
     return result;
   }
 
-  /** Builds that were created come first, so that no trouble with the archive delays them. */
+  /** Returns created builds first: trouble with the archive then does not delay them. */
   #nextBuilds({ outbox, builds }: Readonly<PoolState>): string[] {
     const ids = [...outbox.lists.due.keys()];
     const ended = ids.filter((id) => !builds.has(id));
@@ -88,7 +88,7 @@ export class Lists {
     ];
   }
 
-  /** Ended builds with planned jobs come one after the other, so that one of them alone is in memory. */
+  /** Prepares ended builds with planned jobs one by one: only one of them is in memory. */
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
     const builds = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
     const isLarge = ({ build }: LoadedBuild) => build.until !== null && isEnded(build.status);
@@ -99,7 +99,10 @@ export class Lists {
     return writes.filter((write) => write !== null);
   }
 
-  /** What D1 is told of a build; null where the archive has to have its record before, and has not. */
+  /**
+   * Prepares a build's write to D1. Returns null if the archive must have the build's record first and does not have
+   * it.
+   */
   async #prepareBuild(orgId: string, loaded: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = loaded;
     const hasEnded = isEnded(build.status);
@@ -115,7 +118,7 @@ export class Lists {
     const record: ArchivedBuild = {
       ...whole,
       plan: this.#ways.machine.storage.jobRows.findPlan(build.id),
-      // A person may delete the log: nothing of it stays in the archive.
+      // A person may delete the log: the archive keeps nothing of it.
       failedLine: null,
       requires: build.requires,
       hasRunValues: build.inputBytes !== 0,
@@ -132,7 +135,7 @@ export class Lists {
     }
   }
 
-  /** What the build left, for its record. A pool that was set back does not know it: then the record before counts. */
+  /** Finds artifacts and test results for the record. For a restored pool, the existing record counts. */
   async #findRemains(record: ArchivedBuild, { first }: LoadedBuild): Promise<Partial<ArchivedBuild>> {
     const { id, finishedAt } = record;
     const artifactPlaces = listArtifactPlaces(this.#ways.machine.storage, id);
@@ -183,7 +186,7 @@ export class Lists {
     };
   }
 
-  /** Sends a batch. Halves it only where its error says that a row is wrong: any other trouble is the whole batch's. */
+  /** Sends a batch. Halves it only if the error says that a row is wrong: any other error concerns the whole batch. */
   async #send(pool: Told, writes: PendingWrite[], result: Delivered, rejected: Rejection[]): Promise<void> {
     const { orgId, revoked, isDue } = pool;
     const raises = isDue || writes.some((write) => write.raises);
@@ -213,7 +216,9 @@ export class Lists {
     for (const write of writes) write.markDelivered(result);
   }
 
-  /** Where D1 rejects every row of several, what they have in common is wrong: no row becomes a dead letter for that. */
+  /**
+   * Counts rejections. If D1 rejects all of several rows, their common cause is at fault: no row becomes a dead letter.
+   */
   #count(rejected: Rejection[], attempted: number, result: Delivered): void {
     if (attempted === 1 || rejected.length < attempted) {
       for (const one of rejected) this.#countRejection(one, result);

@@ -26,10 +26,10 @@ interface Loading {
   rowAudits: number;
 }
 
-/** Milliseconds that entries of the audit in rows wait at most for the next alarm: longer than a lease. */
+/** Milliseconds that audit entries in rows wait at most for the next alarm: longer than a lease. */
 const ALARM_SOON_MS = 2 * MINUTE_MS;
 
-/** The state after the last committed transaction. Read row by row: all rows at once do not fit into memory. */
+/** Loads the state after the last committed transaction. Reads row by row: all rows at once do not fit into memory. */
 export const loadState = (records: Records, rows: ReadableRows, loading: Loading): PoolState => {
   const { now } = loading;
   const state = emptyState(records);
@@ -51,8 +51,8 @@ export const loadState = (records: Records, rows: ReadableRows, loading: Loading
 };
 
 /**
- * When what waits is delivered; null where nothing does. D1 most often has what waits in rows: a pool that hibernates
- * between heartbeats tells it with its next alarm, and sets none for it.
+ * Returns when to deliver waiting items; null if nothing waits. D1 usually has the entries that wait in rows. A pool
+ * that hibernates between heartbeats therefore sends them with its next alarm, and sets no alarm for them.
  */
 const attemptAt = (
   state: PoolState,
@@ -105,7 +105,7 @@ export const due = (channel: BuildChannel, buildId: string, at: number): Change 
   at,
 });
 
-/** What a stored build that is active, or of whose end somebody has to hear, means for the state. All may hear twice. */
+/** Returns the changes for a stored build that is active or has an unreported end. Receivers may get a report twice. */
 const toChanges = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }, now: number): Change[] => {
   const { id, finishedAt } = build;
   const untold = build.isTold ? [] : [due("lists", id, Math.min(now, finishedAt ?? now))];
@@ -136,7 +136,7 @@ const loadJobs = (state: PoolState, rows: ReadableRows): void => {
   });
 };
 
-/** A row of an earlier release says nothing of a job that the queue never had but what became of it. */
+/** Completes a job from its plan. Rows of earlier releases have only the state of a job that the queue never had. */
 const asPlanned = (job: JobFacts, build: BuildFacts, graph: JobGraph): JobFacts => {
   const planned = graph.jobs[job.index];
   if (job.maxAttempts > 0 || !planned) return job;

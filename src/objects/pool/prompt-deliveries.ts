@@ -5,12 +5,12 @@ import type { Channel } from "../../queue/state/facts.ts";
 import type { Courier } from "./courier.ts";
 import type { Machine } from "./reconciler.ts";
 
-/** Milliseconds until others are told what nobody waits for, so that deliveries close together are told of at once. */
+/** Milliseconds until a delivery that nobody waits for: deliveries close together then go out at once. */
 const SOON_MS = 200;
-/** Milliseconds between two attempts to tell D1 of builds, so that builds close together are told of at once. */
+/** Milliseconds between two deliveries of builds to D1: builds close together then go out at once. */
 const LISTS_MS = SECOND_MS;
 
-/** Tells others of builds that began or ended, and of leases that did. The alarm would: this is sooner, and most often spares it. */
+/** Reports builds and leases that began or ended. The alarm would do so later: this class usually spares it. */
 export class PromptDeliveries {
   readonly #ctx: DurableObjectState;
   readonly #machine: Machine;
@@ -24,7 +24,7 @@ export class PromptDeliveries {
     this.#courier = courier;
   }
 
-  /** Tells what this command made due. `isNews`: builds that D1 has to hear of. What a load found waits for the alarm. */
+  /** Delivers what this command made due. `isNews`: D1 must get builds. What a load found waits for the alarm. */
   after(command: Command, isNews: boolean): void {
     if (command === "arrive") {
       this.#tellSoon(SOON_MS);
@@ -55,7 +55,7 @@ export class PromptDeliveries {
     this.#tellAtOnce("lists");
   }
 
-  /** Unless the last attempt failed: then the next one has its time. */
+  /** Delivers at once, unless the last attempt failed: the next attempt then has its own time. */
   #tellAtOnce(channel: Channel): void {
     const { at, failures } = this.#machine.state.outbox[channel];
     if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell(channel));

@@ -28,7 +28,7 @@ const toStoredBuild = (raw: Record<string, unknown>): StoredBuild => {
   return { ...build, branch: branchOf(ref), origin: toOrigin(row), version: poolVersion };
 };
 
-/** As much of what made a build as lists show. */
+/** Returns a build's origin, as far as lists show it. */
 const toOrigin = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin | null => {
   const { data: event } = BuildEvent.safeParse(row.event);
   if (!event || event === "api") return null;
@@ -38,12 +38,12 @@ const toOrigin = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin
   return { event, before: null, pull: pullRequest, commit, schedule: null, paths: null, purpose: "build" };
 };
 
-/** A build that was deleted: its number was given, though no row has it any more. */
+/** A deleted build. Its number stays used, although no row has it any more. */
 const DELETED_BUILD = `subject, json_extract(detail, '$.repoId') AS repoId, json_extract(detail, '$.number') AS number`;
 
 const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAgents: [], revoked: [], deleted: [] };
 
-/** The builds with these ids. */
+/** Reads the builds with these ids. */
 const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise<Stored> => {
   const query = `SELECT * FROM build_summary WHERE org_id = ?1 AND id IN (SELECT value FROM json_each(?2))`;
   const { results } = await db.prepare(query).bind(orgId, JSON.stringify(ids)).all();
@@ -51,8 +51,8 @@ const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise
 };
 
 /**
- * What D1 knows that a pool may have forgotten which was restored to the time `since` (milliseconds since 1970):
- * builds that are under way, the builds with these ids, numbers, removals and revocations.
+ * Reads everything in D1 that a pool restored to the time `since` (milliseconds since 1970) may have forgotten: active
+ * builds, the builds with these ids, numbers, removals and revocations.
  */
 const readSince = async (db: D1Database, orgId: string, since: number, ids: string[]): Promise<Stored> => {
   const first = firstIdAt(since - MARGIN_MS);
@@ -93,7 +93,7 @@ const readSince = async (db: D1Database, orgId: string, since: number, ids: stri
   };
 };
 
-/** What decides in the pool, as those see it that work with D1. */
+/** The pool's state machine, for the parts that work with D1. */
 export interface Machine {
   readonly orgId: string;
   readonly state: Readonly<PoolState>;
@@ -101,7 +101,7 @@ export interface Machine {
   step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>>;
 }
 
-/** Reads from D1 what a restore of D1 or of this pool made one of them forget. */
+/** Reads from D1 what D1 or this pool forgot because of a restore. */
 export class Reconciler {
   readonly #db: D1Database;
   readonly #machine: Machine;
@@ -112,12 +112,12 @@ export class Reconciler {
     this.#machine = machine;
   }
 
-  /** D1 is compared with the pool since this object was loaded. @throws where D1 does not answer */
+  /** Compares D1 with the pool, once after this object was loaded. @throws if D1 does not answer */
   async compared(): Promise<void> {
     if (this.#machine.state.unchecked !== null) await this.#comparing.run();
   }
 
-  /** The same, but not for longer than a second, and without a comparison where D1 is away. */
+  /** Compares like `compared`, but waits at most a second. Skips the comparison if D1 is unavailable. */
   async comparedSoon(): Promise<void> {
     if (this.#machine.state.unchecked === null) return;
     const tried = this.compared().catch((error) =>
@@ -126,18 +126,18 @@ export class Reconciler {
     await within(CALLER_WAIT_MS, tried);
   }
 
-  /** Takes over what D1 knows of these builds, which it has under way. @throws where D1 does not answer */
+  /** Adopts D1's facts about these builds, which are active in D1. @throws if D1 does not answer */
   async reconcile(ids: string[]): Promise<Result<Reconciled>> {
     await this.compared();
     return this.#machine.step("reconcile", await readBuilds(this.#db, this.#machine.orgId, ids));
   }
 
-  /** An operator says what was restored. @throws where D1 does not answer */
+  /** Reconciles after an operator says what was restored. @throws if D1 does not answer */
   async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
     return what === "pools" ? this.#readAgain() : this.#machine.step("databaseRestored", null);
   }
 
-  /** Compares the sequences, and reads the rest where the pool was restored. */
+  /** Compares the sequences, and reads the rest if the pool was restored. */
   async #compare(): Promise<void> {
     const row = await readPoolAndLimits(this.#db, this.#machine.orgId).first<
       HeardSequence & { limits: string | null }

@@ -31,11 +31,11 @@ import type { LoadedBuild } from "./build-rows.ts";
 import type { PoolEngine } from "./engine.ts";
 import { JobRecords, unknownId } from "./job-records.ts";
 
-/** Milliseconds for which the metrics of a pool with this many agents and builds are remembered. */
+/** Milliseconds for which the metrics of a pool with this many agents and builds are cached. */
 const METRICS_MS = 5 * SECOND_MS;
 const LARGE_POOL = 1_000;
 
-/** What callers read of a pool: its builds and agents as the API shows them. Changes nothing. */
+/** Reads a pool for callers: its builds and agents as the API shows them. Changes nothing. */
 export class PoolRecords {
   readonly #engine: PoolEngine;
   readonly jobs: JobRecords;
@@ -46,22 +46,22 @@ export class PoolRecords {
     this.jobs = new JobRecords(engine);
   }
 
-  /** A build that the pool has. */
+  /** Returns a build that the pool has. */
   build(buildId: string): Build {
     return this.#toBuild(this.#engine.storage.builds.find(buildId)!);
   }
 
-  /** For people: with its jobs. */
+  /** Returns the build with its jobs, for people. */
   toBuildAnswer(answer: Result<string>): Result<Build> {
     return answer.ok ? { ok: true, value: this.jobs.withJobs(this.build(answer.value)) } : answer;
   }
 
-  /** For agents: the build of their job. */
+  /** Returns the build of an agent's job, for agents. */
   buildOfJob(answer: Result<string>): Result<Build> {
     return answer.ok ? { ok: true, value: this.build(this.jobs.findBuildId(answer.value)) } : answer;
   }
 
-  /** The planned jobs of an ended build that the pool remembers. */
+  /** Returns the planned jobs of an ended build that the pool remembers. */
   endedJobs(buildId: string): Deletion["jobs"] {
     const rows = [...this.#engine.storage.jobRows.of(buildId).values()];
     return rows.length > 0
@@ -69,7 +69,7 @@ export class PoolRecords {
       : undefined;
   }
 
-  /** What a build left; `id` is its own, or that of one of its jobs. */
+  /** Returns a build's artifacts. `id` is the build's own, or a job's. */
   findArtifacts(id: string): Result<{ buildId: string; artifacts: ArtifactsOfBuild }> {
     const buildId = this.jobs.findBuildId(id);
     const { storage } = this.#engine;
@@ -77,7 +77,7 @@ export class PoolRecords {
     return { ok: true, value: { buildId, artifacts: seenArtifactsByJob(storage, buildId) } };
   }
 
-  /** What the tests of a build said; `id` is its own, or that of one of its jobs. */
+  /** Returns a build's test results. `id` is the build's own, or a job's. */
   findTests(id: string): Result<{ buildId: string; tests: TestsOfBuild }> {
     const buildId = this.jobs.findBuildId(id);
     const { storage } = this.#engine;
@@ -85,7 +85,7 @@ export class PoolRecords {
     return { ok: true, value: { buildId, tests: seenTestsByJob(storage, buildId) } };
   }
 
-  /** What the tests of an ended job said, where others have to hear of them. */
+  /** Returns an ended job's test results, if others have to be notified. */
   testNews(jobId: string): TestsOfJob | undefined {
     const said = this.findTests(jobId);
     const tests = said.ok ? said.value.tests[jobId] : undefined;
@@ -94,7 +94,9 @@ export class PoolRecords {
     return { ...tests, jobKey: job?.ok ? job.value.key : null };
   }
 
-  /** What the build wrote for people, masked: planned jobs each under its name. Null where nothing, or forgotten. */
+  /**
+   * Joins a build's masked summaries, a planned job's under its name. Null if there is none or the build is forgotten.
+   */
   joinSummaries(buildId: string): string | null {
     const build = this.findBuild(buildId);
     if (!build.ok) return null;
@@ -114,7 +116,7 @@ export class PoolRecords {
       : { ...unknownId(), deleted };
   }
 
-  /** The same with what the archive keeps of an ended build for its page, and the steps of the job whose failure counts. */
+  /** Finds a build with its artifacts and test results, and with the steps of the job whose failure counts. */
   findRecord(buildId: string): Result<BuildRecord> & { deleted?: Deleted | undefined } {
     const found = this.findBuild(buildId, true);
     if (!found.ok) return found;
@@ -125,14 +127,14 @@ export class PoolRecords {
     return this.findBuild(this.jobs.findBuildId(id));
   }
 
-  /** Active builds, the oldest first; or those that the query asks for. */
+  /** Returns active builds, the oldest first; or the builds that the query requests. */
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
     const records = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
     return records.map((record) => this.jobs.withGates(this.#toBuild(record)));
   }
 
-  /** Ids of the logs of builds under way that an agent wrote to and that have not moved to the archive. */
+  /** Lists ids of active builds' logs that an agent wrote to and that have not moved to the archive. */
   leasedBuilds(): string[] {
     const { builds, jobs } = this.#engine.state;
     const planned = [...builds.values()].filter(({ plannedBy }) => plannedBy).map(({ id }) => id);
@@ -153,7 +155,7 @@ export class PoolRecords {
     return values ? { ok: true, value: values } : unknownId();
   }
 
-  /** Why a build, or a job, waits; or its state. */
+  /** Explains why a build or a job waits; otherwise returns its state. */
   explanation(id: string): Result<Explanation> {
     const { storage, state, context } = this.#engine;
     const build = state.builds.get(id);
@@ -164,7 +166,7 @@ export class PoolRecords {
     return ended ? { ok: true, value: explainEnded(ended) } : unknownId();
   }
 
-  /** Why each of these builds waits, as `explainEach` says it. */
+  /** Explains why each of these builds waits, in the words of `explainEach`. */
   whyEach(buildIds: string[]): Map<string, string> {
     const { state, context } = this.#engine;
     return explainEach(state, buildIds, context, this.#pingedAt);
@@ -183,7 +185,7 @@ export class PoolRecords {
     return countNow(this.#engine.state, role);
   }
 
-  /** An agent that the pool has. */
+  /** Returns an agent that the pool has. */
   agent(agentId: string): Agent {
     const { state, orgId } = this.#engine;
     return toAgent(state, orgId, state.agents.get(agentId)!, Date.now(), this.#pingedAt(agentId));
@@ -197,7 +199,7 @@ export class PoolRecords {
     return this.#engine.state.agents.has(agentId) ? { ok: true, value: this.agent(agentId) } : unknownId();
   }
 
-  /** Agents in the order of their ids, after this one. */
+  /** Lists agents in the order of their ids, after this one. */
   agents(after: string, limit: number, name?: string): Agent[] {
     const agents = [...this.#engine.state.agents.values()].filter(
       (agent) => agent.id > after && (name === undefined || agent.name === name),
@@ -206,7 +208,7 @@ export class PoolRecords {
     return ids.slice(0, limit).map((id) => this.agent(id));
   }
 
-  /** What these agents run, and ran within the last hour: what began last first, and no more than a page shows. */
+  /** Lists what these agents run, and ran within the last hour: the latest first, and no more than a page shows. */
   runs(agentIds: readonly string[]): AgentRun[] {
     const { state, storage, context } = this.#engine;
     const since = context.now - RUNS_MS;

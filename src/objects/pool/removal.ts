@@ -2,12 +2,12 @@ import { DETAILS } from "../../protocol/problem.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import type { Command } from "../../queue/commands/step.ts";
 
-/** Where the object keeps that it was closed, so that it stays so after a restart. */
+/** The key under which the object keeps that it was closed, also for a restart. */
 const CLOSED = "closed";
-/** What a closed pool still does: it tells D1 and the logs what is left to tell, and deletes what it was told to. */
+/** Commands that a closed pool still runs: it delivers waiting items to D1 and the logs, and carries out deletions. */
 const GOES_ON: readonly Command[] = ["sweep", "tidy", "compare", "reconcile", "recordDelivery", "leave"];
 
-/** The end of a pool whose organization is being deleted: first it answers nobody, then nothing of it is left. */
+/** The end of a pool whose organization is being deleted: it first stops answering, then deletes everything. */
 export class PoolRemoval {
   readonly #storage: DurableObjectStorage;
   #state: "open" | "closed" | "destroyed";
@@ -25,12 +25,12 @@ export class PoolRemoval {
     return this.#state === "destroyed";
   }
 
-  /** @throws where the pool is in use */
+  /** @throws if the pool is in use */
   mustBeClosed(): void {
     if (!this.isClosed) throw new Error("This pool is in use: close it first");
   }
 
-  /** The refusal of a command, as if its caller's token had been removed; null where the command may run. */
+  /** Rejects a command as if its caller's token had been removed. Returns null if the command can run. */
   refuse(command: Command): Result<never> | null {
     if (this.#state === "open" || (this.#state === "closed" && GOES_ON.includes(command))) return null;
     return { ok: false, refusal: { kind: "unauthenticated", detail: DETAILS.unauthenticated } };
@@ -43,7 +43,7 @@ export class PoolRemoval {
   }
 
   /**
-   * Forgets these builds, and planned jobs, whose logs are purged. @throws where the pool is in use
+   * Forgets these builds and planned jobs, whose logs are purged. @throws if the pool is in use
    * @returns the ids of the next builds that the pool knows, at most `limit`
    */
   forgetBuilds(ids: readonly string[], limit: number): string[] {
@@ -56,7 +56,7 @@ export class PoolRemoval {
     return [...next].map(({ id }) => id);
   }
 
-  /** Deletes the storage with its alarm. Whatever arrives in this memory later is refused and stores nothing. */
+  /** Deletes the storage with its alarm. Later calls to this memory are rejected and store nothing. */
   async destroy(): Promise<void> {
     this.#state = "destroyed";
     await this.#storage.deleteAlarm();

@@ -1,13 +1,13 @@
 import { SECOND_MS } from "../../protocol/units.ts";
 import { NO_REPORT, type Report } from "../../queue/state/facts.ts";
 
-/** Milliseconds between two writes of the steps of a job under way that no socket keeps. */
+/** Milliseconds between two writes of an active job's steps that no socket keeps. */
 const STEPS_MS = 30 * SECOND_MS;
 
-/** What a row's report gets: parts that replace its own, where null counts as absent; or the start of an attempt. */
+/** A change to a row's report: parts that replace its own, where null counts as absent; or the start of an attempt. */
 export type ReportPatch = Record<string, unknown> | "attempt";
 
-/** The report of a row after these patches, as an expression of SQL. Earlier releases had a table of them. */
+/** Returns a row's report after these patches, as an SQL expression. Earlier releases had a table of patches. */
 const patchedReport = (
   table: "build" | "build_job",
   patches: readonly ReportPatch[],
@@ -22,31 +22,31 @@ const patchedReport = (
   return [expression, bindings];
 };
 
-/** What is written of a row besides its facts: changes of its report, and the audit that waits in it. */
+/** Additions to a row's facts: changes of its report, and the audit entries that wait in it. */
 export interface RowExtras {
   patches: readonly ReportPatch[];
   audit: string | null;
 }
 
-/** The assignments of `extras` for an update, each after a comma, and their bindings. */
+/** Returns the assignments of `extras` for an update, each after a comma, and their bindings. */
 export const assigned = (table: "build" | "build_job", { patches, audit }: RowExtras): [string, (string | null)[]] => {
   if (patches.length === 0) return [", audit = ?", [audit]];
   const [expression, bindings] = patchedReport(table, patches);
   return [`, audit = ?, report = ${expression}`, [audit, ...bindings]];
 };
 
-/** Keeps steps with the socket of the agent that has the job. @returns whether there is one that took them */
+/** Keeps steps with the socket of the job's agent. @returns whether a socket kept them */
 export type KeepSteps = (jobId: string, steps: Report["steps"]) => boolean;
 
 /**
- * What readers see of jobs besides their facts. Steps change often: they wait in memory until their row is written for
- * another reason, or for half a minute where the agent has no socket. A socket keeps them while the object hibernates. A
- * crash or a deploy closes all sockets, and the rows have older steps then, until the agent's next report: its last one
- * comes before the result, so the record of a build is whole.
+ * The reports of jobs, which readers see in addition to the facts. Steps change often: they wait in memory until their
+ * row is written for another reason, or for half a minute if the agent has no socket. A socket keeps them while the
+ * object hibernates. A crash or a deploy closes all sockets. The rows then have older steps until the agent's next
+ * report. An agent's last report precedes its result: a build's record is complete.
  */
 export class Reports {
   readonly #sql: SqlStorage;
-  /** By job: steps that are not on disk yet, and when its steps were written last. */
+  /** By job: steps that are not on disk yet, and the time of the last write. */
   readonly #waiting = new Map<string, { steps: Report["steps"] | null; writtenAt: number }>();
   readonly #keep: KeepSteps;
 
@@ -55,12 +55,12 @@ export class Reports {
     this.#keep = keep;
   }
 
-  /** Takes up steps that a socket kept. */
+  /** Restores steps that a socket kept. */
   restore(jobId: string, steps: Report["steps"]): void {
     this.#waiting.set(jobId, { steps, writtenAt: 0 });
   }
 
-  /** Takes what is new. @returns what to write of it now; null where that can wait */
+  /** Accepts new parts of a report. @returns the parts to write now; null if they can wait */
   take(jobId: string, report: Partial<Report>, at: number): ReportPatch | null {
     if (report.summary === null && report.steps?.length === 0) {
       this.#waiting.delete(jobId);
@@ -68,7 +68,7 @@ export class Reports {
     }
     const waiting = this.#waiting.get(jobId);
     const writtenAt = waiting?.writtenAt ?? 0;
-    // Also where they are written: what a socket keeps is never older than the row.
+    // Also if they are written: a socket's copy is never older than the row.
     const isKept = report.steps !== undefined && this.#keep(jobId, report.steps);
     const hasOnlySteps = Object.keys(report).join() === "steps";
     if (hasOnlySteps && (isKept || at - writtenAt < STEPS_MS)) {
@@ -80,7 +80,7 @@ export class Reports {
     return steps ? { masksCame: null, ...report, steps } : report;
   }
 
-  /** The steps that wait, for a row that is written. */
+  /** Returns the waiting steps, for a row that is being written. */
   takeWaiting(jobId: string): ReportPatch[] {
     const waiting = this.#waiting.get(jobId);
     if (!waiting?.steps) return [];
@@ -89,24 +89,26 @@ export class Reports {
     return [{ steps }];
   }
 
-  /** Nothing more comes of a job that has ended. */
+  /** Forgets an ended job, which reports nothing more. */
   forget(jobId: string): void {
     this.#waiting.delete(jobId);
   }
 
-  /** Names and ids of the present attempt's steps, as its log masked them; none where values to mask came since. */
+  /**
+   * Returns names and ids of the present attempt's steps, as its log masked them; none if values to mask came later.
+   */
   texts(jobId: string): Set<string> {
     const { steps = [], masksCame } = JSON.parse(this.#stored(jobId) ?? "{}") as Partial<Report>;
     const knownSteps = this.#waiting.get(jobId)?.steps ?? (masksCame ? [] : steps);
     return new Set(knownSteps.flatMap(({ id, name }) => [name, id ?? ""]));
   }
 
-  /** The whole report of a job, or of a build. */
+  /** Returns the whole report of a job or a build. */
   find(id: string): Report {
     return this.read(id, this.#stored(id));
   }
 
-  /** The same, of which `stored` is the text on disk. */
+  /** Returns the whole report from `stored`, the text on disk. */
   read(jobId: string, stored: string | null): Report {
     const steps = this.#waiting.get(jobId)?.steps;
     const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };

@@ -5,17 +5,19 @@ import type { ArtifactFacts } from "../../queue/state/facts.ts";
 import { isSealed, noRoom, savingPart } from "../../queue/state/stored-bytes.ts";
 import type { PoolEngine } from "./engine.ts";
 
-/** Which artifact is deleted, with its size and its last day where the caller knows them. */
+/** The deleted artifact, with its size and its last day if the caller knows them. */
 export type DeletedArtifact = RemoveArtifact & Partial<Pick<StoredArtifact, "bytes" | "day">>;
 
-/** An entry of the cache that a job begins to save, of so many parts. */
+/** A cache entry that a job begins to save, with its number of parts. */
 export interface BegunSaving {
   cacheId: string;
   bytes: number;
   parts: number;
 }
 
-/** Keeps what an organization stores below its limit: all of an artifact or a cache counts when it is begun. */
+/**
+ * Keeps an organization's stored bytes below its limit. An artifact or a cache entry counts in full from its beginning.
+ */
 export class PoolRoom {
   readonly #engine: PoolEngine;
 
@@ -23,7 +25,7 @@ export class PoolRoom {
     this.#engine = engine;
   }
 
-  /** Begins an artifact, where there is room for it; one that was begun before has its room. */
+  /** Begins an artifact if there is room for it. An artifact that was begun earlier has its room. */
   openArtifact(request: OpenArtifact): Result<ArtifactFacts> {
     const { state } = this.#engine;
     const begun = new Set(state.jobs.get(request.jobId)?.artifacts?.map(({ id }) => id));
@@ -38,7 +40,7 @@ export class PoolRoom {
     return answer;
   }
 
-  /** A person deleted an artifact of an ended job. */
+  /** Removes an artifact of an ended job that a person deleted. */
   removeArtifact({ bytes, day, ...request }: DeletedArtifact): Result<null> {
     const { state, storage } = this.#engine;
     const { jobId, artifactId } = request;
@@ -51,7 +53,7 @@ export class PoolRoom {
     return answer;
   }
 
-  /** Counts what is begun to be saved to the cache, where there is room for it. */
+  /** Counts a cache entry that a job begins to save, if there is room for it. */
   beginSaving(begun: BegunSaving): Result<null> {
     const refusal = this.#refusal(begun.bytes);
     if (refusal) return refusal;

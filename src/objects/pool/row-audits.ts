@@ -1,12 +1,12 @@
 import type { AuditOutboxEntry } from "./tables.ts";
 
 /**
- * Entries of the audit that wait in the rows of their builds and jobs, which are written in the same transaction anyway:
- * a queue of their own would cost two rows for each entry. One that was delivered is forgotten here, and stays in its row
- * until that is written again; should the pool be loaded before, it is delivered once more, which D1 ignores.
+ * Audit entries that wait in the rows of their builds and jobs. The same transaction writes those rows anyway: a
+ * separate queue would cost two rows for each entry. A delivered entry is forgotten here, and stays in its row until
+ * the next write of the row. If the pool is loaded before, it delivers the entry again, and D1 ignores it.
  */
 export class RowAudits {
-  /** By sequence numbers below 0, which tell them from those of the queue. The oldest first. */
+  /** By sequence numbers below 0, which distinguish them from the queue's entries. The oldest first. */
   readonly #entries = new Map<number, { rowId: string; entry: AuditOutboxEntry }>();
   readonly #ofRow = new Map<string, Set<number>>();
   #last = 0;
@@ -21,18 +21,18 @@ export class RowAudits {
     this.#ofRow.set(rowId, (this.#ofRow.get(rowId) ?? new Set()).add(seq));
   }
 
-  /** What the row has of them. */
+  /** Loads the entries of a row. */
   load(rowId: string, text: string): void {
     for (const entry of JSON.parse(text) as AuditOutboxEntry[]) this.add(rowId, entry);
   }
 
-  /** What the row has to have. */
+  /** Returns the text that the row must have. */
   textOf(rowId: string): string | null {
     const seqs = this.#ofRow.get(rowId);
     return seqs ? JSON.stringify([...seqs].map((seq) => this.#entries.get(seq)!.entry)) : null;
   }
 
-  /** The oldest ones. */
+  /** Returns the oldest entries. */
   list(limit: number): { seq: number; entry: AuditOutboxEntry }[] {
     return this.#entries
       .entries()
@@ -50,7 +50,7 @@ export class RowAudits {
     if (seqs.size === 0) this.#ofRow.delete(rowId);
   }
 
-  /** Those of a row that nobody reads any more. */
+  /** Removes the entries of a row that nobody reads any more. */
   take(rowId: string): AuditOutboxEntry[] {
     const seqs = [...(this.#ofRow.get(rowId) ?? [])];
     const entries = seqs.map((seq) => this.#entries.get(seq)!.entry);

@@ -4,7 +4,7 @@ import { type BuildStatus, isEnded, isLeased } from "../../protocol/build-states
 import type { AgentFacts } from "../../queue/state/agent-facts.ts";
 import type { BuildFacts, Gated, JobFacts } from "../../queue/state/facts.ts";
 
-/* Rows as 0.10.0 to 0.12.0 wrote them: a build had the status of its only job, and each planned job a build of its own. */
+/* Rows of 0.10.0 to 0.12.0: a build had the status of its only job, and each planned job had its own build. */
 
 type EarlierJob = Omit<JobFacts, "buildId" | "index" | "seq" | "status" | "queuedAt" | "startedAt"> & {
   maxParallel: number | null;
@@ -28,7 +28,7 @@ interface EarlierNode {
   end: JobEnd | null;
 }
 
-/** A planned job of an earlier release: without what the queue had, where it never came there. */
+/** A planned job of an earlier release. Lacks the queue's facts if it never reached the queue. */
 export interface EarlierJobRow {
   node: EarlierNode;
   build?: EarlierBuild;
@@ -56,7 +56,7 @@ const toEnd = (build: EarlierBuild, { agentId, attempt, retries, lease }: Earlie
   };
 };
 
-/** Why an agent had to stop: of a build that is being canceled. */
+/** Returns why an agent had to stop, for a build that is being canceled. */
 const stopReason = ({
   status,
   supersededBy,
@@ -65,7 +65,7 @@ const stopReason = ({
   supersededBy?: string | null;
 }): JobFacts["reason"] => (status === "canceling" ? (supersededBy ? "superseded" : "canceled") : null);
 
-/** A build with its first job, if none took its place. */
+/** Converts a build with its first job, unless planned jobs replaced it. */
 const upgradeBuild = (row: EarlierBuild, job: EarlierJob): { build: BuildFacts; first: JobFacts | undefined } => {
   const { several, asked, ...facts } = row;
   const { maxParallel, inputBytes = 0, jobOf: _, ...rest } = job;
@@ -124,7 +124,9 @@ const UNKNOWN: Omit<EarlierJob, "id"> = {
   maxParallel: null,
 };
 
-/** A planned job. What its file says of one that the queue never had stands in the plan alone: `maxAttempts` is 0 then. */
+/**
+ * Converts a planned job. If the queue never had it, only the plan has the facts of its file: `maxAttempts` is then 0.
+ */
 export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
   const { maxParallel: _, inputBytes: __, jobOf: ___, ...facts }: EarlierJob = job ?? { id: node.id, ...UNKNOWN };
   const { id, buildId, index, readyAt: queuedAt, gate, stopCause, end } = node;
@@ -148,14 +150,14 @@ export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
   };
 };
 
-/** What 0.10.0 to 0.13.0 kept of ended builds of which git hosts had not heard, by their ids. No new ones come. */
+/** Reads ended builds that 0.10.0 to 0.13.0 had not reported to git hosts, by id. There are no new ones. */
 export const earlierReports = (sql: SqlStorage): Map<string, HostReport> => {
   const [table] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'host_outbox'").toArray();
   const rows = table ? sql.exec<{ id: string; facts: string }>("SELECT build_id AS id, facts FROM host_outbox") : [];
   return new Map([...rows].map(({ id, facts }) => [id, JSON.parse(facts) as HostReport]));
 };
 
-/** A row whose facts this release cannot read. It must not keep the rest of its organization from being read. */
+/** A row whose facts this release cannot read. The rest of its organization must stay readable. */
 class UnreadableRow extends Error {}
 
 export const objectIn = (json: string): Record<string, unknown> => {
@@ -168,7 +170,7 @@ export const must = (isThere: boolean, what: string): void => {
   if (!isThere) throw new UnreadableRow(`it has no ${what}`);
 };
 
-/** A build with its first job, if none took its place. @throws where the row is damaged */
+/** Parses a build with its first job, unless planned jobs replaced it. @throws if the row is damaged */
 export const parseBuildRow = (facts: string): { build: BuildFacts; first: JobFacts | undefined } => {
   const { job, ...build } = objectIn(facts);
   must(typeof build.id === "string" && typeof build.seq === "number" && typeof build.status === "string", "build");
@@ -181,22 +183,25 @@ export const parseBuildRow = (facts: string): { build: BuildFacts; first: JobFac
   return { build: build as unknown as BuildFacts, first: (job as JobFacts | undefined) ?? undefined };
 };
 
-/** The fence for which the log of an ended build is closed; 0 where nothing was written into it. */
+/** Returns the fence for closing an ended build's log; 0 if nothing was written to it. */
 export const lastFence = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }): number =>
   build.plannedBy?.fence ?? first?.fence ?? 0;
 
-/** The text of a build's row. */
+/** Returns the text of a build's row. */
 export const writeBuild = (build: BuildFacts, first: JobFacts | undefined): string =>
   JSON.stringify(first ? { ...build, job: first } : build);
 
-/** @throws where the row is damaged */
+/** @throws if the row is damaged */
 export const readAgent = (facts: string): AgentFacts => {
   const agent = objectIn(facts) as unknown as AgentFacts;
   must(typeof agent.id === "string" && typeof agent.tokenHash === "string" && Array.isArray(agent.labels), "agent");
   return agent;
 };
 
-/** The organization of a pool, for its log; null before it was told. Read from its table: an alarm does not know the object's name. */
+/**
+ * Returns a pool's organization, for its log; null before the pool knows it. Reads its table: an alarm does not know
+ * the object's name.
+ */
 export const organizationIn = (sql: SqlStorage): string | null => {
   const [row] = sql.exec<{ value: string }>("SELECT value FROM meta WHERE name = 'org'");
   return row?.value ?? null;

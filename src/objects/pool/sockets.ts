@@ -18,7 +18,7 @@ interface Attachment {
   steps?: KeptSteps;
 }
 
-/** The steps that the agent reported last under this lease, which no row has yet. */
+/** The latest steps that the agent reported under this lease, not yet in a row. */
 export interface KeptSteps {
   jobId: string;
   fence: number;
@@ -30,7 +30,7 @@ const POLICY_VIOLATION = 1008;
 /** Hibernating sockets on which agents, and Workers in a long poll, wait for hints. */
 export class HintSockets {
   readonly #ctx: DurableObjectState;
-  /** Messages of each socket in the present minute. */
+  /** Each socket's messages in the present minute. */
   readonly #messageCounts = new WeakMap<WebSocket, { since: number; count: number }>();
 
   constructor(ctx: DurableObjectState) {
@@ -51,7 +51,7 @@ export class HintSockets {
     return client;
   }
 
-  /** Sends each hint to the sockets of its agent. A lost hint costs only time: agents poll anyway. */
+  /** Sends each hint to its agent's sockets. A lost hint costs only time: agents poll anyway. */
   push(pushes: readonly Push[], now: number): void {
     for (const { agentId, hint } of pushes) {
       for (const socket of this.#open(agentId, now)) {
@@ -69,13 +69,13 @@ export class HintSockets {
     }
   }
 
-  /** Until when the agent can be reached: null while its own socket is open, undefined where no socket is open. */
+  /** Returns until when the agent is reachable: null while its own socket is open, undefined if no socket is open. */
   reachableUntil(agentId: string, now: number, except?: WebSocket): number | null | undefined {
     const others = this.#open(agentId, now).filter((socket) => socket !== except);
     return others.map((socket) => readAttachment(socket).until).reduce(later, undefined);
   }
 
-  /** By agent: what is left of its sockets. Read once, after the object woke. */
+  /** Finds the remaining sockets, by agent. Called once, after the object woke. */
   found(now: number): Map<string, AgentSockets> {
     const all = new Map<string, AgentSockets>();
     for (const socket of this.#ctx.getWebSockets()) {
@@ -90,7 +90,7 @@ export class HintSockets {
     return all;
   }
 
-  /** Remembers the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
+  /** Stores the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
   keep(agentId: string, lease: RenewedLease): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) {
       const attachment = readAttachment(socket);
@@ -98,7 +98,7 @@ export class HintSockets {
     }
   }
 
-  /** Remembers steps in the same way. @returns whether any socket does: the platform lets it keep some kilobytes */
+  /** Stores steps in the same way. @returns whether a socket has them: the platform limits it to some kilobytes */
   keepSteps(agentId: string, steps: KeptSteps): boolean {
     let isKept = false;
     for (const socket of this.#ctx.getWebSockets(agentId)) {
@@ -114,7 +114,7 @@ export class HintSockets {
     return isKept;
   }
 
-  /** What the sockets remember of steps. Read once, after the object woke. */
+  /** Returns the steps that sockets keep. Called once, after the object woke. */
   keptSteps(): KeptSteps[] {
     return this.#ctx.getWebSockets().flatMap((socket) => readAttachment(socket).steps ?? []);
   }
@@ -126,7 +126,7 @@ export class HintSockets {
     return { ...(kept && { kept }), ...(steps && { steps }) };
   }
 
-  /** Whether the socket has sent no more messages than an agent needs; a flood of them is refused. */
+  /** Reports whether the socket has sent no more messages than an agent needs. A flood is rejected. */
   takesMessage(socket: WebSocket, now: number): boolean {
     const before = this.#messageCounts.get(socket);
     const window = before && now - before.since < MINUTE_MS ? before : { since: now, count: 0 };
@@ -138,7 +138,7 @@ export class HintSockets {
     this.#send(socket, JSON.stringify(reply));
   }
 
-  /** The last ping on the agent's own sockets, in milliseconds since 1970; 0 where there is none. */
+  /** Returns the last ping on the agent's own sockets, in milliseconds since 1970; 0 if there is none. */
   pingedAt(agentId: string): number {
     const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
       const { until, openedAt } = readAttachment(socket);
@@ -148,14 +148,14 @@ export class HintSockets {
     return Math.max(0, ...pings);
   }
 
-  /** Closes a socket that sent what it may not. @returns whether it was open until then */
+  /** Closes a socket that sent a forbidden message. @returns whether it was open until then */
   rejectMessage(socket: WebSocket): boolean {
     if (socket.readyState !== WebSocket.OPEN) return false;
     socket.close(POLICY_VIOLATION, "Only pings and the agent's heartbeats are accepted here");
     return true;
   }
 
-  /** Closes the sockets of an agent that was removed; all sockets where none is named. */
+  /** Closes the sockets of a removed agent, or all sockets if `agentId` is absent. */
   closeAll(agentId?: string): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) socket.close(4401, "The agent was removed");
   }

@@ -51,12 +51,12 @@ export class PoolStorage implements Records {
   readonly #rowWrites: RowWrites;
   readonly #earlierReports: Map<string, HostReport>;
   #counters: Counters = { fence: 0, told: 0 };
-  /** Changes of the step under way that are not written yet. */
+  /** Unwritten changes of the present step. */
   #waiting: Change[] = [];
-  /** Whether the last cleanup may have left rows that are too old. */
+  /** Whether the last cleanup may have left expired rows. */
   hasOldRows = false;
 
-  /** `runValuesMs`: how long the values of a run are kept after its build was queued. */
+  /** `runValuesMs`: how long to keep a run's values after its build was queued. */
   constructor(
     sql: SqlStorage,
     newId: (at: number) => string,
@@ -77,7 +77,7 @@ export class PoolStorage implements Records {
     this.#rowWrites = new RowWrites({ sql, builds: this.builds, jobRows: this.jobRows, reports: this.reports, newId });
   }
 
-  /** The state after the last committed transaction. */
+  /** Loads the state after the last committed transaction. */
   load(now: number, alarmAt: number | null): PoolState {
     const state = loadState(this, this.#rows, { now, alarmAt, rowAudits: this.#rowWrites.audits.size });
     this.#counters = { fence: state.storedFence, told: state.databaseSequence };
@@ -86,12 +86,12 @@ export class PoolStorage implements Records {
     return state;
   }
 
-  /** Takes the changes of a step. `flush` writes them: the row of a build that changes is written once. */
+  /** Accepts a step's changes. `flush` writes them: it writes a changed build's row once. */
   store(changes: readonly Change[]): void {
     this.#waiting.push(...changes);
   }
 
-  /** Writes what waits. Whoever reads these tables does it first. */
+  /** Writes waiting changes. Every reader of these tables calls it first. */
   flush(): void {
     if (this.#waiting.length === 0) return;
     const changes = this.#waiting;
@@ -133,7 +133,7 @@ export class PoolStorage implements Records {
     if (this.#earlierReports.delete(buildId)) this.#sql.exec("DELETE FROM host_outbox WHERE build_id = ?", buildId);
   }
 
-  /** The jobs of a build. */
+  /** Finds the jobs of a build. */
   findJobs(buildId: string): JobFacts[] {
     const first = this.builds.find(buildId)?.first;
     return first ? [first] : [...this.jobRows.of(buildId).values()].sort((one, other) => one.index - other.index);
@@ -156,7 +156,7 @@ export class PoolStorage implements Records {
     return job && build ? { build, job } : undefined;
   }
 
-  /** What agents ran, of builds that have ended. */
+  /** Lists agents' runs in ended builds. */
   endedRuns(request: AskedRuns): AgentRun[] {
     return endedRuns(this.#sql, request);
   }
@@ -169,7 +169,7 @@ export class PoolStorage implements Records {
     return this.#deletions("TRUE");
   }
 
-  /** Those that are not carried out yet, the oldest first. */
+  /** Lists deletions that are not carried out yet, the oldest first. */
   pendingDeletions(limit = Number.MAX_SAFE_INTEGER): Deletion[] {
     return this.#deletions("is_done = 0 ORDER BY at LIMIT ?", limit);
   }
@@ -200,7 +200,7 @@ export class PoolStorage implements Records {
     return row && { at: Number(row.at), arrived: JSON.parse(row.facts!) };
   }
 
-  /** What a git host has to hear of a build; null where that is nothing any more. */
+  /** Returns the report of a build for its git host; null if there is nothing left to report. */
   hostReport(buildId: string): HostReport | null {
     const record = this.builds.find(buildId);
     if (!record) return this.#earlierReports.get(buildId) ?? null;
@@ -243,12 +243,12 @@ export class PoolStorage implements Records {
     return this.builds.lastDayCount();
   }
 
-  /** What readers see of a build, or of a job of one, besides its facts. */
+  /** Returns the report of a build or a job, which readers see in addition to the facts. */
   report(id: string): Report {
     return this.reports.find(id);
   }
 
-  /** What a retry takes over: from the row of its own where the run had values or keys of its own. */
+  /** Returns the values that a retry adopts. They have their own row if the run had its own values or keys. */
   runValues(buildId: string, known?: BuildFacts): RunValues | undefined {
     const [row] = this.#rows.all("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
@@ -258,7 +258,7 @@ export class PoolStorage implements Records {
     return { inputs: null, secretKeys: [], requires, priority };
   }
 
-  /** Entries of the audit that are not delivered yet, the oldest first. */
+  /** Returns audit entries that are not delivered yet, the oldest first. */
   auditEntries(limit: number): { seq: number; entry: AuditOutboxEntry }[] {
     this.flush();
     const queued = this.#rows.queued<AuditOutboxEntry>("audit_outbox", limit);
@@ -266,12 +266,12 @@ export class PoolStorage implements Records {
     return all.sort((one, other) => one.entry.entry.at - other.entry.entry.at).slice(0, limit);
   }
 
-  /** Logs that are not closed yet, the oldest first, without those of ended builds. */
+  /** Returns logs that are not closed yet, the oldest first, without logs of ended builds. */
   logEntries(limit: number): { seq: number; entry: LogOutboxEntry }[] {
     return this.#rows.queued<LogOutboxEntry>("log_outbox", limit);
   }
 
-  /** The log of an ended build, as it is closed for good; null where nothing was written into it. */
+  /** Returns the final close of an ended build's log; null if nothing was written to it. */
   endClose(buildId: string): LogOutboxEntry | null {
     const record = this.builds.find(buildId);
     const fence = record ? lastFence(record) : 0;

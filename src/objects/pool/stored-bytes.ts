@@ -3,12 +3,12 @@ import { countedPart, dayAfter, type StoredPart, savingPart } from "../../queue/
 const TABLE = `
 CREATE TABLE IF NOT EXISTS stored (kind TEXT, until TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (kind, until)) WITHOUT ROWID;
 `;
-/** Artifacts whose bytes were freed: a person who deletes one twice at once frees it once. */
+/** Artifacts whose bytes were freed: two deletions of one artifact at the same time free its bytes once. */
 const MOST_FREED = 1000;
 
 /**
- * How many bytes of artifacts and caches the organization has in the archive: a row for each day until which some are
- * kept. A row goes with its day, so whatever is wrong with it does too.
+ * The bytes of an organization's artifacts and caches in the archive, in one row for each day until which some are
+ * kept. A row expires with its day, and any error in it too.
  */
 export class StoredBytes {
   readonly #sql: SqlStorage;
@@ -30,7 +30,7 @@ export class StoredBytes {
     this.#sql.exec(`INSERT INTO stored VALUES (?, ?, ?) ${add}`, kind, until, bytes);
   }
 
-  /** An artifact was deleted for good. */
+  /** Frees the bytes of an artifact that was deleted for good. */
   free(id: string, day: string, bytes: number): void {
     if (this.#freedIds.has(id)) return;
     if (this.#freedIds.size >= MOST_FREED) this.#freedIds.clear();
@@ -38,7 +38,7 @@ export class StoredBytes {
     this.#sql.exec("UPDATE stored SET bytes = max(0, bytes - ?) WHERE kind = 'artifact' AND until = ?", bytes, day);
   }
 
-  /** An entry of several parts is whole: it is there until somebody deletes it, and no upload is left. */
+  /** Records that an entry of several parts is complete: it stays until somebody deletes it, and no upload is left. */
   saved(entry: { cacheId: string; bytes: number }, now: number): void {
     const { kind, until, bytes } = savingPart({ ...entry, parts: 2 });
     this.#sql.exec("UPDATE stored SET bytes = max(0, bytes - ?) WHERE kind = ? AND until = ?", bytes, kind, until);
@@ -46,7 +46,7 @@ export class StoredBytes {
     if (counted === 0) this.add(countedPart(bytes, now), now);
   }
 
-  /** The cache has so many bytes, as the archive lists them. */
+  /** Records the size of the cache, as the archive lists it. */
   counted(bytes: number, now: number): void {
     this.#sql.exec("DELETE FROM stored WHERE kind = 'cache'");
     this.add(countedPart(bytes, now), now);

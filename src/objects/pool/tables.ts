@@ -3,9 +3,9 @@ import type { AuditFact } from "../../queue/commands/commands.ts";
 import type { Change, MemoryChange } from "../../queue/state/facts.ts";
 
 /*
- * The row of a build is its facts and those of its first job, its report, and the audit that is not delivered yet. The
- * table `report` has what 0.10.0 to 0.15.0 wrote. `ended_at` is set once all have heard how the build ended.
- * The row of a deletion is a tombstone: `is_done` says that nothing is left elsewhere.
+ * A build's row has its facts, its first job's facts, its report, and the undelivered audit entries. The table `report`
+ * has reports of 0.10.0 to 0.15.0. `ended_at` is set once the pool has notified all others of the build's end. A
+ * deletion's row is a tombstone: `is_done` says that nothing is left elsewhere.
  */
 export const POOL_TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -26,7 +26,7 @@ CREATE INDEX IF NOT EXISTS deletion_pending ON deletion (at) WHERE is_done = 0;
 CREATE TABLE IF NOT EXISTS parked (seq INTEGER PRIMARY KEY, what TEXT NOT NULL, reason TEXT NOT NULL, at INTEGER);
 `;
 
-/** Adds to the tables of an earlier release what this one has in them. */
+/** Adds this release's columns to the tables of an earlier release. */
 export const addColumns = (sql: SqlStorage): void => {
   for (const table of ["build", "build_job"]) {
     const columns = sql.exec<{ name: string }>("SELECT name FROM pragma_table_info(?)", table).toArray();
@@ -35,10 +35,10 @@ export const addColumns = (sql: SqlStorage): void => {
   }
 };
 
-/** Prefix of the names in `meta` of revoked tokens. */
+/** Prefix of revoked tokens' names in `meta`. */
 export const REVOKED = "revoked:";
 
-/** The name in `meta` of what only grows, and those of the two rows in which 0.10.0 to 0.15.0 had it. */
+/** The name in `meta` of the growing counters, and the two names that 0.10.0 to 0.15.0 used. */
 export const COUNTERS = "counters";
 export const EARLIER_COUNTERS = ["fence", "told"];
 
@@ -48,19 +48,19 @@ export interface Counters {
   told: number;
 }
 
-/** An entry on its way to the audit in D1, with the variables of a hand-out. */
+/** An entry on its way to D1's audit, with the variables of a hand-out. */
 export interface AuditOutboxEntry {
   id: string;
   entry: AuditFact;
   variableIds?: string[] | undefined;
 }
 
-/** A log that has to be closed: for a lease that is over, or for good. */
+/** A log to close: for a lease that is over, or for good. */
 export interface LogOutboxEntry {
   jobId: string;
   fence: number;
   at: number;
-  /** When the job ended too; absent where only its lease did. */
+  /** When the job ended; absent if only its lease ended. */
   endedAt?: number | undefined;
 }
 
@@ -90,7 +90,7 @@ const headWrites = ({ key, heads, at }: Change & { kind: "heads" }): Write[] => 
 
 type DeletionChange = Extract<Change, { kind: "deleted" | "deletions-done" }>;
 
-/** The SQL statements that store a deletion, or that it was carried out. */
+/** Returns the SQL statements that store a deletion, or that it was carried out. */
 const deletionWrites = (change: DeletionChange): Write[] => {
   if (change.kind === "deletions-done") {
     const done = "UPDATE deletion SET is_done = 1 WHERE build_id IN (SELECT value FROM json_each(?))";
@@ -113,7 +113,7 @@ const deletionWrites = (change: DeletionChange): Write[] => {
   ];
 };
 
-/** A change of rows of a build, its jobs, reports or audit, which take more than one statement. */
+/** A change of a build's, its jobs', a report's or the audit's rows, which takes more than one statement. */
 type BuildChange = Extract<Change, { kind: "build" | "job" | "graph" | "outputs" | "report" | "audit" | "forget" }>;
 
 const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set([
@@ -128,7 +128,7 @@ const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set([
 
 export const isBuildChange = (change: Change): change is BuildChange => BUILD_CHANGES.has(change.kind);
 
-/** The SQL statements that store a change; none for a change of memory only. */
+/** Returns the SQL statements that store a change; none for a change of memory only. */
 export const toWrites = (change: Exclude<Change, BuildChange>): Write[] => {
   switch (change.kind) {
     case "org":

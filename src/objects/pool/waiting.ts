@@ -10,7 +10,7 @@ import { XCODES_HEADER, xcodesIn } from "../../protocol/xcodes.ts";
 import type { PoolEngine } from "./engine.ts";
 import { readAttachment } from "./sockets.ts";
 
-/** What arrives on the sockets on which agents, and Workers in a long poll, wait for hints. */
+/** Accepts messages on the sockets on which agents, and Workers in a long poll, wait for hints. */
 export class Waiting {
   readonly #engine: PoolEngine;
 
@@ -41,7 +41,7 @@ export class Waiting {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** The platform answers pings by itself. What arrives here is a heartbeat on the agent's own socket, or a violation. */
+  /** The platform answers pings itself. This handles a heartbeat on the agent's own socket, or a violation. */
   receive(socket: WebSocket, message: string | ArrayBuffer): void {
     const { sockets } = this.#engine;
     const { agentId, tokenHash, until } = readAttachment(socket);
