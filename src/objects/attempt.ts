@@ -1,5 +1,5 @@
 import { SECOND_MS } from "../protocol/units.ts";
-/** Runs one attempt at a time: whoever asks for one meanwhile waits for the same attempt. */
+/** Runs one attempt at a time: callers that request another meanwhile wait for the running one. */
 export class SingleFlight {
   readonly #attempt: () => Promise<void>;
   #present: Promise<void> | null = null;
@@ -8,7 +8,7 @@ export class SingleFlight {
     this.#attempt = attempt;
   }
 
-  /** The attempt that is under way. */
+  /** The running attempt. */
   get present(): Promise<void> | null {
     return this.#present;
   }
@@ -21,10 +21,10 @@ export class SingleFlight {
   }
 }
 
-/** Milliseconds that a caller of a pool waits for D1; after that the alarm goes on with it. */
+/** Milliseconds that a caller of a pool waits for D1. After that, the alarm continues. */
 export const CALLER_WAIT_MS = SECOND_MS;
 
-/** Waits for the promise, but not longer than this. */
+/** Waits for the promise, but at most this long. */
 export const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<void>((resolve) => {

@@ -1,13 +1,15 @@
 import { calling, poolName } from "../domain/durable-objects.ts";
 
-/** What the objects of logs and of git hosts call of the pool. It imports them, so they cannot import its class. */
+/**
+ * The pool's methods that the objects of logs and git hosts call. The pool imports them: they cannot import its class.
+ */
 export interface PoolCalls {
-  /** What a build wrote for people, in Markdown; null where it wrote nothing, or is forgotten. */
+  /** Returns the Markdown that a build wrote for people; null if it wrote nothing, or is forgotten. */
   summaryOf(buildId: string): Promise<string | null>;
-  /** Tells the agent of the job that somebody began to follow its log. */
+  /** Notifies the job's agent that somebody began to follow its log. */
   followed(job: { jobId: string }): Promise<void>;
 }
 
-/** The pool of an organization. */
+/** Returns the pool of an organization. */
 export const openPool = (env: Pick<Env, "AGENT_POOL">, orgId: string): PoolCalls =>
   calling<PoolCalls>(env.AGENT_POOL.getByName(poolName(orgId)));

@@ -2,23 +2,25 @@ import { DurableObject } from "cloudflare:workers";
 import { isForAllReleases } from "../domain/durable-objects.ts";
 import { VERSION } from "../protocol/version.ts";
 
-/** What the platform calls. */
+/** Methods that the platform calls. */
 const HANDLERS = ["constructor", "alarm", "webSocketMessage", "webSocketClose", "webSocketError"];
 
-/** An object whose methods only code of its own release can call. */
+/** An object whose methods only code of the same release can call. */
 export class VersionedObject extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#hideMethods();
   }
 
-  /** Calls a method for a Worker or an object. @throws where the caller is of another release; nothing is done then */
+  /** Calls a method for a Worker or an object. @throws if the caller has another release; nothing happens then */
   async call(release: string, method: string, argumentList: unknown[]): Promise<unknown> {
     if (release !== VERSION) throw new TypeError(`${VERSION} does not implement the method "${method}" of ${release}.`);
     return (this as unknown as Record<string, (...words: unknown[]) => unknown>)[method]!(...argumentList);
   }
 
-  /** Callers before 0.14.0 name a method itself. The platform lets nobody call what is a property of the object alone. */
+  /**
+   * Hides methods from callers before 0.14.0, which name a method directly. Own properties cannot be called remotely.
+   */
   #hideMethods(): void {
     let methods: object = Object.getPrototypeOf(this);
     for (; methods !== VersionedObject.prototype; methods = Object.getPrototypeOf(methods)) {

@@ -15,22 +15,22 @@ import { type LogInfo, LogText, type ReadRange } from "./text.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
 import type { Ended, LogSegment } from "./values.ts";
 
-/** Characters of all values to mask of one lease, as JSON: sealed they must fit into one row. */
+/** Characters of all values to mask for one lease, as JSON: sealed, they must fit into one row. */
 const MASKS_LIMIT = MIB;
-/** The agent that writes: the fence of its lease, and the SHA-256 of its token. */
+/** The agent that writes: its lease's fence, and its token's SHA-256. */
 export interface Writer {
   fence: number;
   tokenHash: string;
 }
 
-/** The day (UTC) on which the job ended; whose log it is where the object's name does not say it. */
+/** The day (UTC) on which the job ended, and the log's owner if the object's name does not have it. */
 type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
 
 const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
- * The log of one job. Only the latest lease may write. Bytes are masked before they are stored or sent on, and
- * acknowledged only after the masker released them, so the object may lose its memory at any time.
+ * The log of one job. Only the latest lease can write. Bytes are masked before they are stored or sent, and
+ * acknowledged only after the masker released them: the object may lose its memory at any time.
  */
 export class BuildLog extends VersionedObject {
   readonly #store: BuildLogStore;
@@ -51,7 +51,9 @@ export class BuildLog extends VersionedObject {
     this.#move = new LogMove({ storage: ctx.storage, turns: this.#turns, ...parts });
   }
 
-  /** Opens the log for a lease, and closes it for earlier ones. The same lease again only replaces the secrets. */
+  /**
+   * Opens the log for a lease and closes it for earlier ones. If the lease is already open, only replaces its secrets.
+   */
   async open(lease: Writer & { attempt: number; secrets: string[] }): Promise<LogResult<null>> {
     const { fence, tokenHash, attempt, secrets } = lease;
     return this.#turns.take(async () => {
@@ -72,7 +74,7 @@ export class BuildLog extends VersionedObject {
 
   /**
    * Appends bytes at `offset`, which counts the bytes that this lease sent. The next chunk starts at `next`. `leaked`
-   * means that these bytes had a secret that the agent did not mask; a repeated chunk gets the same answer. `followed`
+   * means that these bytes had a secret that the agent did not mask. A repeated chunk gets the same answer. `followed`
    * means that somebody follows the log.
    */
   async append(
@@ -98,8 +100,8 @@ export class BuildLog extends VersionedObject {
   }
 
   /**
-   * Adds values to mask in all bytes that are not acknowledged yet. @returns `texts`, such as names of steps, masked
-   * with them
+   * Adds values to mask in all bytes that are not acknowledged yet.
+   * @returns `texts`, such as names of steps, masked with these values
    */
   async addMasks(masks: Writer & { values: string[]; texts?: string[] }): Promise<LogResult<string[]>> {
     return this.#turns.take(async () => {
@@ -118,7 +120,7 @@ export class BuildLog extends VersionedObject {
     });
   }
 
-  /** Masks texts that the agent sent, such as names of steps, like its log. */
+  /** Masks the agent's texts, such as names of steps, like its log. */
   async maskTexts(request: Writer & { texts: string[] }): Promise<LogResult<string[]>> {
     return this.#turns.take(async () => {
       const segment = this.#writable(request);
@@ -127,13 +129,16 @@ export class BuildLog extends VersionedObject {
     });
   }
 
-  /** The line in this part of the log that says why a job failed; null where none does, or another lease writes. */
+  /**
+   * Finds the line in this part of the log that says why a job failed; null if there is none, or if another lease
+   * writes.
+   */
   async failedLine({ fence, start, end }: Pick<Writer, "fence"> & PartOfLog): Promise<string | null> {
     return this.#text.failedLine(fence, { start, end });
   }
 
   /**
-   * Closes the log for leases up to this fence: nothing more is written, and their secrets are deleted. `ended` says
+   * Closes the log for leases up to this fence: they cannot write any more, and their secrets are deleted. `ended` says
    * that the job has ended, too, and on which day (UTC): an hour later the log moves to the archive.
    */
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
@@ -151,7 +156,7 @@ export class BuildLog extends VersionedObject {
     });
   }
 
-  /** Moves the log of a job that ended long ago to the archive, now. @throws where the archive is away */
+  /** Moves the log of a job that ended long ago to the archive, now. @throws if the archive is unavailable */
   async archive(ended: EndedBuild): Promise<void> {
     const last = this.#store.current();
     if (last) await this.close({ fence: Math.max(last.fence, this.#store.closedFence), ended });
@@ -162,19 +167,19 @@ export class BuildLog extends VersionedObject {
     await this.#move.onAlarm();
   }
 
-  /** Size and state of each attempt, the latest last. */
+  /** Returns size and state of each attempt, the latest last. */
   async info(): Promise<LogInfo> {
     return this.#text.info();
   }
 
-  /** When the pieces of an attempt, or of the latest one, were stored; null where there is no such log. */
+  /** Returns when the pieces of an attempt, or of the latest one, were stored; null if there is no such log. */
   async times({ attempt }: { attempt?: number }): Promise<PieceTime[] | null> {
     return this.#text.times(attempt ?? null);
   }
 
   /**
-   * The stored bytes from `start` to before `end` of an attempt, or of the latest one. Attempt 0 says that this object
-   * has no log.
+   * Reads an attempt's stored bytes, or the latest attempt's, from `start` to before `end`. Attempt 0 means that this
+   * object has no log.
    */
   async read(range: ReadRange = {}) {
     return this.#text.read(range);
@@ -182,8 +187,8 @@ export class BuildLog extends VersionedObject {
 
   /**
    * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
-   * `protocol/log.ts` has the messages. With `&ended=1` a log that this object does not have is 404: nobody will
-   * write it any more.
+   * `protocol/log.ts` has the messages. With `&ended=1`, a log that this object does not have is 404: nobody will write
+   * it any more.
    */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams;
@@ -199,7 +204,7 @@ export class BuildLog extends VersionedObject {
     return this.#followers.accept({ attempt, offset, isPinned: true, token }, Date.now());
   }
 
-  /** Tells the job's agent, through its pool, that somebody began to follow. A lost report costs only time. */
+  /** Notifies the job's agent, through its pool, that somebody began to follow. A lost report costs only time. */
   async #reportFollower(): Promise<void> {
     const { orgId, jobId } = this.#owner;
     try {
@@ -209,7 +214,7 @@ export class BuildLog extends VersionedObject {
     }
   }
 
-  /** Whether a lease may still write. */
+  /** Reports whether a lease can still write. */
   #isLive(): boolean {
     return (this.#store.current()?.fence ?? -1) > this.#store.closedFence;
   }
@@ -222,30 +227,30 @@ export class BuildLog extends VersionedObject {
     socket.close();
   }
 
-  /** The id of the key that sealed the secrets; null once the log is closed. */
+  /** Returns the id of the key that sealed the secrets; null once the log is closed. */
   async sealedWith(): Promise<string | null> {
     const sealed = this.#store.segments().findLast((segment) => segment.sealed !== null)?.sealed;
     return sealed ? keyIdOf(sealed) : null;
   }
 
-  /** Seals secrets again under the current key. @returns that key's id, or null where no secrets are stored */
+  /** Reseals secrets under the current key. @returns that key's id, or null if no secrets are stored */
   async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
     return this.#turns.take(async () => {
       return success(await this.#masking.rewrap(this.#store));
     });
   }
 
-  /** Deletes the whole log, at the end of its retention. Leaves nothing on the disk. */
+  /** Deletes the whole log, at the end of its retention. Leaves nothing on disk. */
   async purge(): Promise<void> {
     await this.#move.purge();
   }
 
-  /** Deletes the log because a person says so: for an hour nothing can be written again, then nothing is left. */
+  /** Deletes the log for a person. For an hour, nothing can be written; after that, nothing is left. */
   async remove(): Promise<void> {
     await this.#move.remove();
   }
 
-  /** An object that was woken by its alarm may not know its name: so it is stored with the end. */
+  /** Adds the owner, which is stored with the end: an object that its alarm woke may not know its name. */
   #withOwner({ day, orgId, jobId }: EndedBuild): Ended {
     return { day, orgId: orgId ?? this.#owner.orgId, jobId: jobId ?? this.#owner.jobId };
   }
@@ -255,7 +260,7 @@ export class BuildLog extends VersionedObject {
     return { orgId, jobId };
   }
 
-  /** Masks and stores. Synchronous, so that it is one transaction. */
+  /** Masks and stores bytes. Synchronous, and therefore one transaction. */
   #write(segment: LogSegment, masking: Masking, bytes: Uint8Array, final: boolean): void {
     const { masker } = masking;
     const hits = masker.hits;
@@ -269,14 +274,14 @@ export class BuildLog extends VersionedObject {
     if (segment.isFull) this.#masking.forget();
   }
 
-  /** Acknowledges bytes that a full log does not keep. */
+  /** Acknowledges bytes that a full log does not store. */
   #skip(segment: LogSegment, offset: number): void {
     if (offset === segment.position.offset) return;
     segment.position = { ...segment.position, offset };
     this.#store.save(segment);
   }
 
-  /** The segment of the writer's lease, if this lease may write. */
+  /** Returns the segment of the writer's lease, if this lease can write. */
   #writable({ fence, tokenHash }: Writer): LogSegment | null {
     const current = this.#store.current();
     if (current?.fence !== fence || current.tokenHash !== tokenHash || fence <= this.#store.closedFence) return null;

@@ -1,6 +1,6 @@
 import { CLOSED, type LogSegment, leaseKey, pieceKey, type StoredLease, type StoredPiece } from "./values.ts";
 
-/* Tables as 0.10.0 to 0.15.0 wrote them: a row of `lease` for each lease, and one of `piece` for each of its pieces. */
+/* Tables of 0.10.0 to 0.15.0: `lease` has a row for each lease, and `piece` has a row for each of its pieces. */
 
 interface EarlierLease extends Record<string, SqlStorageValue> {
   fence: number;
@@ -47,7 +47,7 @@ const toPiece = ({ bytes, at, offset, covered, run }: EarlierPiece): StoredPiece
   ...(offset !== null && { position: { offset, covered: covered ?? 0, run: run ?? 0 } }),
 });
 
-/** Stores as values what an earlier release stored in tables. */
+/** Converts an earlier release's tables to values. */
 export const convertTables = (storage: DurableObjectStorage): void => {
   const { sql, kv } = storage;
   const [table] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'lease'").toArray();

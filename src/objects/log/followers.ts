@@ -5,22 +5,22 @@ import { KIB } from "../../protocol/units.ts";
 import type { BuildLogStore } from "./store.ts";
 import type { LogSegment } from "./values.ts";
 
-/** Bytes of one message at most. */
+/** Maximum bytes of one message. */
 const MESSAGE_SIZE = 128 * KIB;
 
-/** Messages in the cache: followers at the end of the log need the same one. */
+/** Messages in the cache: all followers at the end of the log need the same one. */
 const CACHED_MESSAGES = 8;
 const POLICY_VIOLATION = 1008;
 
-/** The position of a follower. Stored with its socket, so that it survives hibernation. */
+/** A follower's position. Stored with its socket to survive hibernation. */
 interface Follower {
   /** The segment that it reads; null before there is one. */
   fence: number | null;
-  /** The attempt, where it follows only one. */
+  /** The attempt, if it follows only one. */
   attempt: number | null;
   /** Offset of the next byte in the segment. */
   at: number;
-  /** It asked for a message and did not get one yet. */
+  /** Whether it requested a message and still waits for it. */
   isWaiting: boolean;
   /** Milliseconds since 1970. */
   openedAt?: number;
@@ -34,17 +34,19 @@ interface LogState {
   closedFence: number;
 }
 
-/** The segment to show: the latest with any bytes, else the latest. `attempt` limits the choice to one attempt. */
+/**
+ * Returns the segment to show: the latest one with bytes, otherwise the latest. `attempt` restricts it to one attempt.
+ */
 export const shownSegment = (segments: LogSegment[], attempt: number | null): LogSegment | undefined => {
   const candidates = segments.filter((segment) => attempt === null || segment.attempt === attempt);
   return candidates.findLast((segment) => segment.size > 0) ?? candidates.at(-1);
 };
 
-/** Whether the segment will never grow again. */
+/** Reports whether the segment will never grow again. */
 export const isComplete = (segment: LogSegment | undefined, { segments, closedFence }: LogState): boolean =>
   segment ? segment.fence <= closedFence || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFence >= 0;
 
-/** Sends new bytes to followers. Their sockets hibernate: they cost nothing while nothing is written. */
+/** Sends new bytes to followers. Their sockets hibernate: a quiet log costs nothing. */
 export class BuildLogFollowers {
   readonly #ctx: DurableObjectState;
   readonly #store: BuildLogStore;
@@ -56,7 +58,9 @@ export class BuildLogFollowers {
     this.#cache = new LogCache(store);
   }
 
-  /** `attempt` pins the follower to one attempt; `from` is an offset in it, or in the latest one. */
+  /**
+   * Accepts a follower. `attempt` pins it to one attempt; `from` is an offset in that attempt, or in the latest one.
+   */
   accept(from: { attempt: number | null; offset: number; isPinned: boolean; token: string }, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
     const segment = shownSegment(this.#store.segments(), from.attempt);
@@ -85,7 +89,7 @@ export class BuildLogFollowers {
     this.#advance(socket);
   }
 
-  /** Sends what is new to all followers, after the log was written, opened or closed. */
+  /** Sends news to all followers after the log was written, opened or closed. */
   sendNews(): void {
     this.#cache = new LogCache(this.#store);
     for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
@@ -96,12 +100,12 @@ export class BuildLogFollowers {
     return this.#ctx.getWebSockets().some(isOpen);
   }
 
-  /** Says that the log will never have a byte, to those who waited for its first one. */
+  /** Notifies followers that wait for the first byte that there will never be one. */
   endAll(): void {
     for (const socket of this.#ctx.getWebSockets().filter(isOpen)) end(socket);
   }
 
-  /** Sends the followers to the archive: each goes on where it is. */
+  /** Sends the followers to the archive, where each continues at its position. */
   sendMoved(): void {
     for (const socket of this.#ctx.getWebSockets().filter(isOpen)) send(socket, { type: "moved" });
     this.closeAll("The log is in the archive");
@@ -136,7 +140,7 @@ export class BuildLogFollowers {
   }
 }
 
-/** What all followers read until the log changes: each read of the store happens once. */
+/** The reads of all followers until the log changes: each read of the store happens once. */
 class LogCache {
   readonly #store: BuildLogStore;
   #state: LogState | undefined;
@@ -152,7 +156,7 @@ class LogCache {
     return this.#state;
   }
 
-  /** The text of the message at offset `at`, and the offset of the next message. */
+  /** Returns the text of the message at offset `at`, and the offset of the next message. */
   messageAt({ fence, size }: LogSegment, at: number, complete: boolean): { offset: number; text: string } {
     const key = `${fence}:${at}`;
     const cached = this.#messages.get(key);

@@ -4,7 +4,7 @@ import type { Needles } from "../../mask/scanner.ts";
 import type { BuildLogStore } from "./store.ts";
 import type { LogSegment } from "./values.ts";
 
-/** An active masker, and how many bytes of the lease it has received: it may hold some of them back. */
+/** An active masker and the number of bytes that it received from the lease. It may hold some of them back. */
 export interface Masking {
   fence: number;
   needles: Needles;
@@ -12,7 +12,7 @@ export interface Masking {
   received: number;
 }
 
-/** Masks bytes that the lease sent. `final`: gives what the masker holds back, too. */
+/** Masks bytes that the lease sent. `final` also releases the bytes that the masker holds back. */
 export const maskBytes = (masking: Masking, bytes: Uint8Array, final: boolean): Uint8Array => {
   const masked = masking.masker.push(bytes);
   masking.received += bytes.length;
@@ -39,7 +39,7 @@ export class LogMasking {
     return loadKeyring(this.#env().SECRETS_KEYS);
   }
 
-  /** The masker of the segment, from where its last one stopped. */
+  /** Returns the segment's masker, which continues where its last one stopped. */
   async resume(segment: LogSegment): Promise<Masking> {
     const { fence, position } = segment;
     if (this.#active?.fence === fence) return this.#active;
@@ -48,7 +48,7 @@ export class LogMasking {
     return this.#active;
   }
 
-  /** Drops the masker: it may be ahead of the disk, or its values are no longer right. */
+  /** Drops the masker: it may be ahead of the disk, or its values are out of date. */
   forget(): void {
     this.#active = null;
   }
@@ -57,19 +57,19 @@ export class LogMasking {
     return sealed === null ? [] : JSON.parse(await this.keyring.openText(sealed, this.#context(fence)));
   }
 
-  /** `secrets` are values as JSON. */
+  /** Seals `secrets`, which are values as JSON. */
   seal(fence: number, secrets: string): Promise<string> {
     return this.keyring.seal(secrets, this.#context(fence));
   }
 
-  /** The texts, such as names of steps, masked as the log of this segment is. */
+  /** Masks texts, such as names of steps, like the log of this segment. */
   async maskTexts(segment: LogSegment, texts: string[]): Promise<string[]> {
     if (texts.length === 0) return [];
     const { needles } = await this.resume(segment);
     return texts.map((text) => maskText(needles, text));
   }
 
-  /** Seals the values of all segments under the current key. @returns its id; null where no values are stored */
+  /** Reseals the values of all segments under the current key. @returns its id; null if no values are stored */
   async rewrap(store: BuildLogStore): Promise<{ keyId: string | null; isChanged: boolean }> {
     let isChanged = false;
     let keyId: string | null = null;
@@ -83,7 +83,7 @@ export class LogMasking {
     return { keyId, isChanged };
   }
 
-  /** The same values under the current key. */
+  /** Reseals values under the current key. */
   async #sealAgain(fence: number, sealed: string): Promise<string> {
     const context = this.#context(fence);
     return this.keyring.seal(await this.keyring.open(sealed, context), context);

@@ -9,12 +9,12 @@ import { type LogTurns, success } from "./turns.ts";
 
 /** Milliseconds from the close of an ended job's log until it moves to the archive. Until then its object answers. */
 const MOVE_AFTER = HOUR_MS;
-/** Milliseconds until the next try, when the archive is away. */
+/** Milliseconds until the next attempt if the archive is unavailable. */
 const MOVE_RETRY = 5 * MINUTE_MS;
-/** Higher than every lease: for a log that was deleted. */
+/** Higher than every lease: for a deleted log. */
 const NO_LEASE = Number.MAX_SAFE_INTEGER;
 
-/** The parts of a log's object that its move takes leave of. */
+/** The parts of a log's object that a move uses. */
 interface Parts {
   storage: DurableObjectStorage;
   store: BuildLogStore;
@@ -24,7 +24,7 @@ interface Parts {
   turns: LogTurns;
 }
 
-/** How a log leaves its object: to the archive an hour after its job has ended, or for good. */
+/** Removes a log from its object: to the archive an hour after its job has ended, or for good. */
 export class LogMove {
   readonly #parts: Parts;
   readonly #moving = new SingleFlight(() => this.#moveOnce());
@@ -33,12 +33,12 @@ export class LogMove {
     this.#parts = parts;
   }
 
-  /** In an hour the log moves to the archive, or the memory of its deletion goes. */
+  /** Sets the alarm: in an hour the log moves to the archive, or the object forgets the deletion. */
   async schedule(): Promise<void> {
     await this.#parts.storage.setAlarm(Date.now() + MOVE_AFTER);
   }
 
-  /** Moves an ended log to the archive, or forgets that there was none. Does nothing to a log that goes on. */
+  /** Moves an ended log to the archive, or forgets that there was none. Does nothing to an unfinished log. */
   run(): Promise<void> {
     return this.#moving.run();
   }
@@ -53,12 +53,12 @@ export class LogMove {
     }
   }
 
-  /** Deletes the whole log, at the end of its retention. Leaves nothing on the disk. */
+  /** Deletes the whole log, at the end of its retention. Leaves nothing on disk. */
   purge(): Promise<void> {
     return this.#deleteAll(async () => undefined);
   }
 
-  /** Deletes the log because a person says so: for an hour nothing can be written again, then nothing is left. */
+  /** Deletes the log for a person. For an hour, nothing can be written; after that, nothing is left. */
   remove(): Promise<void> {
     return this.#deleteAll(async () => {
       this.#parts.store.close(NO_LEASE);

@@ -23,20 +23,20 @@ const LIMIT_NOTICE = new TextEncoder().encode(
 
 /** When a piece of the log was stored. */
 export interface PieceTime {
-  /** The stored byte at which the piece begins. */
+  /** The offset of the piece's first byte in the stored log. */
   offset: number;
   /** Milliseconds since 1970. */
   at: number;
 }
 
 /**
- * The log of one job on disk: a segment for each lease, and its bytes in pieces. Only a lease, or the end of one, stores
- * anything: a log that is only asked for leaves nothing.
+ * The log of one job on disk: a segment for each lease, and its bytes in pieces. Only a lease's beginning, writes or
+ * end store anything: reading a log that does not exist stores nothing.
  */
 export class BuildLogStore {
   readonly #storage: DurableObjectStorage;
   readonly #kv: SyncKvStorage;
-  /** As the disk has them, the latest last; null before they were read. */
+  /** As on disk, the latest last; null before the first read. */
   #leases: StoredLease[] | null = null;
 
   constructor(storage: DurableObjectStorage) {
@@ -45,17 +45,17 @@ export class BuildLogStore {
     convertTables(storage);
   }
 
-  /** Reads the disk again: after an error, memory may be ahead of it. */
+  /** Drops the copy in memory, which may be ahead of the disk after an error. The next read uses the disk. */
   forget(): void {
     this.#leases = null;
   }
 
-  /** Whether anything was stored, be it only that the log is closed. */
+  /** Whether anything was stored, even only that the log is closed. */
   get isLaid(): boolean {
     return this.segments().length > 0 || this.closedFence >= 0;
   }
 
-  /** The segments of all leases, the latest last. */
+  /** Returns the segments of all leases, the latest last. */
   segments(): LogSegment[] {
     return this.#read();
   }
@@ -65,7 +65,7 @@ export class BuildLogStore {
     return this.#leases;
   }
 
-  /** The lease as its last piece left it. */
+  /** Returns the lease in the state of its last piece. */
   #latest(lease: StoredLease): StoredLease {
     const [last] = this.#pieces(lease.fence, { prefix: piecesOf(lease.fence), reverse: true, limit: 1 });
     if (!last) return lease;
@@ -86,17 +86,17 @@ export class BuildLogStore {
     return this.#read().at(-1);
   }
 
-  /** The highest fence for which the log was closed; -1 where it never was. */
+  /** The highest fence for which the log was closed; -1 if it never was. */
   get closedFence(): number {
     return Math.max(this.#kv.get<number>(CLOSED) ?? -1, ...this.#read().map(({ closed = -1 }) => closed));
   }
 
-  /** What followers and readers need besides the bytes. */
+  /** Returns the state that followers and readers need in addition to the bytes. */
   state(): { segments: LogSegment[]; closedFence: number } {
     return { segments: this.segments(), closedFence: this.closedFence };
   }
 
-  /** Where the log goes, after its last lease and its job have ended; else null. */
+  /** The log's destination after its last lease and its job have ended; otherwise null. */
   get ended(): Ended | null {
     return this.#read().at(-1)?.ended ?? null;
   }
@@ -112,8 +112,8 @@ export class BuildLogStore {
   }
 
   /**
-   * Appends masked bytes to the segment, up to the limit of the whole log, and updates the segment. A position that
-   * comes with bytes is kept with them.
+   * Appends masked bytes to the segment, up to the whole log's limit, and updates the segment. Stores a position
+   * together with the bytes that it comes with.
    */
   write(segment: LogSegment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
     const total = this.segments().reduce((sum, { size }) => sum + size, 0);
@@ -135,15 +135,15 @@ export class BuildLogStore {
     }
   }
 
-  /** When each piece of a segment was stored, in order. */
+  /** Returns when each piece of a segment was stored, in order. */
   times(fence: number): PieceTime[] {
     return [...this.#pieces(fence, { prefix: piecesOf(fence) })].map(({ start, at }) => ({ offset: start, at }));
   }
 
-  /** The stored bytes from `start` to before `end`, or fewer where the segment is shorter. */
+  /** Reads the stored bytes from `start` to before `end`, or fewer if the segment is shorter. */
   read(fence: number, start: number, end: number): Uint8Array<ArrayBuffer> {
     if (start >= end) return new Uint8Array();
-    // The piece that `start` is in begins there or before.
+    // The piece with `start` begins there or earlier.
     const before = { start: pieceKey(fence, 0), end: pieceKey(fence, start + 1), reverse: true, limit: 1 };
     const [first] = this.#pieces(fence, before);
     const range = { start: pieceKey(fence, first?.start ?? start), end: pieceKey(fence, end) };
@@ -158,7 +158,10 @@ export class BuildLogStore {
     return whole;
   }
 
-  /** Closes the log for leases up to this fence, and deletes their secrets. `ended`: its job has ended with the last. */
+  /**
+   * Closes the log for leases up to this fence, and deletes their secrets. `ended` means that the last one ended the
+   * job.
+   */
   close(fence: number, ended: Ended | null = null): void {
     const last = this.#read().at(-1);
     this.forgetSecretsBefore(Math.min(fence + 1, last?.fence ?? 0));
@@ -171,13 +174,13 @@ export class BuildLogStore {
     this.save({ ...last, sealed, closed, ...(ended && { ended }) } as StoredLease);
   }
 
-  /** Deletes the secrets of earlier leases, which may not write any more. */
+  /** Deletes the secrets of earlier leases, which cannot write any more. */
   forgetSecretsBefore(fence: number): void {
     for (const lease of this.#read())
       if (lease.fence < fence && lease.sealed !== null) this.save({ ...lease, sealed: null });
   }
 
-  /** Leaves nothing on the disk. */
+  /** Deletes everything from the disk. */
   async deleteAll(): Promise<void> {
     this.forget();
     await this.#storage.deleteAlarm();

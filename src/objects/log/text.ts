@@ -10,7 +10,7 @@ import type { Ended, LogSegment } from "./values.ts";
 /** Bytes of one chunk of a read. */
 const READ_CHUNK = 256 * KIB;
 
-/** Bytes at the end of a part in which the line that says why is looked for. */
+/** Bytes at the end of a part that are searched for the line with the failure's reason. */
 const FAILURE_BYTES = 64 * KIB;
 
 export interface LogInfo {
@@ -27,11 +27,11 @@ export interface ReadRange {
   suffix?: number;
 }
 
-/** The text of a log from both places: from the object until the log has moved, then from the archive. */
+/** The text of a log from either place: from the object until the log has moved, then from the archive. */
 export class LogText {
   readonly #store: BuildLogStore;
   readonly #archive: () => R2Bucket;
-  /** Where the log is now, for those who began to read it before it moved. */
+  /** The log's new place, for readers that began before it moved. */
   #archived: { ended: Ended; segments: LogSegment[] } | null = null;
 
   constructor(store: BuildLogStore, archive: () => R2Bucket) {
@@ -39,7 +39,7 @@ export class LogText {
     this.#archive = archive;
   }
 
-  /** Size and state of each attempt, the latest last. */
+  /** Returns size and state of each attempt, the latest last. */
   info(): LogInfo {
     const state = this.#store.state();
     const { segments } = state;
@@ -50,13 +50,13 @@ export class LogText {
     return { attempts, isComplete: isComplete(segments.at(-1), state) };
   }
 
-  /** When the pieces of this attempt, or of the latest one, were stored; null where there is no such log. */
+  /** Returns when the pieces of this attempt, or of the latest one, were stored; null if there is no such log. */
   times(attempt: number | null): PieceTime[] | null {
     const segment = shownSegment(this.#store.segments(), attempt);
     return segment ? this.#store.times(segment.fence) : null;
   }
 
-  /** The stored bytes of this range. Attempt 0 says that the object has no log. */
+  /** Reads the stored bytes of this range. Attempt 0 means that the object has no log. */
   read(range: ReadRange) {
     const state = this.#store.state();
     const segment = shownSegment(state.segments, range.attempt ?? null);
@@ -69,7 +69,10 @@ export class LogText {
     return success({ attempt: segment?.attempt ?? 0, size, isComplete: complete, start, end, body });
   }
 
-  /** The line in this part of the log that says why a job failed; null where none does, or another lease writes. */
+  /**
+   * Finds the line in this part of the log that says why a job failed; null if there is none, or if another lease
+   * writes.
+   */
   failedLine(fence: number, { start, end }: PartOfLog): string | null {
     const current = this.#store.current();
     if (current?.fence !== fence) return null;
@@ -78,7 +81,7 @@ export class LogText {
     return findFailedLine(new TextDecoder().decode(bytes));
   }
 
-  /** The bytes of a segment as a stream that goes on when the log moves meanwhile. */
+  /** Returns a segment's bytes as a stream that continues if the log moves meanwhile. */
   stream(fence: number, start: number, end: number): ReadableStream<Uint8Array> {
     let at = start;
     return new ReadableStream({
@@ -103,7 +106,7 @@ export class LogText {
     return new Uint8Array(await new Response(await readLogText(this.#archive(), key, start, end)).arrayBuffer());
   }
 
-  /** Copies what each attempt shows to the archive. @throws where the archive does not confirm each byte */
+  /** Copies the shown segment of each attempt to the archive. @throws if the archive does not confirm each byte */
   async copy(ended: Ended): Promise<void> {
     const segments = this.#store.segments();
     const attempts = new Set(segments.map(({ attempt }) => attempt));

@@ -17,7 +17,7 @@ export const refuse = (kind: LogRefusal["kind"], detail: string, expectedOffset?
   refusal: { kind, detail, expectedOffset },
 });
 
-/** Lets the calls that change a log wait for each other. */
+/** Runs the calls that change a log one after the other. */
 export class LogTurns {
   readonly #masking: LogMasking;
   readonly #store: BuildLogStore;
@@ -28,7 +28,7 @@ export class LogTurns {
     this.#store = store;
   }
 
-  /** Runs one call after the other. After an error, drops what is in memory: it may be ahead of the disk. */
+  /** Runs a call after the earlier ones. After an error, drops the memory: it may be ahead of the disk. */
   take<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
     const result = this.#turn.then(async () => {
       try {

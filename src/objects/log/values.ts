@@ -1,14 +1,14 @@
 import type { MaskerPosition } from "../../mask/mask.ts";
 
 /*
- * A lease writes one value when it begins and one when it ends, and one for each chunk: the piece says where the masker
- * continues. Of the lease and its last piece, the one with the higher offset is the later. They are values under keys and
- * no rows of tables, because each log would pay for its tables: two rows for one.
+ * A lease writes one value when it begins, one when it ends, and one for each chunk: a piece says where the masker
+ * continues. If a lease and its last piece differ, the one with the higher offset is the later. These are values under
+ * keys because each log would pay for tables: two rows for each one.
  */
 export const LEASES = "lease/";
 export const CLOSED = "closed";
 
-/** Digits of a number in a key, so that keys are in the order of their numbers. */
+/** Digits of a number in a key: keys then sort in the order of their numbers. */
 const DIGITS = 16;
 const padded = (value: number): string => String(value).padStart(DIGITS, "0");
 export const leaseKey = (fence: number): string => LEASES + padded(fence);
@@ -22,7 +22,7 @@ export interface LogSegment {
   attempt: number;
   /** The secrets to mask, sealed; null once the log is closed. */
   sealed: string | null;
-  /** Where a masker continues. `offset` counts the bytes that this lease sent. */
+  /** The place where a masker continues. `offset` counts the bytes that this lease sent. */
   position: MaskerPosition;
   /** Bytes stored. */
   size: number;
@@ -31,16 +31,16 @@ export interface LogSegment {
   leakedTo: number;
 }
 
-/** Where an ended log goes: the day (UTC) on which its job ended, and whose it is. */
+/** The destination of an ended log: the day (UTC) on which its job ended, and its owner. */
 export interface Ended {
   day: string;
   orgId: string;
   jobId: string;
 }
 
-/** What is stored of a lease. */
+/** The stored facts of a lease. */
 export interface StoredLease extends LogSegment {
-  /** Set with the end of the job, of its last lease. */
+  /** Set with the job's end, on its last lease. */
   ended?: Ended;
   /** The highest fence for which the log was closed while this lease was the last. */
   closed?: number;
@@ -49,6 +49,6 @@ export interface StoredLease extends LogSegment {
 export interface StoredPiece {
   bytes: Uint8Array<ArrayBuffer>;
   at: number;
-  /** Absent of all but the last piece of a chunk. */
+  /** Only the last piece of a chunk has it. */
   position?: MaskerPosition;
 }
