@@ -7,14 +7,14 @@ import { installationToken, isHiddenFromGit, type TokenScope } from "../../githo
 import { AppKey, readAppSecret } from "../../githosts/github/app-key.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 
-/** Milliseconds for which a token is used of the hour that GitHub gives it. */
+/** Milliseconds for which a token is used. GitHub's tokens live for an hour. */
 const USED_MS = 45 * MINUTE_MS;
 const LEFT_MS = 15 * MINUTE_MS;
 
-/** A token; or why there is none, in words of ours: errors lose their class between objects. */
+/** A token, or the reason why there is none, in our words: errors lose their class between objects. */
 export type TokenAnswer = { token: string } | { problem: Pick<HostProblem, "kind" | "message"> };
 
-/** @throws what is no `HostProblem` */
+/** @throws errors other than `HostProblem` */
 export const toTokenAnswer = async (token: Promise<string>): Promise<TokenAnswer> => {
   try {
     return { token: await token };
@@ -24,10 +24,10 @@ export const toTokenAnswer = async (token: Promise<string>): Promise<TokenAnswer
   }
 };
 
-/** Which App, and where it is installed. */
+/** The App and its installation. */
 interface AppFacts {
   apiUrl: string;
-  /** The client id, or the number of the App. */
+  /** The App's client id or number. */
   issuer: string;
   installationId: string;
   /** PEM. */
@@ -35,33 +35,33 @@ interface AppFacts {
 }
 
 /**
- * A GitHub App at one installation. Its tokens are in memory only, one request for each is under way at a time, and
- * none is used for more than 45 minutes.
+ * A GitHub App at one installation. Its tokens are in memory only. At most one request for each token runs at a time,
+ * and no token is used for more than 45 minutes.
  */
 export class HostApp {
   readonly #facts: AppFacts;
   #key: Promise<AppKey> | null = null;
   readonly #tokens = new Map<string, { until: number; token: string }>();
   readonly #requests = new Map<string, Promise<string>>();
-  /** Whether git does not take the tokens of today's form. */
+  /** Whether git rejects tokens in the current format. */
   #needsClassic = false;
 
   constructor(facts: AppFacts) {
     this.#facts = facts;
   }
 
-  /** Proves to GitHub that the App itself asks. @throws AppKeyUnusable */
+  /** Creates the proof that a request comes from the App itself. @throws AppKeyUnusable */
   async jwt(): Promise<string> {
     this.#key ??= AppKey.of(this.#facts.key);
     return (await this.#key).jwt(this.#facts.issuer, Date.now());
   }
 
-  /** A token for everything that the installation sees, with all rights of the App. @throws HostProblem */
+  /** Returns a token for everything that the installation sees, with all rights of the App. @throws HostProblem */
   token(): Promise<string> {
     return this.#minted("all", {});
   }
 
-  /** A token that reads the contents of one repository, and nothing else. @throws HostProblem */
+  /** Returns a token that only reads the contents of one repository. @throws HostProblem */
   async cloneToken(repoId: number, cloneUrl: string): Promise<string> {
     this.#letGoOfOld();
     const scope: TokenScope = { repositoryIds: [repoId], permissions: { contents: "read" } };
@@ -76,12 +76,12 @@ export class HostApp {
     for (const [name, { until }] of this.#tokens) if (until < Date.now()) this.#tokens.delete(name);
   }
 
-  /** Lets go of the token: GitHub took it no more. The next one is a new one. */
+  /** Forgets the token, because GitHub rejected it. The next call requests a new one. */
   forgetToken(): void {
     this.#tokens.delete("all");
   }
 
-  /** @param instead Looks at a new token, and says what to ask for in its place; null where it is right. */
+  /** @param instead Checks a new token, and returns the scope to request in its place; null if it is right. */
   async #minted(
     name: string,
     scope: TokenScope,
@@ -109,34 +109,34 @@ export class HostApp {
   }
 }
 
-/** Milliseconds for which a connection is taken to be as it was read. */
+/** Milliseconds for which the last read of a connection counts. */
 const FRESH_MS = 5 * MINUTE_MS;
 
-/** How the host is asked: as an App, or with the token that a person gave. */
+/** How to call the host: as an App, or with a person's token. */
 interface OpenConnection {
   state: "open";
   kind: ConnectionToAsk["kind"];
   apiUrl: string;
   app: HostApp | null;
-  /** @throws HostProblem where the App gets none */
+  /** @throws HostProblem if the App gets no token */
   token(): Promise<string>;
 }
 
-/** What is known of the connection: `gone` where it was deleted, `silent` where nothing is told to its host. */
+/** The connection's state: `gone` if it was deleted, `silent` if the host gets no statuses. */
 export type ConnectionState = { state: "gone" } | { state: "silent"; app: HostApp | null } | OpenConnection;
 
-/** The connection of one object. Its token is in memory only, and is read anew after five minutes. */
+/** The connection of one object. Its token is in memory only, and is reread after five minutes. */
 export class HostConnection {
   readonly #env: Env;
   #lastRead: { value: ConnectionState; until: number } | null = null;
-  /** It outlives the reading: its token is good for longer. */
+  /** Outlives the read, because its token stays valid for longer. */
   #app: { facts: AppFacts; app: HostApp } | null = null;
 
   constructor(env: Env) {
     this.#env = env;
   }
 
-  /** @throws where D1 is away, or where the token cannot be opened */
+  /** @throws if D1 is unavailable, or if the token cannot be opened */
   async read(name: string): Promise<ConnectionState> {
     if (this.#lastRead && Date.now() < this.#lastRead.until) return this.#lastRead.value;
     const value = await this.#readAnew(name);
@@ -144,12 +144,12 @@ export class HostConnection {
     return value;
   }
 
-  /** Whether it is known that nothing is told to its host. */
+  /** Whether the last read says that the host gets no statuses. */
   get isSilent(): boolean {
     return this.#lastRead !== null && Date.now() < this.#lastRead.until && this.#lastRead.value.state !== "open";
   }
 
-  /** Reads it anew the next time: the token may have been changed, or is not accepted any more. */
+  /** Forgets the last read: the token may have been replaced, or the host rejects it. */
   forget(): void {
     this.#lastRead = null;
     this.#app?.app.forgetToken();
@@ -168,7 +168,7 @@ export class HostConnection {
   #withApp(row: ConnectionToAsk, secret: string): ConnectionState {
     const { key, formerToken } = readAppSecret(secret);
     const issuer = row.clientId ?? row.appId ?? "";
-    // Until it is installed somewhere, states are told as before.
+    // Until the App is installed somewhere, statuses use the former token.
     if (row.installationId === null) return formerToken ? openWith(row, formerToken) : { state: "silent", app: null };
     const facts = { apiUrl: row.apiUrl, issuer, installationId: row.installationId, key };
     const app = this.#openApp(facts);

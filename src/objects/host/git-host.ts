@@ -17,24 +17,24 @@ import { MissedDeliveries } from "./missed-deliveries.ts";
 import { HostStatuses } from "./statuses.ts";
 import { HostStore } from "./store.ts";
 
-/** Milliseconds for which one alarm tells the host: far below the 15 minutes that it may take. */
+/** Milliseconds for which one alarm sends statuses: far below the 15 minutes that it may take. */
 const ALARM_MS = 5 * MINUTE_MS;
-/** Milliseconds for which it takes deliveries that wait, and then tells the host while more of them wait. */
+/** Milliseconds for one alarm's waiting deliveries, and then for its statuses while more deliveries wait. */
 const SHARE_MS = 30 * SECOND_MS;
-/** Milliseconds until an alarm that failed is repeated: doubled each time, up to ten minutes. */
+/** Milliseconds until a failed alarm is repeated: doubled each time, up to ten minutes. */
 const RETRY_MS = 30 * SECOND_MS;
 const MOST_RETRY_MS = 10 * MINUTE_MS;
-/** Milliseconds after the first delivery until the object looks whether its connection is there. */
+/** Milliseconds after the first delivery until the object checks whether its connection exists. */
 const LOOK_MS = MINUTE_MS;
-/** Commits of which a status was given up that are listed. */
+/** Listed commits with a status that was given up. */
 const GIVEN_UP_LISTED = 20;
 
-/** Takes a delivery for the connection of this name: the services do, which no object may import. */
+/** Handles a delivery for the connection of this name. The services do this, and no object may import them. */
 type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<DeliveryNote | null>;
 
 const appIn = (connection: ConnectionState) => (connection.state === "gone" ? null : connection.app);
 
-/** What one connection was told and has told its git host: one object for each connection. */
+/** Reports to the git host of one connection, and deliveries from it: one object for each connection. */
 export class GitHostObject extends VersionedObject {
   readonly #store: HostStore;
   readonly #connection: HostConnection;
@@ -42,10 +42,10 @@ export class GitHostObject extends VersionedObject {
   readonly #kept: KeptDeliveries;
   readonly #takeKept: TakeKept;
   #loaded: HostStatuses | null = null;
-  /** The alarm that is set, as far as this object knows. */
+  /** The alarm's time, as far as this object knows. */
   #alarmAt: number | null = null;
   #isTelling = false;
-  /** How often in a row the connection could not be read. */
+  /** Consecutive failures to read the connection. */
   #misreads = 0;
 
   constructor(ctx: DurableObjectState, env: Env, takeKept: TakeKept) {
@@ -74,8 +74,8 @@ export class GitHostObject extends VersionedObject {
   }
 
   /**
-   * Keeps what the host has to be told. May be repeated, in any order: the newest of a build counts.
-   * @returns whether the host shows as well how far a build is
+   * Stores reports for the host. Can be repeated, in any order: a build's newest report counts.
+   * @returns whether the host also shows a build's progress
    */
   async report(reports: HostReport[]): Promise<{ hearsPhases: boolean }> {
     if (this.#connection.isSilent) return { hearsPhases: false };
@@ -85,7 +85,7 @@ export class GitHostObject extends VersionedObject {
     return { hearsPhases: this.#isApp };
   }
 
-  /** Keeps which pipelines of a commit have no build. May be repeated. */
+  /** Stores which pipelines of a commit have no build. Can be repeated. */
   async leaveOut(leftOut: LeftOut): Promise<void> {
     if (this.#connection.isSilent) return;
     await this.#meet();
@@ -93,18 +93,18 @@ export class GitHostObject extends VersionedObject {
     await this.#schedule();
   }
 
-  /** What the host keeps apart. */
+  /** The distinctions that the host makes. */
   get #hearing() {
     const kind = this.#store.meta("kind");
     return { hearsPhases: this.#isApp, hasRefs: kind !== null && HOSTS[kind].keepsRefsApart };
   }
 
-  /** Whether the connection is one of an App, as it was read last. */
+  /** Whether the connection uses an App, as it was last read. */
   get #isApp(): boolean {
     return this.#store.meta("isApp") ?? false;
   }
 
-  /** At its first call the object learns its name and what its connection is: an alarm knows neither. */
+  /** Stores the object's name and reads its connection at its first call: an alarm knows neither. */
   async #meet(): Promise<void> {
     const { name } = this.ctx.id;
     if (!name || this.#store.meta("kind") !== null) return;
@@ -112,9 +112,10 @@ export class GitHostObject extends VersionedObject {
     await this.#read().catch((error) => log.warn("host.connection_unread", { ...connectionIn(this.#name), error }));
   }
 
-  /** Tells the host what is due. */
+  /** Sends what is due to the host. */
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
-    // The platform gives an alarm up after six failures: from the second try on the next one is set before the work.
+    // The platform gives up an alarm after six failures: from the second attempt on, the next one is set before the
+    // work.
     if (info?.isRetry) {
       await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
       if (this.#loaded === null) this.#statuses.recover(Date.now());
@@ -134,7 +135,7 @@ export class GitHostObject extends VersionedObject {
     await this.#schedule();
   }
 
-  /** Whether deliveries wait that may be tried now. */
+  /** Whether deliveries wait that can be tried now. */
   get #hasWaiting(): boolean {
     return (this.#kept.nextAt ?? Number.POSITIVE_INFINITY) <= Date.now();
   }
@@ -155,7 +156,7 @@ export class GitHostObject extends VersionedObject {
     return connection;
   }
 
-  /** After what is due was told: that ends builds for people who wait. */
+  /** Looks for missed deliveries. Runs after the due statuses, because these end builds for people who wait. */
   async #lookForMissed(): Promise<void> {
     if ((this.#missed.lookAt ?? Number.POSITIVE_INFINITY) > Date.now()) return;
     const connection = await this.#read();
@@ -182,7 +183,7 @@ export class GitHostObject extends VersionedObject {
     this.#store.dropCommits();
   }
 
-  /** Sets the alarm where something is due before it. An alarm that is under way sets it at its end. */
+  /** Sets the alarm if something is due before it. A running alarm sets it at its end. */
   async #schedule(): Promise<void> {
     if (this.#isTelling) return;
     const now = Date.now();
@@ -193,29 +194,31 @@ export class GitHostObject extends VersionedObject {
     if (next !== Number.POSITIVE_INFINITY) await this.#setAlarm(next);
   }
 
-  /** A token of the App's installation; or why there is none. @throws where the connection cannot be read */
+  /** Returns a token of the App's installation, or why there is none. @throws if the connection cannot be read */
   async installationToken(): Promise<TokenAnswer> {
     const connection = await this.#read();
     return toTokenAnswer(appIn(connection)?.token() ?? Promise.reject(notInstalled()));
   }
 
-  /** A token that reads one repository, for git; or why there is none. @throws where the connection cannot be read */
+  /**
+   * Returns a token with which git reads one repository, or why there is none. @throws if the connection cannot be read
+   */
   async cloneToken(repoId: number, cloneUrl: string): Promise<TokenAnswer> {
     const connection = await this.#read();
     return toTokenAnswer(appIn(connection)?.cloneToken(repoId, cloneUrl) ?? Promise.reject(notInstalled()));
   }
 
-  /** How the connection gets on with its host. */
+  /** Returns the health of the connection to its host. */
   async health(): Promise<HostHealth> {
     return summarizeHealth(this.#statuses.state, this.#store.withGivenUp(GIVEN_UP_LISTED), STATUS_RULES);
   }
 
-  /** What became of the statuses of a commit. */
+  /** Returns the results of a commit's statuses. */
   async statuses(repoId: number, sha: string): Promise<StatusView[]> {
     return this.#statuses.onEachRef(repoId, sha).flatMap(statusViews);
   }
 
-  /** What a person may do here, by what they may do at the host; null where they may not write there. */
+  /** Derives a person's role here from their role at the host; null if they cannot write there. */
   async readRole(fullName: string, login: string): Promise<{ role: Role | null } | { away: string }> {
     const connection = await this.#read();
     if (connection.state !== "open" || !connection.app) return { role: null };
@@ -227,7 +230,7 @@ export class GitHostObject extends VersionedObject {
     }
   }
 
-  /** Reads the connection anew the next time, and tries what waits for it: its token may have been changed. */
+  /** Rereads the connection, whose token may have been changed, and retries what waits for it. */
   async connectionChanged(): Promise<void> {
     this.#connection.forget();
     await this.#read().catch((error) => log.warn("host.connection_unread", { ...connectionIn(this.#name), error }));
@@ -236,7 +239,7 @@ export class GitHostObject extends VersionedObject {
   }
 
   /**
-   * Keeps a delivery that its host proved to have sent, and takes it once the service can. Asks nobody.
+   * Stores a delivery that its host proved to have sent, and handles it once the service can. Makes no other call.
    * @returns whether there is room for it
    */
   async keepDelivery(delivery: KeptDelivery): Promise<boolean> {
@@ -247,7 +250,7 @@ export class GitHostObject extends VersionedObject {
     return isKept;
   }
 
-  /** Remembers a delivery and what came of it. */
+  /** Records a delivery and its result. */
   async noteDelivery(note: DeliveryNote): Promise<void> {
     const isFirst = this.#store.noteDelivery(note);
     const waits = this.#kept.nextAt !== null;
@@ -255,7 +258,7 @@ export class GitHostObject extends VersionedObject {
     if (this.#isApp) this.#missed.stir(Date.now());
     if (this.#isApp || waits) await this.#schedule();
     if (!isFirst) return;
-    // A delivery may be noted after the connection was deleted: nobody would delete what it leaves here.
+    // A delivery may be recorded after the connection was deleted: nothing else would delete its rows.
     await this.#meet();
     await this.#setAlarm(Date.now() + LOOK_MS);
   }
@@ -266,7 +269,7 @@ export class GitHostObject extends VersionedObject {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** The last deliveries, the newest first: those that wait before those that were taken. */
+  /** Lists the last deliveries, the newest first: waiting ones before handled ones. */
   async deliveries(limit: number): Promise<DeliveryNote[]> {
     return [...this.#kept.notes(limit), ...this.#store.deliveries(limit)].slice(0, limit);
   }

@@ -4,13 +4,18 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { HostStore } from "./store.ts";
 
-/** Milliseconds until the first try, and until the next after one that failed: doubled each time, up to five minutes. */
+/**
+ * Milliseconds until the first attempt, and between attempts after a failure: doubled each time, up to five minutes.
+ */
 const FIRST_MS = 15 * SECOND_MS;
 const MOST_MS = 5 * MINUTE_MS;
-/** Repositories that may fail in one run: one may be its own trouble, of more the service is. */
+/** Repositories that may fail in one run. One may have its own problem; more mean that the service has one. */
 const MOST_FAILURES = 3;
 
-/** Takes one: its line in the list, or null where its hook is gone. Throws where the service is still away. */
+/**
+ * Handles one delivery. Returns its line in the list, or null if its hook is gone. Throws if the service is
+ * unavailable.
+ */
 type Take = (delivery: KeptDelivery) => Promise<DeliveryNote | null>;
 
 interface Row {
@@ -18,10 +23,10 @@ interface Row {
   delivery: KeptDelivery;
 }
 
-/** The deliveries that came while the service could not take them, in their order. */
+/** Deliveries that arrived while the service could not handle them, in their order. */
 export class KeptDeliveries {
   readonly #store: HostStore;
-  /** Null until it is read. */
+  /** Null until the first read. */
   #isEmpty: boolean | null = null;
   #failures = 0;
   #nextAt = Date.now();
@@ -30,15 +35,15 @@ export class KeptDeliveries {
     this.#store = store;
   }
 
-  /** When to try next; null where none waits. */
+  /** When to try next; null if no delivery waits. */
   get nextAt(): number | null {
     this.#isEmpty ??= this.#after(0) === null;
     return this.#isEmpty ? null : this.#nextAt;
   }
 
   /**
-   * Keeps one, once. A newer generation of the hook takes the place of those before it: whoever knows only an older
-   * secret keeps nobody out.
+   * Stores a delivery, once. A newer generation of the hook replaces the earlier ones: a caller with only an older
+   * secret cannot take the room of valid deliveries.
    * @returns whether there is room for it
    */
   keep(delivery: KeptDelivery, now: number): boolean {
@@ -60,18 +65,20 @@ export class KeptDeliveries {
     return true;
   }
 
-  /** As lines of the list of deliveries, the newest first. */
+  /** Returns lines for the list of deliveries, the newest first. */
   notes(limit: number): DeliveryNote[] {
     const rows = this.#store.sql.exec("SELECT facts FROM kept ORDER BY seq DESC LIMIT ?", limit);
     return [...rows].map(({ facts }) => (JSON.parse(String(facts)) as KeptDelivery).note);
   }
 
-  /** Tries at once: another delivery was taken, so the service is back. */
+  /** Retries at once: the service handled another delivery, and is therefore available. */
   hurry(now: number): void {
     this.#nextAt = Math.min(this.#nextAt, now);
   }
 
-  /** Takes what waits, oldest first, until the time has come. One that fails holds up its own repository alone. Never throws. */
+  /**
+   * Handles waiting deliveries, oldest first, until `until`. A failed one delays only its own repository. Never throws.
+   */
   async take(take: Take, until: number): Promise<void> {
     const failed = new Set<number | null>();
     let row = this.#after(0);
@@ -90,7 +97,7 @@ export class KeptDeliveries {
     this.#nextAt = Date.now() + wait;
   }
 
-  /** Of a hook that is gone, so are the generations before it. */
+  /** Removes a finished delivery. If its hook is gone, removes its generation and earlier ones. */
   #finish({ seq, delivery }: Row, note: DeliveryNote | null): void {
     const { sql } = this.#store;
     if (!note) sql.exec("DELETE FROM kept WHERE generation <= ?", delivery.generation);
@@ -105,7 +112,7 @@ export class KeptDeliveries {
     return row ? { seq: Number(row.seq), delivery: JSON.parse(String(row.facts)) } : null;
   }
 
-  /** The store was emptied: nothing is read from it. */
+  /** Reads nothing more from the store, which was emptied. */
   forget(): void {
     this.#isEmpty = true;
   }

@@ -19,21 +19,21 @@ import type { HostStore } from "./store.ts";
 /** Milliseconds between two looks while the host delivers, and while it has nothing to deliver. */
 const BUSY_MS = 15 * MINUTE_MS;
 const QUIET_MS = HOUR_MS;
-/** Milliseconds until the next look where something had to wait. */
+/** Milliseconds until the next look if a delivery had to wait. */
 const LEFT_MS = MINUTE_MS;
-/** GitHub asks for it between two requests that do something. */
+/** GitHub requires this pause between two requests that change something. */
 const GAP_MS = SECOND_MS;
-/** Pages of the list, and whole deliveries, that one look reads at most. */
+/** Pages of the list, and complete deliveries, that one look reads at most. */
 const MOST_PAGES = 5;
 const MOST_WHOLE = 40;
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, GAP_MS));
 
-/** Whether this one delivery is the trouble, and not GitHub as a whole. */
+/** Reports whether the error concerns only this delivery, and not GitHub as a whole. */
 const isItsOwn = (error: unknown): boolean =>
   error instanceof HostProblem && ["missing", "refused", "stranger"].includes(error.kind);
 
-/** Has GitHub deliver once more what it could not deliver to an App: of each ref the newest. */
+/** Has GitHub redeliver an App's failed deliveries: the newest for each ref. */
 export class MissedDeliveries {
   readonly #store: HostStore;
 
@@ -41,12 +41,12 @@ export class MissedDeliveries {
     this.#store = store;
   }
 
-  /** When to look next: milliseconds since 1970; null where nobody looks. */
+  /** When to look next, in milliseconds since 1970; null if there is no next look. */
   get lookAt(): number | null {
     return this.#store.meta("lookAt");
   }
 
-  /** Begins to look, or looks sooner: something was delivered. */
+  /** Starts looking, or looks sooner, because something was delivered. */
   stir(now: number): void {
     if ((this.lookAt ?? Number.POSITIVE_INFINITY) > now + BUSY_MS) this.#store.setMeta("lookAt", now + BUSY_MS);
   }
@@ -55,7 +55,7 @@ export class MissedDeliveries {
     if (this.lookAt !== null) this.#store.deleteMeta("lookAt");
   }
 
-  /** Looks once, and says when to look next, also where GitHub does not answer. Never throws. */
+  /** Looks once and sets the time of the next look, even if GitHub does not answer. Never throws. */
   async look(app: HostApp, apiUrl: string): Promise<void> {
     const now = Date.now();
     const [last] = this.#store.deliveries(1);
@@ -68,7 +68,7 @@ export class MissedDeliveries {
     }
   }
 
-  /** @returns how many have to wait for the next look. @throws HostProblem */
+  /** @returns how many deliveries have to wait for the next look. @throws HostProblem */
   async #lookNow(app: HostApp, apiUrl: string, now: number): Promise<number> {
     const listed = await this.#listed(app, apiUrl, now);
     if (listed.length === 0) return 0;
@@ -100,7 +100,7 @@ export class MissedDeliveries {
     return listed;
   }
 
-  /** Asks for those that are not known, the newest first. */
+  /** Adds the refs. Requests unknown ones, the newest first. */
   async #withRefs(missed: MissedDelivery[], app: HostApp, apiUrl: string): Promise<MissedDelivery[]> {
     const deliveries: MissedDelivery[] = [];
     let requests = 0;
@@ -126,7 +126,7 @@ export class MissedDeliveries {
     }
   }
 
-  /** It is counted before it is asked for: a repeat of the alarm asks for none more often. */
+  /** Counts the attempt before making it. A repeated alarm then cannot exceed the limit. */
   async #order(one: MissedDelivery, app: HostApp, apiUrl: string): Promise<void> {
     const tried = { ...one, tries: one.tries + 1, triedAt: Date.now() };
     this.#remember(tried);

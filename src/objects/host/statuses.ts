@@ -21,7 +21,7 @@ import type { HostStore } from "./store.ts";
 
 /** Milliseconds for which one run waits for the next status itself, without an alarm. */
 const INLINE_MS = 1_200;
-/** Lines of the commits in memory: about 10 MB. Of more, the oldest commits are set aside until fewer are left. */
+/** Lines of the commits in memory: about 10 MB. Above this, the oldest commits are set aside until fewer are left. */
 const MOST_LINES = 20_000;
 const FEWER_LINES = 15_000;
 /** Milliseconds between two cleanups of old rows. */
@@ -29,33 +29,33 @@ const TIDY_MS = HOUR_MS;
 
 const LONGEST_GAP_MS = Math.max(...Object.values(HOSTS).map(({ statusGapMs }) => statusGapMs));
 
-/** What a host keeps apart: how far a build is, and each branch and tag of a commit. */
+/** The distinctions that a host makes: a build's progress, and each branch and tag of a commit. */
 interface Hearing {
   hearsPhases: boolean;
   hasRefs: boolean;
 }
 
-/** What is told to the host of one connection: in memory what has not ended, on disk all of it. */
+/** The statuses for the host of one connection: unfinished ones in memory, all of them on disk. */
 export class HostStatuses {
   readonly #store: HostStore;
   readonly #state: Statuses;
   readonly #summaryOf: (buildId: string) => Promise<string | null>;
-  /** Names of repositories that the host told since the object woke. */
+  /** Names of repositories that the host returned since the object woke. */
   readonly #names = new Map<number, string>();
-  /** Commits whose last answer is not on the disk yet: lost, the host would be told once more. */
+  /** Commits whose last answer is not on disk yet. If one is lost, its status is sent again. */
   readonly #unsaved = new Map<string, Commit>();
   #tidyAt = 0;
-  /** Until it is known which host it is, as long as any host wants. */
+  /** The longest gap of any host, until the host is known. */
   #gapMs = LONGEST_GAP_MS;
   #isDropped = false;
 
-  /** @param summaryOf What a build says of itself. */
+  /** @param summaryOf Returns a build's summary of itself. */
   constructor(store: HostStore, summaryOf: (buildId: string) => Promise<string | null>, now: number) {
     this.#store = store;
     this.#summaryOf = summaryOf;
     for (const commit of store.openBeyond(MOST_LINES)) store.save([setAside(commit, now, STATUS_RULES)], now);
     this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
-    // Something was due as the object went: the host may have been asked a moment ago.
+    // Something was due when the object stopped: it may have sent a request a moment ago.
     const next = this.#next(now);
     if (next && "due" in next) this.#state.pace = { ...this.#state.pace, sentAt: now };
   }
@@ -64,25 +64,25 @@ export class HostStatuses {
     return this.#state;
   }
 
-  /** A commit that is known, ended or not. */
+  /** Finds a known commit, ended or not. */
   #commit(name: CommitName): Commit | undefined {
     const key = commitKey(name);
     return this.#unsaved.get(key) ?? this.#state.commits.get(key) ?? this.#store.commit(name);
   }
 
-  /** The same on each of its refs. */
+  /** Finds a known commit on each of its refs. */
   onEachRef(repoId: number, sha: string): Commit[] {
     return this.#store.onEachRef(repoId, sha).map((commit) => this.#commit(commit) ?? commit);
   }
 
-  /** The report as the host hears it. What an earlier release began without a ref ends without one. */
+  /** Returns the report as the host gets it. A report that an earlier release began without a ref ends without one. */
   #heard(report: HostReport, { hearsPhases, hasRefs }: Hearing): HostReport {
     const whole = withoutRef(hearsPhases ? report : withoutPhases(report));
     const isBegun = () => this.#commit(whole)?.own.some(({ wanted }) => wanted.buildId === report.buildId);
     return !hasRefs || isBegun() ? whole : { ...whole, ref: report.ref };
   }
 
-  /** Takes reports in, in one transaction. */
+  /** Accepts reports, in one transaction. */
   report(reports: HostReport[], hearing: Hearing, now: number): void {
     const changed = new Map<string, Commit>();
     for (const wholeReport of reports) {
@@ -101,7 +101,7 @@ export class HostStatuses {
     if (origin && origin !== this.#store.meta("origin")) this.#store.setMeta("origin", origin);
   }
 
-  /** Remembers what has no build: the commit is not well without it. */
+  /** Records pipelines without a build: the commit cannot succeed without them. */
   leaveOut(report: LeftOut, { hasRefs }: Hearing, now: number): void {
     const leftOut = hasRefs ? report : withoutRef(report);
     const before = this.#commit(leftOut);
@@ -111,7 +111,10 @@ export class HostStatuses {
     this.#bound(now);
   }
 
-  /** Keeps the newest in memory. What is set aside is told again as far as something new is reported of it. */
+  /**
+   * Keeps the newest commits in memory. A commit that is set aside is sent again when it has new reports, and only
+   * those.
+   */
   #bound(now: number): void {
     let lines = 0;
     for (const { own } of this.#state.commits.values()) lines += own.length + 1;
@@ -146,27 +149,27 @@ export class HostStatuses {
     return nextStatus(this.#state, this.#gapMs, now, STATUS_RULES);
   }
 
-  /** Takes into account that the object may have been cut off while a request was on its way. */
+  /** Handles an interruption of the object during a request. */
   recover(now: number): void {
     for (const commit of cutOff(this.#state, now, STATUS_RULES)) this.#state.commits.set(commitKey(commit), commit);
   }
 
-  /** Begins anew at once, after a person has changed the connection. */
+  /** Restarts at once, after a person changed the connection. */
   resume(now: number): void {
     if (this.#state.pace.trouble === null) return;
     this.#state.pace = { ...AT_EASE, sentAt: now };
     this.#store.setMeta("pace", this.#state.pace);
   }
 
-  /** When the next status may be sent; null where there is none. */
+  /** Returns when the next status may be sent; null if there is none. */
   nextAt(now: number): number | null {
     const next = this.#next(now);
     return next && ("at" in next ? next.at : now);
   }
 
   /**
-   * Sends what is due, one after the other, until nothing is due soon, the time has come, or the host refuses the token.
-   * @returns whether it refused the token
+   * Sends due statuses one by one, until none is due soon, the time is over, or the host rejects the token.
+   * @returns whether it rejected the token
    */
   async tell(address: StatusAddress, until: number): Promise<boolean> {
     this.#gapMs = address.host.statusGapMs;
@@ -186,7 +189,7 @@ export class HostStatuses {
     }
   }
 
-  /** @returns whether the host refused the token */
+  /** @returns whether the host rejected the token */
   async #tellOne(address: StatusAddress, due: DueStatus): Promise<boolean> {
     const sentStatus = toSentStatus(due);
     const { repoId, fullName } = due.commit;
@@ -202,7 +205,7 @@ export class HostStatuses {
     return posted.outcome.kind === "unauthorized";
   }
 
-  /** A state is worth more than the words to it: without a pool it goes out alone. */
+  /** Returns the summary for a status, or null if the pool is unavailable: the state matters more than its text. */
   async #summaryFor({ line: { context, wanted } }: DueStatus): Promise<string | null> {
     if (context === REPOSITORY_CONTEXT || !isOver(wanted)) return null;
     try {
@@ -228,14 +231,14 @@ export class HostStatuses {
     this.#unsaved.set(sentStatus.commit, commit);
   }
 
-  /** Two statuses of one commit that follow each other are one row. */
+  /** Saves answers. Two consecutive statuses of one commit share a row. */
   #saveAnswers(): void {
     if (this.#unsaved.size === 0) return;
     this.#store.save(this.#unsaved.values(), Date.now());
     this.#unsaved.clear();
   }
 
-  /** Forgets what is to be told, for good: an answer that is still to come changes nothing. */
+  /** Forgets all statuses for good: answers that arrive later change nothing. */
   drop(): void {
     this.#isDropped = true;
     this.#unsaved.clear();

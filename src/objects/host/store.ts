@@ -14,16 +14,16 @@ import type { HostKind } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 
-/** Milliseconds for which a commit is kept after its end, and one that goes on after the last change. */
+/** Milliseconds for which a commit is kept after its end, or after its last change if it has not ended. */
 const KEEP_MS = 7 * DAY_MS;
 const ABANDONED_MS = 30 * DAY_MS;
-/** Milliseconds for which a delivery that did not arrive is remembered: a day longer than it can be ordered again. */
+/** Milliseconds for which a failed delivery is remembered: a day longer than GitHub can redeliver it. */
 const MISSED_MS = 4 * DAY_MS;
 const MOST_COMMITS = 10_000;
 
 /**
- * `sha` goes on with a space and the ref where a commit has one. `open` is 1 until a commit has ended; `given_up` is when
- * a status of it was given up last.
+ * If a commit has a ref, `sha` ends with a space and the ref. `open` is 1 until a commit has ended. `given_up` is the
+ * last time at which one of its statuses was given up.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS commits (repo INTEGER, sha TEXT, open INTEGER NOT NULL, at INTEGER NOT NULL, given_up INTEGER,
@@ -34,33 +34,33 @@ CREATE TABLE IF NOT EXISTS kept (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, gene
 CREATE TABLE IF NOT EXISTS missed (guid TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** What the object remembers without a key of its own. */
+/** Facts of the object without a key of their own. */
 interface Meta {
-  /** The object's own name: an alarm does not know it. */
+  /** The object's own name, which an alarm does not know. */
   name: string;
-  /** Where the service was reached last. */
+  /** The service's last known origin. */
   origin: string;
   pace: Pace;
-  /** What the connection is, as it was read last; absent before release 0.12.0. */
+  /** The connection's kind, as it was last read; absent before release 0.12.0. */
   kind: HostKind;
-  /** Whether the connection is one of a GitHub App, which makes check runs. */
+  /** Whether the connection uses a GitHub App, which creates check runs. */
   isApp: boolean;
-  /** When to look next for deliveries that did not arrive. */
+  /** When to look for missed deliveries next. */
   lookAt: number;
 }
 
-/** The rows of one connection's object: a row for each commit, since what is told of it changes together. */
+/** The rows of one connection's object: one row for each commit, whose statuses change together. */
 export class HostStore {
   readonly #storage: DurableObjectStorage;
   #isLaid = false;
-  /** Nothing was written since all of it was deleted. */
+  /** Whether everything was deleted and nothing was written since. */
   #isBare = false;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
   }
 
-  /** With its tables. */
+  /** The database with its tables. */
   get sql(): SqlStorage {
     if (!this.#isLaid) this.#storage.sql.exec(TABLES);
     this.#isLaid = true;
@@ -68,7 +68,7 @@ export class HostStore {
     return this.#storage.sql;
   }
 
-  /** Whose connection this is: the name is stored at the first call of the object. */
+  /** The connection's owner. The object's first call stores the name. */
   get owner(): { orgId: string; connectionId: string } {
     return connectionIn(this.meta("name") ?? "");
   }
@@ -101,21 +101,21 @@ export class HostStore {
     return row && JSON.parse(String(row.facts));
   }
 
-  /** The commit on each of its refs. */
+  /** Finds the commit on each of its refs. */
   onEachRef(repoId: number, sha: string): Commit[] {
-    // What follows a space in the order of characters is `!`.
+    // `!` is the character after the space.
     const query = "SELECT facts FROM commits WHERE repo = ? AND sha >= ? AND sha < ?";
     return [...this.sql.exec(query, repoId, sha, `${sha}!`)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
-  /** The commits that have not ended. A scan: an index would be one more row to write for each commit. */
+  /** Returns the commits that have not ended. A scan, because an index would write one more row for each commit. */
   open(): Map<string, Commit> {
     const rows = this.sql.exec("SELECT facts FROM commits WHERE open = 1");
     const commits = [...rows].map(({ facts }): Commit => JSON.parse(String(facts)));
     return new Map(commits.map((commit) => [commitKey(commit), commit]));
   }
 
-  /** The commits that have not ended beyond the newest with so many lines. Reads one after the other: they may be large. */
+  /** Returns unended commits beyond the newest ones with so many lines. Reads them one by one: they may be large. */
   *openBeyond(mostLines: number): Iterable<Commit> {
     const lines = "sum(json_array_length(facts, '$.own') + 1) OVER (ORDER BY at DESC, repo, sha)";
     const rows = this.sql.exec(
@@ -128,13 +128,13 @@ export class HostStore {
     }
   }
 
-  /** The commits of which a status was given up, the newest first. */
+  /** Lists the commits with a status that was given up, the newest first. */
   withGivenUp(limit: number): Commit[] {
     const query = "SELECT facts FROM commits WHERE given_up IS NOT NULL ORDER BY given_up DESC LIMIT ?";
     return [...this.sql.exec(query, limit)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
-  /** Deletes what is old, and the oldest above the limit: those that have ended first. */
+  /** Deletes expired commits, and the oldest above the limit, ended ones first. */
   tidy(now: number): void {
     const sql = this.sql;
     sql.exec("DELETE FROM commits WHERE at < CASE open WHEN 0 THEN ? ELSE ? END", now - KEEP_MS, now - ABANDONED_MS);
@@ -152,7 +152,7 @@ export class HostStore {
     return row ? JSON.parse(String(row.value)) : null;
   }
 
-  /** Stores a value where it is another one. */
+  /** Stores a value if it has changed. */
   setMeta<K extends keyof Meta>(key: K, value: Meta[K]): void {
     const text = JSON.stringify(value);
     this.sql.exec(
@@ -170,7 +170,7 @@ export class HostStore {
     return this.meta("pace") ?? AT_EASE;
   }
 
-  /** Writes one row: the oldest note gives its place to the newest. @returns whether it is the first one */
+  /** Writes one row: the newest note replaces the oldest. @returns whether it is the first one */
   noteDelivery(note: DeliveryNote): boolean {
     const [row] = this.sql.exec(
       `INSERT INTO delivery SELECT (last + 1) % ?, last + 1, ? FROM (SELECT coalesce(max(seq), 0) AS last FROM delivery)
@@ -186,7 +186,7 @@ export class HostStore {
     return [...rows].map(({ facts }) => JSON.parse(String(facts)));
   }
 
-  /** What is remembered of deliveries that did not arrive, by their ids. */
+  /** Returns remembered failed deliveries, by id. */
   missed(now: number): Map<string, DeliveryMemory> {
     this.sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
     const rows = [...this.sql.exec("SELECT facts FROM missed")];
@@ -207,7 +207,7 @@ export class HostStore {
     this.sql.exec("DELETE FROM commits");
   }
 
-  /** Deletes everything. What is written later lays the tables anew. */
+  /** Deletes everything. Later writes recreate the tables. */
   async deleteAll(): Promise<void> {
     this.#isLaid = false;
     this.#isBare = true;
