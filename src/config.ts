@@ -10,7 +10,7 @@ const Names = z.pipe(
   z.transform((text) => text.split(/[\s,]+/).filter((name) => name !== "")),
 );
 
-/** Scheme and host of a site, without a path; empty for none. */
+/** Scheme and host of a site, without a path; empty if there is none. */
 const Origin = z
   .pipe(
     z.string(),
@@ -36,7 +36,7 @@ const Settings = z.object({
 });
 export type Config = z.infer<typeof Settings>;
 
-/** Settings that are valid alone and contradict each other or a fixed period; each sentence says what to set. */
+/** Lists settings that are valid alone and contradict each other or a fixed period. Each sentence says what to set. */
 const contradictions = (config: Config): string[] => {
   const { LEASE_SECONDS: lease, HEARTBEAT_SECONDS: heartbeat, ARTIFACT_ORIGIN: origin } = config;
   const found: string[] = [];
@@ -66,10 +66,10 @@ const Config = Settings.check(({ value, issues }) => {
 
 const once = oncePer<Config>();
 
-/** The deployment's settings, parsed once. @throws $ZodError where `settingProblems` finds one */
+/** Returns the deployment's settings, parsed once. @throws $ZodError if `settingProblems` finds a problem */
 export const readConfig = (env: Env): Config => once(env, () => Config.parse(env));
 
-/** What keeps the service from starting with these settings; empty where nothing does. Quotes only numbers. */
+/** Lists problems that prevent the service from starting with these settings. Quotes only numbers. */
 export const settingProblems = (settings: object): string[] =>
   Config.safeParse(settings).error?.issues.map(({ path, message }) =>
     path.length === 0 ? message : `${path.join(".")} is missing or wrong.`,
@@ -77,10 +77,10 @@ export const settingProblems = (settings: object): string[] =>
 
 /** The periods of a pool in milliseconds. */
 interface PoolTimes {
-  /** How long a lease lives before its build is started, and then from one heartbeat to the next. */
+  /** How long a lease lives until its build is started, and then between heartbeats. */
   startMs: number;
   leaseMs: number;
-  /** How long the pool keeps an agent that does not call, and the values of a run, with which it can be retried. */
+  /** How long the pool keeps an agent that does not call, and a run's values, which a retry needs. */
   agentMs: number;
   runValuesMs: number;
 }

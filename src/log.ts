@@ -1,13 +1,13 @@
 /*
- * The service's log. Each line is one JSON object, which the platform stores and searches by its fields; the table in
- * docs/operations.md has every event. A program that prints for people uses `console` itself.
+ * The service's log. Each line is one JSON object, which the platform stores and searches by its fields. The table in
+ * docs/operations.md lists every event. Programs that print for people use `console` directly.
  */
 
 type Level = "info" | "warn" | "error";
 
-/** What a line says besides its level and its event: never a secret, nor a text that a caller sent. */
+/** Fields of a line in addition to its level and event. Never a secret, and never a caller's text. */
 interface Fields {
-  /** Null, or empty, where the line is about no organization. */
+  /** Null or empty if the line concerns no organization. */
   orgId: string | null;
   error?: unknown;
   [name: string]: unknown;
@@ -24,10 +24,10 @@ const write = (level: Level, event: string, { orgId, error, ...fields }: Fields)
 
 /** Writes a line about an event, whose name is `noun.what_happened`. */
 export const log = {
-  /** What happens in a service that works. */
+  /** An event in a healthy service. */
   info: (event: string, fields: Fields): void => write("info", event, fields),
-  /** What failed and needs nobody: it is tried again, or only less is shown. */
+  /** A failure that needs no action: the service retries it, or only shows less. */
   warn: (event: string, fields: Fields): void => write("warn", event, fields),
-  /** What somebody should look at where it does not stop by itself. */
+  /** A failure that somebody should investigate if it does not stop by itself. */
   error: (event: string, fields: Fields): void => write("error", event, fields),
 };

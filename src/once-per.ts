@@ -1,7 +1,7 @@
 /**
- * Makes a value once for each key, for as long as the isolate and the key live. A failure is not kept. Neither is a
- * pending promise, because one request of a Worker must not wait for the I/O of another: calls at the same time each
- * make the value.
+ * Creates a value once for each key, for as long as the isolate and the key live. Keeps no failure. Keeps no pending
+ * promise either, because one request of a Worker must not wait for the I/O of another: simultaneous calls each create
+ * the value.
  */
 export const oncePer = <V>() => {
   const byObject = new WeakMap<object, V>();

@@ -14,14 +14,14 @@ import { staticFile } from "./web/static-files.ts";
 export { BuildLog } from "./objects/log/build-log.ts";
 export { AgentPool } from "./objects/pool/agent-pool.ts";
 
-/** The object of a connection, with what the services do for it. */
+/** The object of a connection, with the services that handle its deliveries. */
 export class GitHost extends GitHostObject {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, takeKept);
   }
 }
 
-/** Each is made at its first request: an isolate that only runs an object, or only the API, needs no other. */
+/** Each app is created at its first request: an isolate that only runs an object, or only the API, needs no other. */
 const app = oncePer<Hono<AppEnv>>();
 
 export default {

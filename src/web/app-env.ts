@@ -4,10 +4,10 @@ import type { Access } from "../services/core/access.ts";
 import type { Context } from "../services/core/context.ts";
 import type { VerbInput } from "../services/core/verb.ts";
 
-/** The environment of Hono: bindings of the Worker, and variables of one request. */
+/** Hono's environment: the Worker's bindings, and one request's variables. */
 export type AppEnv = { Bindings: Env; Variables: { context: Context; requestId: string } };
 
-/** A verb whose request or answer is not one JSON value. */
+/** A verb whose request or answer is not a single JSON value. */
 export interface StreamRoute {
   access: Access;
   params?: z.ZodMiniType;

@@ -2,7 +2,7 @@ import type { Context as HonoContext } from "hono";
 import type { Readable } from "../services/uploads/artifact-records.ts";
 import { hasTag, parseRange, rangeWithin } from "./headers.ts";
 
-/** What a build made may be hostile: a browser must save it, and neither guess a type, run nor frame it. */
+/** A build's files may be hostile: a browser must save them, and must not guess a type, run them or frame them. */
 export const INERT_FILE = {
   "Content-Type": "application/octet-stream",
   "X-Content-Type-Options": "nosniff",
@@ -12,7 +12,7 @@ export const INERT_FILE = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** Says that the file is to be saved under this name (RFC 6266, RFC 8187). */
+/** Returns the header value with which a browser saves the file under this name (RFC 6266, RFC 8187). */
 export const saveAs = (name: string): string => {
   const plain = name.replaceAll(/[^A-Za-z0-9 ._-]/g, "_");
   const whole = encodeURIComponent(name.toWellFormed()).replaceAll(
@@ -22,7 +22,7 @@ export const saveAs = (name: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
 };
 
-/** The bytes, or the `Range` of them that the request asks for. Nothing is read for HEAD, nor where the client has them. */
+/** Answers with the bytes, or the requested `Range`. Reads nothing for HEAD, or if the client has the bytes. */
 export const bytesAnswer = async (
   c: HonoContext,
   source: Readable,
@@ -41,12 +41,12 @@ export const bytesAnswer = async (
   if (c.req.raw.method === "HEAD") return c.body(null, status, headersOfPart);
   const { readable, writable } = new FixedLengthStream(end - start);
   const body = await source.read(start, end);
-  // A client that leaves ends both; that is no error.
+  // If the client disconnects, both end. That is not an error.
   void body.pipeTo(writable).catch(() => {});
   return c.body(readable, status, headersOfPart);
 };
 
-/** An archive that is made while it is sent. For HEAD it is not made. */
+/** Answers with an archive that is created while it is sent. HEAD creates none. */
 export const zipAnswer = (
   c: HonoContext,
   zip: { size: number; body(): ReadableStream<Uint8Array> },

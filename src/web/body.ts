@@ -1,6 +1,6 @@
 import { Refusal } from "../services/core/refusal.ts";
 
-/** The text of a body, with its byte order mark where it has one. @throws Refusal malformed-body where it is not UTF-8 */
+/** Decodes a body and keeps its byte order mark. @throws Refusal malformed-body if it is not UTF-8 */
 export const decodeBody = (bytes: Uint8Array): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -11,7 +11,7 @@ export const decodeBody = (bytes: Uint8Array): string => {
 
 const tooLarge = (limit: number) => new Refusal("too-large", `The body may have at most ${limit} bytes.`);
 
-/** Reads a body whose length nobody knows: the loop ends at the limit, before the rest has come. */
+/** Reads a body of unknown length. The loop ends at the limit, before the rest arrives. */
 const readChunks = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -30,8 +30,9 @@ const readChunks = async (request: Request, limit: number): Promise<Uint8Array<A
 };
 
 /**
- * Reads a body of at most `limit` bytes. The platform reads no more of a body than its Content-Length says, and shows no
- * Content-Length of a body in chunks: so a body with one is safe to read as a whole, which needs one copy less.
+ * Reads a body of at most `limit` bytes. The platform reads no more of a body than its Content-Length says, and shows
+ * no Content-Length for a chunked body. A body with a Content-Length is therefore safe to read as a whole, which saves
+ * a copy.
  * @throws Refusal too-large, before the rest is read
  */
 export const readBytes = async (request: Request, limit: number): Promise<Uint8Array<ArrayBuffer>> => {

@@ -1,14 +1,14 @@
 import type { Context } from "hono";
 
-/** The entity tags of If-Match or If-None-Match. A weak tag counts as its strong one (RFC 9110, 8.8.3). */
+/** Parses the entity tags of If-Match or If-None-Match. A weak tag counts as its strong one (RFC 9110, 8.8.3). */
 export const entityTags = (header: string | undefined): string[] | null =>
   header === undefined ? null : header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 
-/** Whether If-None-Match names this tag: the client has what would be sent (RFC 9110, 13.1.2). */
+/** Reports whether If-None-Match names this tag: the client already has the bytes (RFC 9110, 13.1.2). */
 export const hasTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   entityTags(ifNoneMatch)?.some((one) => one === "*" || one === tag) ?? false;
 
-/** A part of some bytes, as a header asks for it. */
+/** A part of some bytes, as a header requests it. */
 interface Range {
   start?: number;
   /** Exclusive. */
@@ -17,8 +17,8 @@ interface Range {
 }
 
 /**
- * The range that a request asks for; null for several ranges or another unit, which RFC 9110 (14.2) lets a server
- * ignore. If-Range with anything but the strong `tag` of these bytes asks for all of them (13.1.5).
+ * Parses the requested range. Returns null for several ranges or another unit, which RFC 9110 (14.2) lets a server
+ * ignore. If-Range with anything except the strong `tag` of these bytes requests all of them (13.1.5).
  */
 export const parseRange = ({ req }: Context, tag: string | null): Range | null => {
   const ifRange = req.header("If-Range");
@@ -29,13 +29,13 @@ export const parseRange = ({ req }: Context, tag: string | null): Range | null =
   return { start: Number(first), end: last === "" ? undefined : Number(last) + 1 };
 };
 
-/** Where the range begins and ends in so many bytes. It is empty where they have none of it. */
+/** Returns where the range begins and ends in so many bytes. It is empty if it contains none of them. */
 export const rangeWithin = ({ start = 0, end, suffix }: Range, size: number): { start: number; end: number } => {
   if (suffix !== undefined) return { start: Math.max(0, size - suffix), end: size };
   return { start, end: Math.min(end ?? size, size) };
 };
 
-/** The header `Link` to the page that begins after `cursor`. */
+/** Returns the header `Link` to the page that begins after `cursor`. */
 export const linkToNext = (url: string, cursor: string): string => {
   const next = new URL(url);
   next.searchParams.set("cursor", cursor);

@@ -7,10 +7,10 @@ import { invalid } from "../services/core/refusal.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { parseRange } from "./headers.ts";
 
-/** Milliseconds between comments, which keep proxies from closing a silent stream and detect a client that is gone. */
+/** Milliseconds between comments. They keep proxies from closing a silent stream, and detect a disconnected client. */
 const KEEP_ALIVE = 15_000;
 
-/** One server-sent event. Its data is one JSON string, so that a line break in the log cannot forge a field. */
+/** Formats a server-sent event. Its data is one JSON string: a line break in the log cannot forge a field. */
 const toEvent = (message: FollowMessage): string => {
   switch (message.type) {
     case "text":
@@ -24,7 +24,7 @@ const toEvent = (message: FollowMessage): string => {
   }
 };
 
-/** Server-sent events (WHATWG HTML, 9.2) of who follows a log. Each read of the client fetches one. */
+/** Streams server-sent events (WHATWG HTML, 9.2) to a follower of a log. Each read of the client fetches one. */
 export const eventStream = ({ messages, stop }: Following): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let alive: ReturnType<typeof setInterval> | undefined;
@@ -61,7 +61,7 @@ const eventId = (header: string | undefined): string => {
   return header;
 };
 
-/** The log as text, complete or in part, or as events until the log ends. */
+/** Answers with the log as text, complete or in part, or with events until the log ends. */
 export const readLog: StreamRoute = {
   access: { role: "viewer" },
   params: PathId,

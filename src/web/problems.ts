@@ -7,7 +7,7 @@ import { outageRefusal } from "../services/core/outage.ts";
 import { Refusal } from "../services/core/refusal.ts";
 import type { AppEnv } from "./app-env.ts";
 
-/** Maps every error to one of the closed set of problems. An unforeseen one is described in the log alone. */
+/** Maps every error to one of the closed set of problems. Only the log describes an unforeseen error. */
 export const toRefusal = (error: unknown): Refusal => {
   if (error instanceof Refusal) return error;
   if (error instanceof HTTPException && error.status === 400) {
@@ -36,7 +36,7 @@ const toProblem = (refusal: Refusal, requestId: string): Problem => {
   };
 };
 
-/** A stable URI reference to the page that explains the problem. */
+/** Returns a stable URI reference to the page that explains the problem. */
 const problemPage = (kind: ProblemKind): string => `/problems/${kind}`;
 
 export const problemResponse = (refusal: Refusal, requestId: string): Response => {
@@ -48,7 +48,7 @@ export const problemResponse = (refusal: Refusal, requestId: string): Response =
   return new Response(JSON.stringify(problem), { status: problem.status, headers });
 };
 
-/** Logs what went wrong inside the service, with its cause: an answer names neither, because it could quote what was sent. */
+/** Logs an internal failure with its cause. The answer contains neither, because they could quote the request. */
 export const logFailure = (c: HonoContext<AppEnv>, { kind, message, extras: { cause } }: Refusal): void => {
   if (PROBLEMS[kind][0] < 500) return;
   const context: Context | undefined = c.get("context");

@@ -6,8 +6,9 @@ import type { Context } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /*
- * These set their headers on the answer itself. Hono's `c.header` makes a new answer for each header after the handler,
- * whose body is then a stream. An answer of the platform, such as that of an object, takes no headers: its route copies it.
+ * These set their headers on the answer itself. Hono's `c.header` creates a new answer for each header after the
+ * handler, and the new answer's body is a stream. The platform's answers, such as an object's, accept no headers: their
+ * routes copy them.
  */
 
 /** Gives each request an id, and its answer the header X-Request-Id. */
@@ -18,22 +19,22 @@ export const requestId: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.res.headers.set("X-Content-Type-Options", "nosniff");
 };
 
-/** The pattern of the route, never the path: a path may hold anything, a secret too. */
+/** Returns the route's pattern, never the path: a path may contain anything, even a secret. */
 const findPattern = (c: HonoContext<AppEnv>): string | null =>
   matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? null;
 
-/** Of the calls of agents that were not refused, one in so many is logged: the platform charges each line. */
+/** One in so many accepted calls of agents is logged: the platform charges for each line. */
 const SAMPLED = 100;
 let agentCalls = 0;
 
-/** How many requests the line of this one stands for; null where it has none. */
+/** Returns how many requests this request's line represents; null if it has no line. */
 const countLine = (context: Context | undefined, status: number): number | null => {
   if (context?.caller.kind !== "agent" || status >= 400) return 1;
   agentCalls += 1;
   return agentCalls % SAMPLED === 0 ? SAMPLED : null;
 };
 
-/** Logs requests as one line of JSON each. Adds the cost as `Server-Timing`, unless the request was refused. */
+/** Logs each request as one line of JSON. Adds the cost as `Server-Timing`, unless the request was rejected. */
 export const requestLog: MiddlewareHandler<AppEnv> = async (c, next) => {
   const begun = Date.now();
   await next();
