@@ -10,7 +10,7 @@ const Names = z.pipe(
   z.transform((text) => text.split(/[\s,]+/).filter((name) => name !== "")),
 );
 
-/** Scheme and host of a site, without a path; empty if there is none. */
+/** Scheme and host of a site, without a path. May be empty. */
 const Origin = z
   .pipe(
     z.string(),

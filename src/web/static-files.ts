@@ -2,7 +2,7 @@
 const STATIC =
   /^\/(?:$|(?:app\/static|docs|problems|schema)(?:\/|\.html$|$)|(?:agent|importer)[^/]*\.mjs(?:\.sha256)?$|openapi\.json$|THIRD-PARTY-NOTICES\.txt$)/;
 
-/** Returns a static file, with the platform's headers; null if there is none. */
+/** Returns a static file, with the platform's headers; null if the file does not exist. */
 export const staticFile = async (request: Request, { pathname }: URL, env: Env): Promise<Response | null> => {
   if (!env.ASSETS || !STATIC.test(pathname)) return null;
   const file = await env.ASSETS.fetch(request);

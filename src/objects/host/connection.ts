@@ -11,7 +11,7 @@ import { MINUTE_MS } from "../../protocol/units.ts";
 const USED_MS = 45 * MINUTE_MS;
 const LEFT_MS = 15 * MINUTE_MS;
 
-/** A token, or the reason why there is none, in our words: errors lose their class between objects. */
+/** A token, or the reason for its absence, in our words: errors lose their class between objects. */
 export type TokenAnswer = { token: string } | { problem: Pick<HostProblem, "kind" | "message"> };
 
 /** @throws errors other than `HostProblem` */

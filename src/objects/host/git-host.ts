@@ -114,8 +114,7 @@ export class GitHostObject extends VersionedObject {
 
   /** Sends what is due to the host. */
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
-    // The platform gives up an alarm after six failures: from the second attempt on, the next one is set before the
-    // work.
+    // The platform gives up an alarm after six failures: a repeated alarm sets the next one before its work.
     if (info?.isRetry) {
       await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
       if (this.#loaded === null) this.#statuses.recover(Date.now());
@@ -194,15 +193,13 @@ export class GitHostObject extends VersionedObject {
     if (next !== Number.POSITIVE_INFINITY) await this.#setAlarm(next);
   }
 
-  /** Returns a token of the App's installation, or why there is none. @throws if the connection cannot be read */
+  /** Returns a token of the App's installation, or the problem. @throws if the connection cannot be read */
   async installationToken(): Promise<TokenAnswer> {
     const connection = await this.#read();
     return toTokenAnswer(appIn(connection)?.token() ?? Promise.reject(notInstalled()));
   }
 
-  /**
-   * Returns a token with which git reads one repository, or why there is none. @throws if the connection cannot be read
-   */
+  /** Returns a token with which git reads one repository, or the problem. @throws if the connection cannot be read */
   async cloneToken(repoId: number, cloneUrl: string): Promise<TokenAnswer> {
     const connection = await this.#read();
     return toTokenAnswer(appIn(connection)?.cloneToken(repoId, cloneUrl) ?? Promise.reject(notInstalled()));

@@ -13,8 +13,7 @@ const MOST_MS = 5 * MINUTE_MS;
 const MOST_FAILURES = 3;
 
 /**
- * Handles one delivery. Returns its line in the list, or null if its hook is gone. Throws if the service is
- * unavailable.
+ * Handles one delivery. Returns its line in the list; null if its hook is gone. Throws if the service is unavailable.
  */
 type Take = (delivery: KeptDelivery) => Promise<DeliveryNote | null>;
 

@@ -100,7 +100,7 @@ export class MissedDeliveries {
     return listed;
   }
 
-  /** Adds the refs. Requests unknown ones, the newest first. */
+  /** Adds the refs. Requests the unknown ones, the newest first. */
   async #withRefs(missed: MissedDelivery[], app: HostApp, apiUrl: string): Promise<MissedDelivery[]> {
     const deliveries: MissedDelivery[] = [];
     let requests = 0;

@@ -111,10 +111,7 @@ export class HostStatuses {
     this.#bound(now);
   }
 
-  /**
-   * Keeps the newest commits in memory. A commit that is set aside is sent again when it has new reports, and only
-   * those.
-   */
+  /** Keeps the newest commits in memory. Reports nothing about the others until they have a new state. */
   #bound(now: number): void {
     let lines = 0;
     for (const { own } of this.#state.commits.values()) lines += own.length + 1;
@@ -161,7 +158,7 @@ export class HostStatuses {
     this.#store.setMeta("pace", this.#state.pace);
   }
 
-  /** Returns when the next status may be sent; null if there is none. */
+  /** Returns when the next status may be sent; null if no status waits. */
   nextAt(now: number): number | null {
     const next = this.#next(now);
     return next && ("at" in next ? next.at : now);

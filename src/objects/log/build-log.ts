@@ -130,8 +130,7 @@ export class BuildLog extends VersionedObject {
   }
 
   /**
-   * Finds the line in this part of the log that says why a job failed; null if there is none, or if another lease
-   * writes.
+   * Finds the line in this part of the log that says why a job failed; null without one, or if another lease writes.
    */
   async failedLine({ fence, start, end }: Pick<Writer, "fence"> & PartOfLog): Promise<string | null> {
     return this.#text.failedLine(fence, { start, end });

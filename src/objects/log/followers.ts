@@ -30,7 +30,7 @@ interface Follower {
 interface LogState {
   /** The segments of all leases, the latest last. */
   segments: LogSegment[];
-  /** The highest fence for which the log was closed; -1 where it never was. */
+  /** The highest fence for which the log was closed; -1 if it never was. */
   closedFence: number;
 }
 

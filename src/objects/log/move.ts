@@ -38,7 +38,7 @@ export class LogMove {
     await this.#parts.storage.setAlarm(Date.now() + MOVE_AFTER);
   }
 
-  /** Moves an ended log to the archive, or forgets that there was none. Does nothing to an unfinished log. */
+  /** Moves an ended log to the archive, or forgets that an empty log was closed. Does nothing to an unfinished log. */
   run(): Promise<void> {
     return this.#moving.run();
   }

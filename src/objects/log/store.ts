@@ -159,8 +159,7 @@ export class BuildLogStore {
   }
 
   /**
-   * Closes the log for leases up to this fence, and deletes their secrets. `ended` means that the last one ended the
-   * job.
+   * Closes the log for leases up to this fence, and deletes their secrets. `ended`: the job ended with its last lease.
    */
   close(fence: number, ended: Ended | null = null): void {
     const last = this.#read().at(-1);

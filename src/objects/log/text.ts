@@ -70,8 +70,7 @@ export class LogText {
   }
 
   /**
-   * Finds the line in this part of the log that says why a job failed; null if there is none, or if another lease
-   * writes.
+   * Finds the line in this part of the log that says why a job failed; null without one, or if another lease writes.
    */
   failedLine(fence: number, { start, end }: PartOfLog): string | null {
     const current = this.#store.current();

@@ -2,8 +2,8 @@ import type { MaskerPosition } from "../../mask/mask.ts";
 
 /*
  * A lease writes one value when it begins, one when it ends, and one for each chunk: a piece says where the masker
- * continues. If a lease and its last piece differ, the one with the higher offset is the later. These are values under
- * keys because each log would pay for tables: two rows for each one.
+ * continues. If a lease and its last piece differ, the one with the higher offset is the later. Values have keys
+ * instead of tables, because each log would pay for its tables: two rows instead of one.
  */
 export const LEASES = "lease/";
 export const CLOSED = "closed";

@@ -16,7 +16,7 @@ const INPUTS = "json_extract(facts, '$.inputs')";
 const KEY_ID = keyIdSql(INPUTS);
 const SEALED = `${INPUTS} IS NOT NULL`;
 
-/** Rows of one read. */
+/** Rows per read. */
 const PAGE = 50;
 
 /** Counts the stored run values by the id of the key that sealed them. */

@@ -222,7 +222,7 @@ export class PoolEngine {
     this.#scheduleNext();
   }
 
-  /** Sets the alarm for agents that will have been silent for too long, too, which is months ahead. */
+  /** Sets the alarm even if it is for an agent that will have been silent for too long, months ahead. */
   scheduleAll(): void {
     this.#scheduleNext(this.context.agentMs);
   }

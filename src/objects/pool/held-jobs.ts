@@ -31,7 +31,7 @@ export class HeldJobs {
 
   /**
    * Finds the job that the agent was granted under this lease, the latest of the build. Also finds it once the lease is
-   * over: a call whose answer was lost can be repeated, and the decision whether it changes anything is made elsewhere.
+   * over: a call whose answer was lost can be repeated, and other code decides whether it changes anything.
    */
   findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const { state } = this.#engine;

@@ -78,7 +78,7 @@ export class Lists {
     return result;
   }
 
-  /** Returns created builds first: trouble with the archive then does not delay them. */
+  /** Chooses the next builds, active ones first: trouble with the archive then does not delay them. */
   #nextBuilds({ outbox, builds }: Readonly<PoolState>): string[] {
     const ids = [...outbox.lists.due.keys()];
     const ended = ids.filter((id) => !builds.has(id));
@@ -100,8 +100,7 @@ export class Lists {
   }
 
   /**
-   * Prepares a build's write to D1. Returns null if the archive must have the build's record first and does not have
-   * it.
+   * Prepares a build's write to D1. Returns null while the archive lacks a record that it must have first.
    */
   async #prepareBuild(orgId: string, loaded: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = loaded;

@@ -51,8 +51,8 @@ export const loadState = (records: Records, rows: ReadableRows, loading: Loading
 };
 
 /**
- * Returns when to deliver waiting items; null if nothing waits. D1 usually has the entries that wait in rows. A pool
- * that hibernates between heartbeats therefore sends them with its next alarm, and sets no alarm for them.
+ * Returns when to deliver waiting items; null if nothing waits. D1 usually has the entries in rows already. A pool that
+ * hibernates between heartbeats therefore sends them with its next alarm, and sets no alarm for them.
  */
 const attemptAt = (
   state: PoolState,

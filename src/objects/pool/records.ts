@@ -95,7 +95,8 @@ export class PoolRecords {
   }
 
   /**
-   * Joins a build's masked summaries, a planned job's under its name. Null if there is none or the build is forgotten.
+   * Joins a build's masked summaries, a planned job's under its name. Null without a summary, or if the build is
+   * forgotten.
    */
   joinSummaries(buildId: string): string | null {
     const build = this.findBuild(buildId);

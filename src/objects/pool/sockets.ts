@@ -138,7 +138,7 @@ export class HintSockets {
     this.#send(socket, JSON.stringify(reply));
   }
 
-  /** Returns the last ping on the agent's own sockets, in milliseconds since 1970; 0 if there is none. */
+  /** Returns the last ping on the agent's own sockets, in milliseconds since 1970; 0 without a ping. */
   pingedAt(agentId: string): number {
     const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
       const { until, openedAt } = readAttachment(socket);
