@@ -8,7 +8,7 @@ const PAGE_LENGTH = 50;
 const GONE_MS = 7 * DAY_MS;
 
 export type AgentState = keyof typeof AGENT_STATUS;
-/** In the order in which the page counts them. */
+/** The states, in the order in which the page counts them. */
 export const AGENT_STATES = ["busy", "idle", "draining", "offline"] as const satisfies AgentState[];
 const STATE_BY_STATUS = Object.keys(AGENT_STATUS) as AgentState[];
 
@@ -19,7 +19,7 @@ export const platformTitle = ({ platform }: Pick<Agent, "platform">): string => 
   return name === "other" ? "Another platform" : PLATFORM_TITLES[name];
 };
 
-/** What the agent can build, then its labels. */
+/** Lists the platforms that the agent can build, then its labels. */
 export const listCapabilities = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
   ...(canBuildIOS ? ["iOS"] : []),
   ...(canBuildAndroid ? ["Android"] : []),
@@ -27,7 +27,7 @@ export const listCapabilities = ({ canBuildIOS, canBuildAndroid, canBuildWeb, la
   ...labels,
 ];
 
-/** Whether a version such as `0.9.0` comes before another. What is no such version does not. */
+/** Reports whether a version such as `0.9.0` is older than another. A text in another format is not older. */
 export const isOlder = (version: string | null, than = VERSION): boolean => {
   const [left, right] = [version ?? "", than].map((text) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number));
   const at = left?.findIndex((part, index) => part !== right?.[index]) ?? -1;
@@ -35,29 +35,29 @@ export const isOlder = (version: string | null, than = VERSION): boolean => {
 };
 
 export interface AgentSelection {
-  /** All agents, whatever is asked for. */
+  /** All agents, whatever the filters. */
   total: number;
-  /** Agents in each state, of all that match the text filter. */
+  /** The number of agents in each state, among all that match the text filter. */
   counts: Map<AgentState, number>;
-  /** How many of these have a program that is older than the service. */
+  /** The number of these agents whose program is older than the service. */
   older: number;
-  /** The agents of this page. */
+  /** The agents on this page. */
   rows: Agent[];
-  /** Agents that are on no page because nobody has heard of them for a week, the latest first. */
+  /** Agents that have not polled for a week, the latest first. They are on no page. */
   longGone: Agent[];
-  /** How many match all filters. */
+  /** The number of agents that match all filters. */
   matches: number;
   page: number;
   pages: number;
 }
 
-/** Online agents first. By name and not by state, so that rows keep their places while states change. */
+/** Online agents first, then by name. Sorting by state would move the rows whenever states change. */
 const compareAgents = (left: Agent, right: Agent): number =>
   Number(right.isOnline) - Number(left.isOnline) || left.name.localeCompare(right.name, "en", { numeric: true });
 
 /**
- * Filters and sorts the agents as the address asks (`q`, `state`, `version`, `page`). A page beyond the last is the
- * last. Whoever asks for agents that are offline sees all of them.
+ * Filters and sorts the agents by the address (`q`, `state`, `version`, `page`). A page number beyond the end selects
+ * the last page. The filter for offline agents includes all of them.
  */
 export const selectAgents = (agents: Agent[], query: URLSearchParams, now: Date): AgentSelection => {
   const agentsWithText = filterByText(agents, query, (agent) => [

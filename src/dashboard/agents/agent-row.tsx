@@ -7,9 +7,9 @@ import { HourBar, type HourProps, runsInWords } from "./hour-bar.tsx";
 
 interface AgentActionsProps {
   agent: Agent;
-  /** Says where a person came from, and comes back to: the filters of the list, or `?own` for the agent's own page. */
+  /** The search part of the address to return to: the list's filters, or `?own` for the agent's own page. */
   search: string;
-  /** In a row of many. */
+  /** The actions are in a row of a list. */
   isQuiet?: boolean;
 }
 
@@ -38,11 +38,11 @@ export const HOW_TO_UPDATE = `The service is ${VERSION}. Drain the agent, instal
 
 interface AgentVersionProps {
   version: string | null;
-  /** In a row of many one word says it. */
+  /** A row of a list has room for one word only. */
   isShort?: boolean;
 }
 
-/** The version of an agent's program, and whether it is behind. */
+/** Shows the version of an agent's program, and whether the service is newer. */
 export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) => (
   <>
     {version ?? "not told"}
@@ -57,7 +57,7 @@ export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) =>
   </>
 );
 
-/** A state has a sign, a word and a colour. One that works has the sign of what runs; the style draws the others. */
+/** Shows a state as a sign, a word and a colour. A busy agent has the sign for running; the style draws the others. */
 export const AgentState = ({ agent }: { agent: Agent }) => {
   const state = agentStateOf(agent);
   return (
@@ -71,11 +71,11 @@ export const AgentState = ({ agent }: { agent: Agent }) => {
 interface AgentRowProps extends HourProps {
   agent: Agent;
   canChange: boolean;
-  /** The search part of the page's address, so that its filters stay after a form was sent. */
+  /** The search part of the page's address. It preserves the filters after a form was sent. */
   search: string;
 }
 
-/** Of one that is away, when it was seen comes before all else: a narrow column cuts the end. */
+/** Shows first when an offline agent was last seen: a narrow column cuts the end. */
 const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
   <span class="why">
     {!agent.isOnline && (

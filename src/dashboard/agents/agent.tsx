@@ -29,7 +29,7 @@ const Ticks = ({ now }: { now: Date }) => {
   );
 };
 
-/** What an agent ran in the last hour: as a bar, and the newest of it as a table. */
+/** Shows the agent's last hour as a bar, and the newest runs as a table. */
 const LastHour = ({ runs, pipelines, now }: HourProps) => (
   <section class="last-hour" aria-labelledby="last-hour">
     <div class="section-head">
@@ -119,7 +119,7 @@ const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
   </dl>
 );
 
-/** What it does now. */
+/** Shows the agent's current work. */
 const Now = ({ agent, runs, pipelines }: { agent: Agent } & Omit<HourProps, "now">) => {
   const { currentBuildId, isDraining, isEphemeral } = agent;
   const run = runs.find(({ finishedAt }) => finishedAt === null);

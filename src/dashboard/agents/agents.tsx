@@ -25,11 +25,11 @@ const LISTED = 20;
 interface LongGoneProps {
   agents: Agent[];
   now: Date;
-  /** Where all that are offline are listed. */
+  /** The address of the list of all offline agents. */
   all: string;
 }
 
-/** Agents that nobody has heard of for a week, folded. */
+/** Shows agents that have not polled for a week, folded. */
 export const LongGone = ({ agents, now, all }: LongGoneProps) =>
   agents.length === 0 ? null : (
     <details class="long-gone" id="long-gone">
@@ -56,7 +56,7 @@ export const LongGone = ({ agents, now, all }: LongGoneProps) =>
 
 const REFRESH_SECONDS = 5;
 
-/** The address of this page with its filters, some of them changed. */
+/** Returns the page's address with some of its filters changed. */
 const addressWith = (query: URLSearchParams, change: Record<string, string>): string => {
   const [q = "", state = "", version = ""] = ["q", "state", "version"].map((name) => query.get(name) ?? "");
   const filters = { q, state, version, ...change };
@@ -187,10 +187,10 @@ const agentsPage: Page = {
   },
 };
 
-/** The list with its filters, at the page that a person saw. */
+/** Returns the address of the list with the person's filters and page. */
 const backTo = (query: URLSearchParams): string => addressWith(query, { page: query.get("page") ?? "" });
 
-/** Where a person came from: the page of the agent, or the list with its filters. */
+/** Returns the page that the person came from: the agent's page, or the list with its filters. */
 const backFrom = (id: string, query: URLSearchParams): string =>
   query.has("own") ? `/app/agents/${id}` : backTo(query);
 

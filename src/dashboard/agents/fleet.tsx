@@ -4,7 +4,7 @@ import { count, formatDuration } from "../parts/format.ts";
 import { requirementsInWords } from "../parts/why-waiting.tsx";
 import { AGENT_STATES, type AgentState } from "./agent-list.ts";
 
-/** A rectangle of cells; all four in cells. */
+/** A rectangle in the grid. All four values are in cells. */
 interface CellRect {
   x: number;
   y: number;
@@ -12,7 +12,9 @@ interface CellRect {
   height: number;
 }
 
-/** The cells from one place to before another, of a grid that is filled row by row: three rectangles at most. */
+/**
+ * Returns the cells from `from` up to, but not including, `to` in a grid filled row by row: at most three rectangles.
+ */
 export const cellRects = (from: number, to: number, columns: number): CellRect[] => {
   const rects: CellRect[] = [];
   const add = (start: number, end: number, rows: number) => {
@@ -27,7 +29,7 @@ export const cellRects = (from: number, to: number, columns: number): CellRect[]
   return rects;
 };
 
-/** Cells of a row, at most, and pixels from one cell to the next: fewer agents have larger cells. */
+/** The maximum number of cells in a row, and the pixels from one cell to the next. A smaller fleet has larger cells. */
 const ROWS = [
   { most: 40, columns: 40, pitch: 24 },
   { most: 400, columns: 80, pitch: 12 },
@@ -35,7 +37,7 @@ const ROWS = [
 ];
 const GAP = 2;
 
-/** The shape of a cell says the state too: whole, framed, half, and a ring. */
+/** Draws a cell. Its shape also shows the state: whole, framed, half, and a ring. */
 const Cell = ({ state, side }: { state: AgentState; side: number }) => (
   <>
     <rect class={`cell is-${state}`} x="1" y="1" width={side} height={side} rx="2" />
@@ -45,13 +47,13 @@ const Cell = ({ state, side }: { state: AgentState; side: number }) => (
 
 interface AgentStripProps {
   counts: Map<AgentState, number>;
-  /** Where a click on the agents of a state leads. */
+  /** Returns the address that a click on a state's agents opens. */
   addressFor(state: AgentState): string;
 }
 
 /**
- * Every agent as a cell, by state: thousands of them are a few rectangles that are filled with a pattern. Its words are
- * the counts below it.
+ * Shows every agent as a cell, by state. A few rectangles filled with a pattern represent thousands of agents. The
+ * counts below say the same in words.
  */
 export const AgentStrip = ({ counts, addressFor }: AgentStripProps) => {
   const total = [...counts.values()].reduce((sum, one) => sum + one, 0);
@@ -96,13 +98,13 @@ type Need = Metrics["byRequirement"][number];
 
 const GROUPS = 20;
 
-/** Who could take them, in words. */
+/** Describes the agents that could run the builds. */
 const takersInWords = ({ agents, idle }: Need): string => {
   if (agents === 0) return "no online agent has that";
   return idle > 0 ? `${count(agents, "agent")}, ${idle} idle` : `${count(agents, "agent")}, all at work`;
 };
 
-/** What waits, grouped by what it needs: the need that waits for longest first. */
+/** Shows what waits, grouped by requirement. The requirement with the longest wait comes first. */
 export const QueuePanel = ({ metrics: { builds, oldestWaitSeconds, byRequirement } }: { metrics: Metrics }) => {
   const needs = byRequirement
     .filter(({ waiting }) => waiting > 0)

@@ -4,7 +4,10 @@ import { formatDuration } from "../parts/format.ts";
 import { wordOf } from "../parts/state.tsx";
 import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
 
-/** `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`; the number alone where the pipeline has no name yet. */
+/**
+ * Returns `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`. If the pipeline has no name yet, returns the number
+ * alone.
+ */
 export const runName = ({ number, pipelineId, jobKey }: AgentRun, pipelines: ReadonlyMap<string, string>): string => {
   const build = [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
   return [build, jobKey].filter(Boolean).join(", ");
@@ -13,18 +16,18 @@ export const runName = ({ number, pipelineId, jobKey }: AgentRun, pipelines: Rea
 export const runAddress = ({ buildId, jobId }: AgentRun): string =>
   jobId === null ? `/app/builds/${buildId}` : `/app/jobs/${jobId}`;
 
-/** `#84 acme/shop / ci, succeeded, 41s`. */
+/** Returns `#84 acme/shop / ci, succeeded, 41s`. */
 const runTitle = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: Date): string => {
   const took = formatDuration((run.finishedAt ?? now.getTime()) - run.startedAt);
   return `${runName(run, pipelines)}, ${wordOf(run.status)}, ${took}`;
 };
 
-/** The axis moves on in such steps: between them a page that renews itself redraws nothing. */
+/** The axis advances in steps of this length. Between two steps, a refresh redraws nothing. */
 const STEP_MS = MINUTE_MS;
-/** Percent of the bar: what took a second is still seen. */
+/** A percentage of the bar. A run of one second remains visible. */
 const SHORTEST = 0.6;
 
-/** One axis for all agents of a page: from 60 minutes ago until now. */
+/** Returns one axis for all agents on a page: from 60 minutes ago until now. */
 export const hourUntil = (now: Date): TimeAxis => {
   const to = Math.ceil(now.getTime() / STEP_MS) * STEP_MS;
   const quarters = [60, 45, 30, 15, 0].map((minutes) => to - minutes * MINUTE_MS);
@@ -33,18 +36,18 @@ export const hourUntil = (now: Date): TimeAxis => {
 
 export interface HourProps {
   runs: readonly AgentRun[];
-  /** Names by id. */
+  /** The pipelines' names by id. */
   pipelines: ReadonlyMap<string, string>;
   now: Date;
 }
 
-/** `3 succeeded, 1 failed`: the bar for who does not see it. */
+/** Describes the bar for screen readers: `3 succeeded, 1 failed`. */
 export const runsInWords = (runs: readonly AgentRun[]): string => {
   const counts = Map.groupBy(runs, ({ status }) => wordOf(status));
   return [...counts].map(([word, { length }]) => `${length} ${word}`).join(", ");
 };
 
-/** What an agent ran in the last hour, on one line. Where it ran nothing, or was away, nothing is drawn. */
+/** Shows an agent's last hour on one line. Idle and offline time stays empty. */
 export const HourBar = ({ runs, pipelines, now }: HourProps) => {
   if (runs.length === 0) return null;
   const axis = hourUntil(now);
