@@ -4,13 +4,13 @@ import { sizeText } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 
-/** The page of an artifact; other addresses about it are below. */
+/** Returns the path of an artifact's page. Its other addresses are below this path. */
 export const artifactPath = (jobId: string, name: string): string =>
   `/app/artifacts/${jobId}/${encodeURIComponent(name)}`;
 
 export const countOfFiles = (files: number): string => (files === 1 ? "1 file" : `${files} files`);
 
-/** What a build or a job left; nothing where that is nothing. `jobs` are those that are named. */
+/** Shows the artifacts that a build or a job stored, or nothing if there are none. The table names `jobs`. */
 export const Artifacts = ({
   artifacts,
   jobs,

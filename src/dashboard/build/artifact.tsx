@@ -13,13 +13,13 @@ import { type FormState, formAt, hasRole, type Page, type Pages, type View } fro
 import { parseBody } from "../shell/verb-input.ts";
 import { artifactPath, countOfFiles } from "./artifact-list.tsx";
 
-/** What a folder of an artifact has directly in it. Names end where the next folder begins. */
+/** The direct children of an artifact's folder. A name ends where the next folder begins. */
 interface Folder {
   folders: { name: string; path: string; files: number; bytes: number }[];
   files: { name: string; path: string; bytes: number }[];
 }
 
-/** The folder at this path; the whole artifact where it is empty. */
+/** Returns the folder at this path. An empty path selects the whole artifact. */
 const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
   const prefix = path === "" ? "" : `${path}/`;
   const folders = new Map<string, Folder["folders"][number]>();
@@ -37,14 +37,14 @@ const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
   return { folders: [...folders.values()], files };
 };
 
-/** The page that a report opens with: the topmost `index.html`; undefined if it has none. */
+/** Returns the page that a report opens with: the topmost `index.html`; undefined if there is none. */
 const findReport = (list: readonly ArtifactFile[]): string | undefined =>
   list
     .map(({ path }) => path)
     .filter((path) => path === "index.html" || path.endsWith("/index.html"))
     .sort((one, other) => one.split("/").length - other.split("/").length || (one < other ? -1 : 1))[0];
 
-/** Rows that one page shows at most: the archive has the rest. */
+/** The maximum number of rows on one page. The archive has the rest. */
 const ROWS = 1000;
 const DEFAULT_HOURS = 24;
 
@@ -59,7 +59,7 @@ const inUrl = (path: string): string => path.split("/").map(encodeURIComponent).
 const linkToFolder = (path: string, folder: string): string =>
   folder === "" ? path : `${path}?folder=${encodeURIComponent(folder)}`;
 
-/** The way from the artifact to the folder that is shown. */
+/** Links each folder from the artifact down to the current folder. */
 const Way = ({ path, folder }: { path: string; folder: string }) => {
   const parts = folder === "" ? [] : folder.split("/");
   return (
@@ -159,7 +159,7 @@ const Delete = ({ path }: { path: string }) => (
   </>
 );
 
-/** The address of the report in it; null where it has none, or the deployment shows none. */
+/** Returns the address of the artifact's report; null if it has no report, or the deployment shows none. */
 const reportAddress = async (context: Context, { list, jobId, name }: ArtifactWithFiles): Promise<string | null> => {
   const report = findReport(list);
   const address = report === undefined ? null : await viewAddress(context, jobId, name);

@@ -14,7 +14,7 @@ import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import { hasRole } from "../shell/page-definition.ts";
 import { TestsLine } from "./tests.tsx";
 
-/** A second cancel ends the jobs that clean up after the first. */
+/** Shows the cancel button. A second cancel ends the cleanup jobs that run after the first. */
 const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBuild; name: string }) => {
   const isAgain = status === "canceling";
   const mayStop = !isAgain || jobs.some((job) => !hasEnded(job) && job.status !== "canceling");
@@ -30,7 +30,7 @@ const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBui
   );
 };
 
-/** The links to the pages that ask before they delete. */
+/** Links to the pages that confirm a deletion. */
 const Delete = ({ build, hasLog }: { build: Build; hasLog: boolean }) => (
   <details class="menu" id="more-actions">
     <summary class="button">More</summary>
@@ -55,7 +55,7 @@ const Retry = ({ build, isPrimary }: { build: Build; isPrimary: boolean }) => (
   </form>
 );
 
-/** Runs the jobs that did not succeed and what depends on them, and takes over the results of the others. */
+/** Runs the unsuccessful jobs and their dependents again. The new build adopts the other results. */
 const RetryFailed = ({ build, number }: { build: FoundBuild; number: number }) => (
   <form method="post" action={`/app/builds/${build.id}/retry`}>
     <button type="submit" name="only" value="failed" class="primary" data-key="R">
@@ -66,13 +66,13 @@ const RetryFailed = ({ build, number }: { build: FoundBuild; number: number }) =
 
 interface BuildActionsProps {
   build: FoundBuild;
-  /** The name of its repository. */
+  /** The repository's name. */
   name: string;
   canDelete: boolean;
   hasLog: boolean;
 }
 
-/** What a member may do with the build: retry or delete an ended one, cancel another one. */
+/** Shows a member's actions: retry or delete an ended build, cancel any other. */
 const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => {
   const toRetry = countToRetry(build.jobs);
   const isPartly = toRetry > 0 && toRetry < build.jobs.length;
@@ -91,7 +91,7 @@ const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => 
   );
 };
 
-/** Why it ended so, where the failure below does not tell. */
+/** Shows why the build ended so, unless the failure below says it. */
 const Outcome = ({ build, successor }: BuildDetails) => {
   if (successor) {
     return (
@@ -152,7 +152,7 @@ interface BuildHeadProps {
   testsPage: string;
 }
 
-/** The subject of the build, its state, and what a person may do with it. */
+/** Shows the build's subject, its state, and its actions. */
 export const BuildHead = ({ details, context, testsPage }: BuildHeadProps) => {
   const { build } = details;
   const hasLog = build.attempt > 0 && details.body.logTail !== null;

@@ -6,12 +6,12 @@ interface LogNotesProps {
   /** Null when the log was deleted. */
   logTail: string | null | undefined;
   lost: number;
-  /** Whether some of the attempts before failed, and the job was tried again. */
+  /** Some earlier attempts failed, and the job was retried. */
   hasFailed?: boolean;
   leak: boolean;
 }
 
-/** The attempts before the present one. Their logs are kept. */
+/** Links to the logs of earlier attempts. The service keeps them. */
 const LostAttempts = ({ path, lost, hasFailed }: Pick<LogNotesProps, "path" | "lost" | "hasFailed">) =>
   lost > 0 ? (
     <p class="message" id="lost-attempts">
@@ -24,7 +24,7 @@ const LostAttempts = ({ path, lost, hasFailed }: Pick<LogNotesProps, "path" | "l
     </p>
   ) : null;
 
-/** What a page says about logs: where those of earlier attempts are, and that the service had to mask a secret. */
+/** Shows notes about logs: links to earlier attempts, and whether the service had to mask a secret. */
 export const LogNotes = ({ path, logTail, lost, hasFailed = false, leak }: LogNotesProps) => (
   <>
     {logTail !== null && <LostAttempts path={path} lost={lost} hasFailed={hasFailed} />}
@@ -43,7 +43,7 @@ interface BuildLogProps {
   tail: string | null;
 }
 
-/** The log. The page's script replaces `tail` with a view of the whole log. */
+/** Shows the log. The page's script replaces `tail` with a view of the whole log. */
 export const LogPanel = ({ path, attempt, isLive, tail }: BuildLogProps) => {
   if (tail === null) return <p class="empty">The log of this build was deleted.</p>;
   const source = `${path}/log`;

@@ -91,7 +91,7 @@ const retryForm = formAt("/builds/:id/retry", buildPage, retryBuild, async (cont
 
 export const buildPages: Pages = [buildPage, cancelForm, retryForm];
 
-/** The number of a build and the name of its repository. */
+/** Returns the build's number and its repository's name. */
 const readBuildName = async (context: Context, id: string): Promise<string> => {
   const { number, repoId } = await getBuild.run(context, byId(id));
   const repository = await nullIfNotFound(getRepository.run(context, byId(repoId)));
@@ -101,10 +101,10 @@ const readBuildName = async (context: Context, id: string): Promise<string> => {
 interface Deletion {
   path: string;
   verb: typeof deleteBuild | typeof deleteLog;
-  /** Names what is deleted of the build with this name. */
+  /** Describes the deletion for the build with this name. */
   describe(build: string): string;
   consequences: string;
-  /** The page that follows. */
+  /** Returns the page to open after the deletion. */
   next(id: string): string;
 }
 

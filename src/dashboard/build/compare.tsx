@@ -13,7 +13,7 @@ import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import type { Page } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 
-/** Lines that stay around each difference. */
+/** Equal lines shown around each difference. */
 const AROUND = 3;
 
 type Lines = NonNullable<Comparison["log"]>["lines"];
@@ -21,7 +21,7 @@ type Lines = NonNullable<Comparison["log"]>["lines"];
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 const WORDS = { same: "", added: "only here: ", removed: "only in the last green: " } as const;
 
-/** Parts of equal lines far from any difference are left out; a number stands for them. */
+/** Replaces equal lines far from any difference with their number. */
 const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
   const isNear = (at: number) =>
     lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== "same");
@@ -35,7 +35,7 @@ const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
   return parts;
 };
 
-/** The log of a step against that of the last green build: times and numbers do not count. */
+/** Compares a step's log with the log of the last green build. It ignores times and numbers. */
 const LogDifference = ({ lines }: { lines: Lines }) => (
   <section class="difference" tabindex={0} aria-label="Differences of the log">
     <pre>
@@ -54,7 +54,7 @@ const LogDifference = ({ lines }: { lines: Lines }) => (
   </section>
 );
 
-/** Rows of times that a page shows: the ones that grew most. */
+/** The maximum number of rows with times. The largest increases come first. */
 const TIMES = 50;
 
 const agentName = async (context: Context, id: string | null): Promise<string | null> => {

@@ -12,7 +12,7 @@ import { FailingTests } from "./tests.tsx";
 
 const FENCE = /`{3,}/g;
 
-/** What one pastes into an issue: what failed where, and the lines, as Markdown. */
+/** Returns Markdown for an issue: what failed where, and the lines. */
 const issueText = (build: Build, title: string, name: string, excerpt: Excerpt | null): string => {
   const where = [refName(build), build.commitSha?.slice(0, 7)].filter(Boolean).join(" at ");
   const heading = `${title} in #${build.number} ${name} (${where})\n${build.webUrl ?? ""}`;
@@ -49,19 +49,22 @@ const LastGreen = ({ green, buildId, now }: { green: Build; buildId: string; now
 
 const exit = (code: number | null): string => (code === null ? "" : `, exit ${code}`);
 
-/** The step that failed, where that is why the job failed. */
+/** Returns the failed step if it is the reason for the job's failure. */
 const cause = ({ job, step }: Failure): { name: string; code: string } | null =>
   step && (step.exitCode !== null || job.reason === null)
     ? { name: step.name, code: exit(step.exitCode ?? job.exitCode) }
     : null;
 
-/** `test failed, exit 1`, or why it failed where no step did. */
+/** Returns `test failed, exit 1`, or the reason for the failure if no step failed. */
 const failedText = (failure: Failure): string => {
   const step = cause(failure);
   return step ? `${step.name} failed${step.code}` : `Failed: ${whyEnded(failure.job) ?? "nothing more is known"}`;
 };
 
-/** @param page that of the job, where this is another one: it names the job, and how many more failed */
+/**
+ * Shows the failure's title.
+ * @param page the job's page, if this is another page: the title then names the job, and how many more failed
+ */
 const Title = ({ failure, page }: { failure: Failure; page: string | null }) => {
   const { job, others } = failure;
   const step = cause(failure);
@@ -85,7 +88,7 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
   );
 };
 
-/** The failure first: what failed, the line that says why with three around it, and the way to more. */
+/** Shows the failure first: what failed, the line that says why with three around it, and links to more. */
 export const FailureBand = ({ details, opened }: { details: Details; opened: OpenedPage }) => {
   const { run, build, failure, green, now } = details;
   if (!failure) return null;

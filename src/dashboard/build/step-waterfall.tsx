@@ -9,14 +9,14 @@ import { type Segment, Waterfall, WaterfallBar } from "./waterfall.tsx";
 
 const nthTry = (number: number): string => `the ${ordinal(number)} try`;
 
-/** What a step that was begun more than once says of its tries, after its name. */
+/** Describes the tries of a step that was retried. The text follows the step's name. */
 export const triesInWords = (status: Step["status"], tries: number): string => {
   if (status === "succeeded") return `passed on ${nthTry(tries)}`;
   if (status === "failed") return `failed ${tries} times`;
   return status === "running" ? nthTry(tries) : `stopped at ${nthTry(tries)}`;
 };
 
-/** The times of a job that its waterfall shows. */
+/** The times of a job in its waterfall. */
 interface RunTimes {
   steps: Step[];
   queuedAt: string | null;
@@ -26,7 +26,7 @@ interface RunTimes {
 
 const SHORT_MS = 1000;
 
-/** What an agent does before the first step: it fetches the commit. Null where it has not begun. */
+/** Returns the agent's work before the first step: it fetches the commit. Null if it has not begun. */
 const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null => {
   if (startedAt === null) return null;
   const began = steps.find((step) => step.startedAt !== null)?.startedAt ?? null;
@@ -35,7 +35,7 @@ const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null =
   return { id: null, name: "Checkout", status, exitCode: null, startedAt, finishedAt: end, logOffset: null };
 };
 
-/** What an agent does behind the last step: it stores what the build leaves. Null where that took no time to speak of. */
+/** Returns the agent's work after the last step: it stores the artifacts. Null if that took a negligible time. */
 const closingStep = ({ steps, finishedAt }: RunTimes): Step | null => {
   const ends = steps.flatMap((step) => parseTime(step.finishedAt) ?? []);
   const last = Math.max(...ends);
@@ -51,7 +51,7 @@ const toSegments = ({ startedAt, finishedAt, status }: Step): Segment[] =>
 interface RowProps {
   id: string;
   step: Step;
-  /** The page with the log, empty for this one. */
+  /** The page with the log. Empty if that is this page. */
   logPage: string;
   now: Date;
   children: Child;
@@ -89,7 +89,7 @@ interface StepWaterfallProps {
   logPage: string;
 }
 
-/** The steps of a job. Nothing before an agent has begun. */
+/** Shows a job's steps. Shows nothing before an agent has begun. */
 export const StepWaterfall = ({ run, now, usual, summary, logPage }: StepWaterfallProps) => {
   const checkout = checkoutStep(run);
   if (!checkout && run.steps.length === 0) return null;
@@ -140,15 +140,15 @@ export const StepWaterfall = ({ run, now, usual, summary, logPage }: StepWaterfa
 
 interface TimesInWordsProps {
   run: Omit<RunTimes, "steps">;
-  /** Absent where there are jobs instead. */
+  /** Absent if the build shows jobs instead. */
   steps?: RunTimes["steps"];
-  /** Milliseconds that the last green run took. */
+  /** Duration of the last green run, in milliseconds. */
   usual: number | null;
   agent: Pick<Agent, "name"> | null;
   now: Date;
 }
 
-/** What happens before the first step, then the times in words: `4m 31s, usually 4m 10s`. */
+/** Shows the checkout while it runs, then the times in words: `4m 31s, usually 4m 10s`. */
 export const TimesInWords = ({ run, steps, usual, agent, now }: TimesInWordsProps) => {
   const { startedAt, finishedAt, queuedAt } = run;
   if (startedAt === null) return null;

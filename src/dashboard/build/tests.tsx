@@ -8,18 +8,18 @@ import { readWorstReports } from "../../services/tests/test-reports.ts";
 import { count, testName } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 
-/** Failing tests that are named at once. */
+/** The number of failing tests that a page names at once. */
 const NAMED_FAILURES = 3;
 
-/** How many jobs' reports are read, and whether with the numbers of failures, for the part of the tests and beside a failure. */
+/** How many jobs' reports to read, and whether to count failures: for the page's tests, and next to a failure. */
 const AS_PART = { most: 10, isCounted: true };
 const AS_FAILURES = { most: NAMED_FAILURES, isCounted: false };
 
-/** What a page shows of tests. */
+/** The tests on a page. */
 export interface ShownTests {
-  /** Null where they are not kept any more. */
+  /** Null if the service no longer keeps them. */
   reports: TestReport[] | null;
-  /** Jobs whose reports are only on their own pages. */
+  /** The number of jobs whose reports are only on their own pages. */
   others: number;
 }
 
@@ -35,7 +35,7 @@ const nullIfGone = async (reading: Promise<ShownTests>): Promise<ShownTests> => 
   }
 };
 
-/** Where a page shows tests: all that they said, or those that failed, in a few words. */
+/** Where a page shows tests: the whole reports, or a few words about the failures. */
 interface TestsUse {
   asPart: boolean;
   asFailures: boolean;
@@ -44,7 +44,7 @@ interface TestsUse {
 const isNeeded = (tests: TestSummary | null, { asPart, asFailures }: TestsUse): boolean =>
   tests !== null && (asPart || (asFailures && tests.failed > 0));
 
-/** The reports that a page shows. They are read again at each refresh: so only those, and of few jobs. */
+/** Reads the reports that a page shows. Each refresh reads them again, so it reads few jobs' reports and no others. */
 export const readTests = async (
   context: Context,
   { run, build, jobs }: { run: { tests: TestSummary | null }; build: FoundBuild; jobs: { id: string }[] },
@@ -56,12 +56,12 @@ export const readTests = async (
 
 interface Props {
   reports: TestReport[] | null;
-  /** Of all its tests. */
+  /** The counts for all tests of the build or the job. */
   counts: TestSummary | null;
   testsPage: string;
 }
 
-/** The first tests that failed, each with the first line of its message. Nothing without any. */
+/** Shows the first failed tests, each with the first line of its message. Shows nothing if no test failed. */
 export const FailingTests = ({ reports, counts, testsPage }: Props) => {
   const failed = (reports ?? []).flatMap(({ tests }) => tests).filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0) return null;
@@ -92,12 +92,12 @@ export const FailingTests = ({ reports, counts, testsPage }: Props) => {
 
 type Test = TestReport["tests"][number];
 
-/** Slowest tests that a page lists. */
+/** The number of slowest tests that a page lists. */
 const SLOWEST = 20;
-/** Failures whose stacks are shown at first. */
+/** The number of failures whose stacks are open at first. */
 const OPEN = 3;
 
-/** The counts in the facts of a build or a job, with a link to the tests. */
+/** Shows the test counts in the facts of a build or a job, with a link to the tests. */
 export const TestsLine = ({ tests, href }: { tests: TestSummary | null; href: string }) =>
   tests && (
     <span>
@@ -205,11 +205,11 @@ const Warnings = ({ warnings }: Pick<TestReport, "warnings">) =>
 interface TestsProps {
   tests: ShownTests;
   repoId: string;
-  /** The repository's default branch, where it is known. */
+  /** The repository's default branch, if known. */
   branch?: string | null;
 }
 
-/** The tests of a build, or of a job: those that failed, the flaky ones, the slowest, and what could not be read. */
+/** Shows the tests of a build or a job: failed, flaky, slowest, and unreadable ones. */
 export const TestsSection = ({ tests: { reports, others }, repoId, branch = null }: TestsProps) => {
   if (reports?.length === 0) return null;
   const tests = (reports ?? []).flatMap((report) => report.tests);

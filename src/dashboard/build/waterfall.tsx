@@ -2,7 +2,7 @@ import { formatDuration } from "../parts/format.ts";
 import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
 import type { Child } from "../shell/markup.ts";
 
-/** A stretch of work; `to` is null while it goes on. Times are milliseconds since 1970. */
+/** A period of work. `to` is null while it continues. Times are milliseconds since 1970. */
 export interface Segment {
   from: number;
   to: number | null;
@@ -13,16 +13,16 @@ export interface Segment {
 interface BarProps {
   axis: TimeAxis;
   now: number;
-  /** When it began to wait for its turn or an agent. */
+  /** When the step or job began to wait for its turn or an agent. */
   waitedFrom?: number | null;
   segments: Segment[];
-  /** Milliseconds that it took in the last green run. */
+  /** Duration in the last green run, in milliseconds. */
   usual?: number | undefined;
-  /** From when an approval was asked for until the answer; `to` is null before it. */
+  /** The period from the approval request until the answer. `to` is null while nobody has answered. */
   atGate?: { from: number; to: number | null } | null;
 }
 
-/** A name is written into a bar that is at least this many percent long. */
+/** A bar that is at least this many percent long shows its name. */
 const NAMED_FROM = 6;
 
 const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment: Segment }) => {
@@ -48,7 +48,7 @@ const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment:
   );
 };
 
-/** One row of the waterfall: waiting, work, the notch of a gate, and where the last green run ended. */
+/** Shows one row of the waterfall: waiting, work, a gate's notch, and where the last green run ended. */
 export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, atGate = null }: BarProps) => {
   const [first] = segments;
   const waitedTo = first?.from ?? now;
@@ -81,7 +81,7 @@ export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, at
   );
 };
 
-/** What the picture shows of one row, in words. Lengths are milliseconds. */
+/** The times of one row, in words. Durations are milliseconds. */
 export interface TimeOfRow {
   name: string;
   word: string;
@@ -93,7 +93,7 @@ export interface TimeOfRow {
 const inWords = (milliseconds: number | null | undefined): string =>
   milliseconds === null || milliseconds === undefined ? "" : formatDuration(milliseconds);
 
-/** The waterfall as a table, for who does not see it. */
+/** Shows the waterfall as a table for screen readers. */
 const TimesTable = ({ noun, times }: { noun: "step" | "job"; times: TimeOfRow[] }) => (
   <div class="sr">
     <table id="times">
@@ -122,7 +122,7 @@ const TimesTable = ({ noun, times }: { noun: "step" | "job"; times: TimeOfRow[] 
   </div>
 );
 
-/** The ticks above the rows, with the time since the first work began. */
+/** Shows the ticks above the rows, with the time since work began. */
 const AxisTicks = ({ axis }: { axis: TimeAxis }) => (
   <svg class="fall-ticks" width="100%" height="18" aria-hidden="true">
     {axis.ticks.map((tick) => (
@@ -133,7 +133,7 @@ const AxisTicks = ({ axis }: { axis: TimeAxis }) => (
   </svg>
 );
 
-/** The lines of the ticks, behind all rows. */
+/** Draws the ticks' lines behind all rows. */
 const AxisLines = ({ axis }: { axis: TimeAxis }) => (
   <svg class="fall-lines" width="100%" height="100%" aria-hidden="true">
     {axis.ticks.map((tick) => (
@@ -142,24 +142,27 @@ const AxisLines = ({ axis }: { axis: TimeAxis }) => (
   </svg>
 );
 
-/** With this many rows or more, a field filters them. */
+/** From this many rows on, a field filters them. */
 const FILTERED_FROM = 13;
 
 interface WaterfallProps {
   title: Child;
-  /** What the times say in words, at the right. */
+  /** The times in words, at the right. */
   summary: Child;
   axis: TimeAxis;
   noun: "step" | "job";
   times: TimeOfRow[];
-  /** The rows, in an element of theirs. */
+  /** The rows, in their own element. */
   children: Child;
 }
 
-/** Names of at most this many characters leave the rest of their column to the bars. */
+/** If no name is longer than this, the bars get the rest of the names' column. */
 const SHORT_NAME = 16;
 
-/** Where the time went: a row for each step or job on one axis of time. It is the log's table of contents too. */
+/**
+ * Shows where the time went: a row for each step or job on one time axis. It also serves as the log's table of
+ * contents.
+ */
 export const Waterfall = ({ title, summary, axis, noun, times, children }: WaterfallProps) => (
   <section class="waterfall" id="waterfall" aria-labelledby="waterfall-title">
     <div class="section-head">

@@ -1,11 +1,11 @@
 import { showLogPanel } from "../../log-viewer/client/log-panel.ts";
 import { REFRESHED } from "../../shell/client/elements.ts";
 
-/** The first row in this state that is not folded away. */
+/** Returns the first row in this state that is not folded away. */
 const inState = (rows: HTMLElement, state: string): HTMLElement | undefined =>
   [...rows.querySelectorAll<HTMLElement>(`[data-state="${state}"]`)].find((row) => row.checkVisibility());
 
-/** Where the rows of steps or jobs scroll, scrolls to the one that failed, else to one that runs: once for each. */
+/** Scrolls each list of steps or jobs once to the row that failed, else to one that runs. */
 const scrollToActiveStep = (): void => {
   let lastId = "";
   const scroll = () => {
@@ -20,7 +20,7 @@ const scrollToActiveStep = (): void => {
   document.addEventListener(REFRESHED, scroll);
 };
 
-/** The field above many steps or jobs hides those without its text, also after a refresh. */
+/** Hides the steps or jobs that do not contain the filter's text, also after a refresh. */
 const filterRows = (): void => {
   const apply = () => {
     const field = document.getElementById("fall-filter") as HTMLInputElement | null;
@@ -36,7 +36,7 @@ const filterRows = (): void => {
   document.addEventListener(REFRESHED, apply);
 };
 
-/** The button of the failure leads from one error in the log to the next, and begins again after the last. */
+/** Makes the failure's button jump from one error in the log to the next. After the last it returns to the first. */
 const listenToNextError = (): void => {
   let at = -1;
   document.addEventListener("click", (event) => {
@@ -52,7 +52,7 @@ const listenToNextError = (): void => {
 
 const CONFIRMED_MS = 2000;
 
-/** Buttons with a text (`data-copy`) copy it, and say so for a moment. */
+/** Makes buttons with a text (`data-copy`) copy it, and confirm that for a moment. */
 const listenToCopyButtons = (): void => {
   document.addEventListener("click", async (event) => {
     const button = (event.target as Element).closest<HTMLElement>("[data-copy]");

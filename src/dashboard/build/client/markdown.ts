@@ -9,7 +9,7 @@ markdown.renderer.rules.link_open = (tokens, index, options, env, self) => {
   return defaultLink ? defaultLink(tokens, index, options, env, self) : self.renderToken(tokens, index, options);
 };
 
-/** The pages' policy forbids inline styles, so the alignment of a column becomes a class. */
+/** Converts a column's alignment to a class, because the pages' policy forbids inline styles. */
 const alignedCell: typeof defaultLink = (tokens, index, options, _env, self) => {
   const token = tokens[index];
   const [, side] = String(token?.attrGet("style")).split(":");
@@ -19,5 +19,5 @@ const alignedCell: typeof defaultLink = (tokens, index, options, _env, self) => 
 markdown.renderer.rules.th_open = alignedCell;
 markdown.renderer.rules.td_open = alignedCell;
 
-/** Renders Markdown. Markup in it is escaped. */
+/** Renders Markdown. It escapes any markup in the text. */
 export const toHtml = (text: string): string => markdown.render(text);
