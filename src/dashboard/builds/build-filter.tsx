@@ -13,18 +13,18 @@ const FILTERS = [
   ...["author", "pull", "since", "cursor"],
 ];
 
-/** Whether a build was made again by hand, in the words of the form. */
+/** The form's words for a build's trigger: a first run or a retry. */
 const TRIGGERS: Record<Build["trigger"], string> = { api: "first runs", retry: "retries" };
 
 interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
-  /** The page shows a part of the builds only. */
+  /** The page shows only some of the builds. */
   isFiltered: boolean;
 }
 
-/** Reads the filters of the builds from the page's address, which names an agent as people do. */
+/** Reads the build filters from the page's address, which has an agent's name in place of its id. */
 export const readBuildFilter = async (context: Context, query: URLSearchParams): Promise<ReadFilter> => {
   const { agent: name, ...fields } = filledFields(query, [...FILTERS, "agent"]);
-  // A person writes the name of a branch or of a tag, and a pull request as #12.
+  // A person enters the name of a branch or a tag, and a pull request as #12.
   if (fields.branch) {
     fields.refName = fields.branch;
     delete fields.branch;
@@ -44,9 +44,9 @@ interface ChoiceProps {
   query: URLSearchParams;
   name: string;
   label: string;
-  /** The words of the choice that filters nothing. */
+  /** The label of the choice that filters nothing. */
   all: string;
-  /** The values with their words. */
+  /** The values with their labels. */
   options: [string, string][];
 }
 
@@ -81,7 +81,7 @@ const Text = ({ query, name, label }: { query: URLSearchParams; name: string; la
 interface BuildFilterFormProps {
   query: URLSearchParams;
   repositories: Map<string, string>;
-  /** Whether the form stays open on a narrow screen, where it is folded. */
+  /** Whether the form stays open on a narrow screen, which otherwise folds it. */
   isFiltered: boolean;
 }
 
@@ -105,7 +105,7 @@ const Form = ({ query, repositories }: Omit<BuildFilterFormProps, "isFiltered">)
   );
 };
 
-/** The form that filters the list of builds. */
+/** Shows the form that filters the list of builds. */
 export const BuildFilterForm = ({ isFiltered, ...form }: BuildFilterFormProps) => (
   <details class="filter-fold" id="filter" open={isFiltered}>
     <summary>Filter</summary>

@@ -10,9 +10,9 @@ import type { Child } from "../shell/markup.ts";
 
 type State = Exclude<keyof JobCounts, "total">;
 
-/** In the order in which they are drawn: what is done, what goes on, what is to come. */
+/** The states in drawing order: finished, running, planned. */
 const STATES: State[] = ["succeeded", "failed", "stopped", "running", "waiting"];
-/** Jobs that are drawn one by one; of more, each state is one length. */
+/** Up to this many jobs are drawn one by one. With more jobs, each state is one segment. */
 const MOST = 24;
 const GAP = 0.12;
 
@@ -21,7 +21,7 @@ const countsInWords = (counts: JobCounts): string =>
     .map((state) => `${counts[state]} ${state === "stopped" ? "not run" : state}`)
     .join(", ");
 
-/** The jobs of a build as one bar of segments: a length and a colour for each state, and the counts in words. */
+/** Shows a build's jobs as a bar of segments. Each state has a length and a colour; a text has the counts. */
 const JobSegments = ({ counts }: { counts: JobCounts }) => {
   const isEach = counts.total <= MOST;
   const lengths = STATES.flatMap((state) =>
@@ -43,7 +43,7 @@ const JobSegments = ({ counts }: { counts: JobCounts }) => {
   );
 };
 
-/** Names by id, and why builds wait, in a sentence, by the id of the build. */
+/** Names by id, and the reasons why builds wait, by build id. */
 export interface BuildRowDetails {
   now: Date;
   repositories: Map<string, string>;
@@ -52,7 +52,7 @@ export interface BuildRowDetails {
   whys: Map<string, string>;
 }
 
-/** Dots of a branch: its last builds. */
+/** The number of a branch's last builds that are drawn as dots. */
 const DOTS = 5;
 
 interface RowProps {
@@ -62,7 +62,7 @@ interface RowProps {
 
 const shownState = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
 
-/** The subject of the commit, or else what the build was made of. */
+/** Returns the commit's subject, or else what the build was created from. */
 const subjectLine = (build: Build): string => {
   const { subject, pull, schedule, commitSha } = build;
   return subject ?? pull?.title ?? schedule ?? `${refName(build)}${commitSha ? ` at ${commitSha.slice(0, 7)}` : ""}`;
@@ -71,10 +71,10 @@ const subjectLine = (build: Build): string => {
 const failedTests = ({ tests }: Build): string | null =>
   tests && tests.failed > 0 ? `${withCommas(tests.failed)} of ${withCommas(tests.total)} tests failed` : null;
 
-/** A green row needs no words. */
+/** Reports whether the row needs no words: it is green. */
 const saysNothing = ({ status }: Build): boolean => status === "succeeded";
 
-/** How it failed, and the line of its log that says why. */
+/** Shows how the build failed, and the log line that says why. */
 const Outcome = ({ build }: { build: Build }) => {
   const { failedLine } = build;
   const words = [failedTests(build), failedLine === null ? whyEnded(build) : null].filter(Boolean).join(", ");
@@ -91,7 +91,7 @@ const Outcome = ({ build }: { build: Build }) => {
   );
 };
 
-/** Why it waits, where it runs, or how it ended: one line under the subject. */
+/** Shows why the build waits, where it runs, or how it ended, on one line under the subject. */
 const Note = ({ build, details }: RowProps) => {
   const { status, waitsFor, agentId, id } = build;
   if (waitsFor.length > 0) return <>{waitsFor[0]?.gate.message ?? wordOf("asking")}</>;
@@ -106,7 +106,7 @@ const Note = ({ build, details }: RowProps) => {
 const Took = ({ build: { startedAt, queuedAt, finishedAt }, now }: { build: Build; now: Date }) =>
   startedAt || finishedAt === null ? <Elapsed from={startedAt ?? queuedAt} to={finishedAt} now={now} /> : <>–</>;
 
-/** Names of a pipeline and its repository, of which the repository is shortened first. */
+/** Shows the names of a pipeline and its repository. A narrow screen shortens the repository first. */
 const OwnerNames = ({ build, details }: RowProps) => {
   const repository = details.repositories.get(build.repoId) ?? "removed repository";
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
@@ -123,7 +123,7 @@ const OwnerNames = ({ build, details }: RowProps) => {
   );
 };
 
-/** What a screen reader says in place of the row. */
+/** Describes the row for screen readers. */
 const SpokenName = ({ build, details }: RowProps) => {
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
   return (
@@ -148,7 +148,7 @@ const Ref = ({ build }: { build: Build }) => (
   </span>
 );
 
-/** A build: the commit's subject is the loud word. */
+/** Shows a build. The commit's subject stands out. */
 export const BuildListRow = ({ build, details, children }: RowProps & { children?: Child }) => (
   <div id={`b-${build.id}`} class="build-row">
     <StateIcon state={shownState(build)} />
@@ -179,7 +179,7 @@ export const BuildListRow = ({ build, details, children }: RowProps & { children
   </div>
 );
 
-/** The last builds of a branch, oldest first: each is a link. */
+/** Shows a branch's last builds, oldest first. Each is a link. */
 export const Dots = ({ builds }: { builds: Build[] }) => (
   <span class="dots">
     {builds

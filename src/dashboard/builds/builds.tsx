@@ -14,18 +14,18 @@ import { namesById, noInput } from "../shell/verb-input.ts";
 import { BuildFilterForm, readBuildFilter } from "./build-filter.tsx";
 import { BuildListRow, type BuildRowDetails, Dots } from "./build-row.tsx";
 
-/** Builds that were made on one day (UTC), the newest first. */
+/** Builds that were created on one day (UTC), newest first. */
 interface DayOfBuilds {
   /** `2026-11-26` */
   day: string;
   builds: Build[];
 }
 
-/** The builds of a list, which is newest first, by the days on which they were made. */
+/** Groups a list of builds, newest first, by the day of their creation. */
 const byDay = (builds: readonly Build[]): DayOfBuilds[] =>
   [...Map.groupBy(builds, ({ queuedAt }) => queuedAt.slice(0, 10))].map(([day, ofDay]) => ({ day, builds: ofDay }));
 
-/** Builds of one branch, tag or pull request of a repository, the newest first. */
+/** Builds of one branch, tag or pull request in a repository, newest first. */
 interface BranchOfBuilds {
   key: string;
   newest: Build;
@@ -34,16 +34,16 @@ interface BranchOfBuilds {
 
 const branchKey = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
 
-/** The builds of a list, which is newest first, by branch. The branch with the newest build comes first. */
+/** Groups a list of builds, newest first, by branch. The branch with the newest build comes first. */
 const byBranch = (builds: readonly Build[]): BranchOfBuilds[] =>
   [...Map.groupBy(builds, branchKey)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
 
-/** Seconds between refreshes: while builds run or wait, and for older builds, where little changes. */
+/** Seconds between refreshes: while builds run or wait, and for older builds, which rarely change. */
 const REFRESH_SECONDS = { active: 5, idle: 15 };
-/** Builds of a page by branches: of each branch its newest is a row. */
+/** The number of builds that a page groups by branch. Each branch's newest build is a row. */
 const GROUPED = 100;
 
-/** The address of the same list in another way, from its first page. */
+/** Returns the address of the same list with these changes. */
 const addressWith = (query: URLSearchParams, changes: Record<string, string | null>): string => {
   const next = new URLSearchParams(query);
   next.delete("done");
@@ -82,7 +82,7 @@ const Branches = ({ builds, details }: RowsProps) => (
   </ol>
 );
 
-/** Made when a page first shows days: it loads the data of a language, which takes longer than any other module. */
+/** Created when a page first shows days: it loads a language's data, which takes longer than any other module. */
 let days: Intl.DateTimeFormat | null = null;
 
 const formatDay = (day: string): string => {
@@ -110,7 +110,7 @@ const Days = ({ builds, details }: RowsProps) => (
   </ol>
 );
 
-/** How many builds the page has, and links to newer and older ones. */
+/** Shows the page's number of builds, and links to newer and older ones. */
 const Places = ({ query, rows, nextCursor }: { query: URLSearchParams; rows: number; nextCursor: string | null }) => (
   <p class="more">
     <span class="hint">

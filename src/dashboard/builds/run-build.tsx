@@ -33,7 +33,7 @@ const listChoices = (repositories: Repository[], pipelines: Pipeline[]): Choice[
     });
 };
 
-/** The target of the address as `pipeline:ID` or `repository:ID`. A repository means its default pipeline. */
+/** Returns the address's target as `pipeline:ID` or `repository:ID`. A repository means its default pipeline. */
 const chooseTarget = (query: URLSearchParams, repositories: Repository[]): string => {
   const pipelineId = query.get("pipelineId");
   if (pipelineId) return `pipeline:${pipelineId}`;
