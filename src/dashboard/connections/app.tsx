@@ -7,7 +7,7 @@ import { formAt, formOn, type Page, type PageRequest, type Pages, type View } fr
 import { byId, parseBody, withBody } from "../shell/verb-input.ts";
 import { HookOutcomes } from "./hook.tsx";
 
-/** What an App is made with, by GitHub's names: as GitHub shows it, and what it is for. */
+/** The App's permissions by GitHub's names: GitHub's label, and the reason for each. */
 export const APP_PERMISSION_WORDS: Record<string, [title: string, reason: string]> = {
   checks: ["Checks: read and write", "to show builds as check runs, with their buttons"],
   statuses: ["Commit statuses: read and write", "to tell the states of builds where there are no check runs"],
@@ -22,7 +22,7 @@ interface PartProps {
   connection: Connection;
 }
 
-/** Two buttons lead to an App: this one, and the one at GitHub. */
+/** Shows the first of two buttons that lead to an App. The other is at GitHub. */
 const MakeApp = ({ request, connection }: PartProps) => (
   <section>
     <h2>Make one</h2>
@@ -130,7 +130,7 @@ const appPage: Page = {
   },
 };
 
-/** GitHub takes the facts of an App only as a form that the person's own browser sends. */
+/** Shows a form for GitHub: it accepts the App's manifest only from the person's own browser. */
 const manifestView = (connectionId: string, { action, manifest }: { action: string; manifest: string }): View => ({
   title: "Make the App",
   section: "connections",
@@ -171,7 +171,7 @@ const keyForm = formAt("/connections/:id/app/key", appPage, updateConnection, as
   return { to: `/app/connections/${params.id}/app`, notice: "saved" };
 });
 
-/** Not among the pages that a browser may open: GitHub sends people to one without a session. */
+/** Browsers cannot open this page directly: GitHub sends people to a page that requires no session. */
 const afterGithub: Page = {
   path: "/connections/github/made",
   role: "admin",

@@ -35,7 +35,7 @@ const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
   </section>
 );
 
-/** The states of builds that the host has not received yet, and those that it refused. */
+/** Shows the build states that the host has not received yet, and those that it rejected. */
 const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
   const { waiting, waitingSince, trouble, givenUp } = check;
   return (
@@ -72,7 +72,7 @@ const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
   );
 };
 
-/** What a person may have meant so. */
+/** Shows differences from the host that may be intentional. */
 const Differences = ({ differences }: Pick<ConnectionCheck, "differences">) => (
   <section>
     <h2>Repositories</h2>

@@ -15,22 +15,22 @@ import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
 
 const REFRESH_SECONDS = 15;
-/** Builds of one delivery that are shown. */
+/** The maximum number of builds shown for one delivery. */
 const MOST_BUILDS = 20;
 
 interface RowDetails {
   connectionId: string;
   now: Date;
-  /** The connected repositories by the host's number, and the newest builds by their id. */
+  /** The connected repositories by the host's number, and the newest builds by id. */
   repositories: Map<number, string>;
   builds: Map<string, Build>;
 }
 
-/** A ref in the words of lists: `main`, `v1`, `#12`. */
+/** Returns a ref as lists show it: `main`, `v1`, `#12`. */
 const shortRef = (ref: string): string =>
   ref.replace(/^refs\/(?:heads|tags)\//, "").replace(/^refs\/(?:pull|merge-requests)\/(\d+)\/head$/, "#$1");
 
-/** An older build has no number here, and is reached all the same. */
+/** Links to a build. An older build has a link without its number. */
 const BuildLink = ({ id, build }: { id: string; build: Build | undefined }) => (
   <a href={`/app/builds/${id}`} class="delivered">
     {build && <StateIcon state={build.status} />}
@@ -42,7 +42,9 @@ const BuildLink = ({ id, build }: { id: string; build: Build | undefined }) => (
 const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
-/** A reason may end in the address of a page of ours, and nothing else of it is an address: refs have no colon. */
+/**
+ * Shows the reason. It may end in the address of one of our pages. Refs have no colon, so no other part is an address.
+ */
 const Reason = ({ text }: { text: string }) => {
   const [, words, path] = /^(.*) https?:\/\/[^/\s]+(\/app\/\S+)$/.exec(text) ?? [];
   if (!words || !path) return <span>{sentence(text)}</span>;

@@ -1,22 +1,22 @@
 import type { HostKind } from "../../protocol/connection.ts";
 import type { Child } from "../shell/markup.ts";
 
-/** What a person reads, clicks and types at a git host. */
+/** The words that a person reads, clicks and types at a git host. */
 interface GitHostWords {
   title: string;
-  /** Which of its services and programs can be connected. */
+  /** The services and programs that can be connected. */
   reach: string;
-  /** The address that most people mean; empty where each has an own one. */
+  /** The usual address; empty if each installation has its own. */
   address: string;
-  /** Where a token is made there, and what it must be allowed. */
+  /** Where to create a token, and its required permissions. */
   token: Child;
-  /** Where a repository's hooks are made: below its address. */
+  /** The path below a repository's address where its hooks are created. */
   hookPath: string;
-  /** The steps after that page is open, with the words of its fields. */
+  /** The steps on that page, with the names of its fields. */
   hookSteps: Child[];
-  /** Where this service serves the file that says all of it at length. */
+  /** The path of the full guide, which this service serves. */
   guide: string;
-  /** Whether an organization can have an App of its own there. */
+  /** Whether an organization can have its own App there. */
   hasApps: boolean;
 }
 
@@ -119,8 +119,8 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
 };
 
 const KINDS = Object.keys(GIT_HOSTS) as HostKind[];
-/** In the order in which they are offered. */
+/** The kinds in the order of the page. */
 export const HOST_KINDS = KINDS;
 
-/** The kind that an address names; undefined where it names none. */
+/** Returns the kind with this name; undefined if there is no such kind. */
 export const kindNamed = (text: string | null): HostKind | undefined => KINDS.find((kind) => kind === text);

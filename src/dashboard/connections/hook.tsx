@@ -31,7 +31,7 @@ const Steps = ({ connection }: { connection: Connection }) => {
   );
 };
 
-/** The only page that shows the secret: the answer of a form, which no browser keeps and no link opens. */
+/** Shows the secret. No other page does. It answers a form: browsers do not store it, and no link opens it. */
 const hookView = (connection: Connection, { url, secret }: { url: string; secret: string }): View => ({
   title: "Hook",
   section: "connections",

@@ -13,11 +13,11 @@ import { byId, parseBody } from "../shell/verb-input.ts";
 interface AddFormProps {
   connectionId: string;
   repository: Pick<HostRepository, "hostRepoId" | "fullName" | "defaultBranch">;
-  /** The button says the name, where nothing beside it does. */
+  /** The button shows the repository's name, because no text beside it does. */
   isNamed?: true;
 }
 
-/** A button that connects one repository; its form also stands beside a delivery. */
+/** Shows a button that connects one repository. The form is also next to a delivery. */
 export const AddForm = ({ connectionId, repository, isNamed }: AddFormProps) => (
   <form method="post" action={`/app/connections/${connectionId}/repositories`}>
     <input type="hidden" name="hostRepoId" value={repository.hostRepoId} />
@@ -48,7 +48,7 @@ const Row = ({ connectionId, repository }: { connectionId: string; repository: H
   </li>
 );
 
-/** For a repository that no delivery has named yet, and one on a page of the host that is far away. */
+/** Adds a repository that no delivery has named yet, or one far down the host's list. */
 const ByName = ({ request, connection }: { request: PageRequest; connection: Connection }) => (
   <section class="column">
     <h2>Add one by its name</h2>
@@ -107,7 +107,7 @@ interface Listed {
   problem: Refusal | null;
 }
 
-/** The repositories at the host. If the host refuses or is unreachable, the page says so and offers another way. */
+/** Lists the host's repositories. If the host refuses or is unreachable, the page says so and offers another way. */
 const listAtHost = async (context: Context, id: string | undefined, cursor: string | null): Promise<Listed> => {
   const query = parseBody(listHostRepositories.query, { cursor: cursor ?? undefined });
   try {
