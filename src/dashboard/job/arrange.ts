@@ -2,19 +2,19 @@ import type { JobOfBuild, JobStatus } from "../../protocol/build-job.ts";
 import type { ReadJob } from "../../services/builds/build-view.ts";
 import { ordinal } from "../parts/format.ts";
 
-/** What pages show of a job: its status, or that somebody has to approve it. */
+/** A job's state on pages: its status, or that it waits for approval. */
 export type ShownJobState = JobStatus | "asking";
 
 export const jobStateOf = ({ status, gate }: JobOfBuild): ShownJobState =>
   status === "waiting" && gate && gate.since !== null && gate.decision === null ? "asking" : status;
 
-/** What the file writes as one job: itself, or all combinations of its matrix in their order. */
+/** The jobs of one definition in the file: one job, or all combinations of its matrix in their order. */
 export interface JobsOfDefinition {
   key: string;
   jobs: ReadJob[];
 }
 
-/** The jobs by depth: each column stands after all that its jobs need. */
+/** Groups the jobs by depth. Each column follows everything that its jobs need. */
 export const arrangeInColumns = (jobs: ReadJob[]): JobsOfDefinition[][] =>
   [...Map.groupBy(jobs, ({ depth }) => depth)]
     .sort(([left], [right]) => left - right)
@@ -22,7 +22,7 @@ export const arrangeInColumns = (jobs: ReadJob[]): JobsOfDefinition[][] =>
       [...Map.groupBy(sameDepth, ({ definition }) => definition)].map(([key, own]) => ({ key, jobs: own })),
     );
 
-/** From the state that a person looks for first to the one that needs nobody. */
+/** The order of the states: from the one that a person looks for first to the one that requires no attention. */
 const ORDER: ShownJobState[] = [
   "failed",
   "asking",
@@ -37,7 +37,7 @@ const ORDER: ShownJobState[] = [
   "skipped",
 ];
 
-/** The states of these jobs, those that matter most first. */
+/** Returns these jobs' states, the most important first. */
 export const sortStates = (jobs: JobOfBuild[]): ShownJobState[] => {
   const place = (state: ShownJobState): number => ORDER.indexOf(state);
   return jobs.map(jobStateOf).sort((left, right) => place(left) - place(right));
@@ -57,7 +57,7 @@ const HAS_ENDED: Record<JobStatus, boolean> = {
 };
 export const hasEnded = ({ status }: Pick<JobOfBuild, "status">): boolean => HAS_ENDED[status];
 
-/** Whether no agent has it yet, or has it again. */
+/** Reports whether no agent runs the job: it waits for its first or its next attempt. */
 export const isYetToRun = ({ status }: JobOfBuild): boolean => status === "waiting" || status === "queued";
 
 const FELL: JobStatus[] = ["failed", "canceled", "dropped"];
@@ -65,23 +65,23 @@ const isGood = ({ status }: JobOfBuild): boolean => !FELL.includes(status);
 
 const NEVER_RAN: ShownJobState[] = ["waiting", "skipped", "dropped", "canceled"];
 
-/** Whether all of them are in the same state for the same cause, so that one line says it for all. */
+/** Reports whether all jobs have the same state for the same cause. One line can then explain them all. */
 export const shareCause = (jobs: JobOfBuild[]): boolean =>
   jobs.every((job) => job.agentId === null && job.adoptedFrom === null && NEVER_RAN.includes(jobStateOf(job))) &&
   new Set(jobs.map((job) => JSON.stringify([jobStateOf(job), job.cause, job.gate?.decision ?? null]))).size === 1;
 
-/** Whether a matrix is shown with its combinations: one of them did not succeed, and not all for the same cause. */
+/** Reports whether a matrix opens its combinations: one did not succeed, and the causes differ. */
 export const opensAtFirst = (jobs: JobOfBuild[]): boolean => !jobs.every(isGood) && !shareCause(jobs);
 
-/** A job by its name; where another of its matrix has the same name, by its key. */
+/** Returns the job's name, or its key if another job of its matrix has the same name. */
 export const jobLabel = (job: JobOfBuild, { jobs }: JobsOfDefinition): string =>
   jobs.some(({ id, name }) => id !== job.id && name === job.name) ? job.key : job.name;
 
-/** The definitions among the job's needs that have not ended. */
+/** Returns the definitions among the job's needs that have not ended. */
 export const openNeeds = ({ needs }: JobOfBuild, all: JobOfBuild[]): string[] =>
   needs.filter((need) => all.some((job) => job.definition === need && !hasEnded(job)));
 
-/** What people read of a job that was tried more than once in its build; null of any other. */
+/** Describes the tries of a job that was retried in its build. Returns null for any other job. */
 export const jobTriesInWords = ({ status, retries = 0, adoptedFrom }: JobOfBuild): string | null => {
   if (retries === 0 || adoptedFrom !== null) return null;
   const nth = `${ordinal(retries + 1)} try`;
@@ -90,5 +90,5 @@ export const jobTriesInWords = ({ status, retries = 0, adoptedFrom }: JobOfBuild
   return status === "queued" ? `waits for its ${nth}` : nth;
 };
 
-/** Whether more attempts were started than its tries explain: agents of the others were lost. */
+/** Reports whether the job has more attempts than its tries explain. Those attempts lost their agents. */
 export const hasLostAttempts = ({ attempt, retries = 0 }: JobOfBuild): boolean => attempt > 1 + retries;

@@ -15,7 +15,7 @@ import type { Details, JobDetails, OpenedPage } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
 import { chooseTab, PartTabs, type Tab, tabAddress } from "./part-tabs.tsx";
 
-/** The keys that a build or a job got, and from where. Nothing where it got none. */
+/** Shows the environment keys of a build or a job, and their sources. Shows nothing if it has none. */
 const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
   keys === null || keys.length === 0 ? null : (
     <section class="part" id="environment">
@@ -37,7 +37,7 @@ const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
     </section>
   );
 
-/** The page's script renders the Markdown; without scripts its source is shown. */
+/** Shows the summary. The page's script renders the Markdown; without scripts the page shows its source. */
 const BuildSummary = ({ text }: { text: string }) => (
   <section class="part" id="summary">
     <h2>Summary</h2>
@@ -48,7 +48,7 @@ const BuildSummary = ({ text }: { text: string }) => (
   </section>
 );
 
-/** The tabs of what there is. The first is shown at first. */
+/** Lists the tabs that have content. The page opens with the first. */
 const listTabs = ({ run, logTail, artifacts }: Details): Tab[] => {
   const { tests } = run;
   const [keys, outputs] = [run.environment?.length ?? 0, Object.keys(run.outputs ?? {}).length];
@@ -62,7 +62,10 @@ const listTabs = ({ run, logTail, artifacts }: Details): Tab[] => {
   ];
 };
 
-/** Reads what the tab has that the address names. @param page its path */
+/**
+ * Reads the content of the tab in the address.
+ * @param page the page's path
+ */
 export const openBody = async (
   context: Context,
   details: Details,
@@ -81,7 +84,7 @@ interface BodyProps {
   opened: OpenedPage;
 }
 
-/** What the chosen tab has. */
+/** Shows the content of the chosen tab. */
 const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
   const { run, build, now, logTail, repository, artifacts, jobs } = details;
   if (tab === "log" && logTail !== undefined)
@@ -96,7 +99,7 @@ const Part = ({ details, opened: { tab, page, tests } }: BodyProps) => {
   return tab === "summary" && run.summary ? <BuildSummary text={run.summary} /> : null;
 };
 
-/** Why it failed, where the time went, and a tab for each thing that is there. */
+/** Shows why the job or build failed, where the time went, and a tab for each kind of content. */
 export const Body = ({ details, opened, children }: BodyProps & { children: Child }) => (
   <>
     <FailureBand details={details} opened={opened} />
@@ -106,7 +109,7 @@ export const Body = ({ details, opened, children }: BodyProps & { children: Chil
   </>
 );
 
-/** A job on its own page, or on that of its build: why it failed, its steps, and the tabs. */
+/** Shows a job on its own page or its build's: why it failed, its steps, and the tabs. */
 export const JobBody = ({ details, opened }: { details: JobDetails; opened: OpenedPage }) => {
   const { run: job, now, usual, agent } = details;
   return (

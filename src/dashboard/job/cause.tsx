@@ -4,7 +4,7 @@ import type { Child } from "../shell/markup.ts";
 
 type JobCause = NonNullable<JobOfBuild["cause"]>;
 
-/** A job by its key. Each text of a file stands alone in its element, which isolates its direction. */
+/** Shows a job's key. Each text from a file is in its own element, which isolates its direction. */
 const Key = ({ job }: JobCause) => (job === null ? "a job that it needs" : <bdi>{job}</bdi>);
 
 const Condition = ({ text }: JobCause) =>
@@ -47,7 +47,7 @@ const SENTENCES: Record<JobCause["kind"], (cause: JobCause) => Child> = {
   gate: () => "its gate stayed closed",
 };
 
-/** Who closed the gate, or that nobody answered. */
+/** Says who closed the gate, or that nobody answered. */
 const ClosedGate = ({ gate }: JobOfBuild) => {
   const { decision = null } = gate ?? {};
   if (!decision) return "nobody approved it in time";
@@ -63,7 +63,7 @@ const ClosedGate = ({ gate }: JobOfBuild) => {
   );
 };
 
-/** Why a job did not run, was stopped or failed; null where its state says all. */
+/** Explains why a job did not run, was stopped or failed. Returns null if its state says everything. */
 export const explainEnd = (job: JobOfBuild): Child => {
   const { status, reason, cause } = job;
   if (reason === "gate-closed") return <ClosedGate {...job} />;

@@ -23,63 +23,66 @@ import type { Tab } from "./part-tabs.tsx";
 
 type RunFacts = Pick<BuildJob, "id" | "status" | "attempt" | "tests" | "environment" | "summary">;
 
-/** What the page of a job, or of a build, has below its facts. */
+/** The content of a job's or a build's page, below its facts. */
 export interface Details extends Owners {
-  /** The job, or the build, that the page shows. */
+  /** The page's job or build. */
   run: RunFacts & Partial<Pick<BuildJob, "outputs">>;
   build: FoundBuild;
-  /** The jobs whose tests and artifacts it shows. */
+  /** The jobs whose tests and artifacts the page shows. */
   jobs: ReadJob[];
   now: Date;
-  /** The end of the log, for a browser without scripts; null when it was deleted, undefined where there is none. */
+  /** The end of the log, for a browser without scripts. Null if it was deleted, undefined if there is none. */
   logTail: string | null | undefined;
-  /** Attempts before the present one. */
+  /** The number of earlier attempts. */
   lost: number;
-  /** Why it failed. */
+  /** Why the job or the build failed. */
   failure: Failure | null;
-  /** The last build before this one that succeeded. */
+  /** The last successful build before this one. */
   green: FoundBuild | null;
-  /** What was left so far. */
+  /** The artifacts so far. */
   artifacts: Artifact[];
 }
 
-/** The same with the chosen tab. */
+/** The page's details with the chosen tab. */
 export interface OpenedPage {
   page: string;
   tabs: Tab[];
   tab: string | undefined;
   tests: ShownTests;
   testsPage: string;
-  /** The page with the log, empty for this one. */
+  /** The page with the log. Empty if that is this page. */
   logPage: string;
 }
 
 export interface JobDetails extends Details {
   run: BuildJob;
   agent: Agent | null;
-  /** Why a job that nobody has to approve waits. */
+  /** Why the job waits. Null if it waits for approval. */
   explanation: Explanation | null;
-  /** How long this job and its steps took in the last green run. */
+  /** Durations of this job and its steps in the last green run. */
   usual: UsualTimes;
 }
 
-/** Awaits all values of an object at once. */
+/** Awaits all values of an object in parallel. */
 const resolveAll = async <T extends object>(values: T): Promise<{ [K in keyof T]: Awaited<T[K]> }> => {
   const entries = Object.entries(values).map(async ([key, value]) => [key, await value] as const);
   return Object.fromEntries(await Promise.all(entries)) as { [K in keyof T]: Awaited<T[K]> };
 };
 
-/** Not before its turn, where it ended before an agent had it, or where an earlier build had it. */
+/**
+ * Reports whether the job has a log. It has none before its turn, if it ended before an agent had it, or if its result
+ * is adopted.
+ */
 const hasLog = (job: BuildJob): boolean =>
   !isYetToRun(job) && (job.attempt > 0 || !hasEnded(job)) && job.adoptedFrom === null;
 
-/** Attempts whose agents were lost, as far as this build made them. */
+/** Counts the earlier attempts that belong to this build. */
 const countLostAttempts = (job: BuildJob): number => {
   if (job.adoptedFrom !== null) return 0;
   return job.status === "queued" ? job.attempt : job.attempt - 1;
 };
 
-/** The end of the log, and why the job failed. */
+/** Reads the end of the log, and why the job failed. */
 const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   const hasFailed = job.status === "failed";
   const log = { ...job, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
@@ -90,7 +93,7 @@ const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   };
 };
 
-/** What pages show of a job. Its build may be on its way. */
+/** Reads a job's details. Its build may still be loading. */
 export const readJob = async (
   context: Context,
   job: BuildJob,
@@ -123,13 +126,13 @@ export const readJob = async (
   };
 };
 
-/** Queued definitions that a page asks the pool about, and earlier builds whose numbers it reads. */
+/** How many queued definitions a page explains through the pool, and how many earlier builds' numbers it reads. */
 const MOST = { explained: 5, adopted: 5 };
 
 export interface JobsDetails extends Details, JobListDetails {
-  /** How long the last green run and each of its jobs took. */
+  /** Durations of the last green run and of each of its jobs. */
   usual: UsualTimes;
-  /** Why jobs wait that no registered agent can take, by their keys. */
+  /** Why jobs that no registered agent can run wait, by job key. */
   unable: { key: string; why: Explanation }[];
 }
 
@@ -138,7 +141,7 @@ const readNumber = async (context: Context, id: string): Promise<[string, number
   return build ? [[id, build.number]] : [];
 };
 
-/** One job of each definition that waits for an agent: its combinations usually require the same. */
+/** Returns one job of each definition that waits for an agent: its combinations usually have the same requirements. */
 const waitingForAgents = (jobs: JobOfBuild[]): JobOfBuild[] => {
   const queued = jobs.filter(({ status }) => status === "queued");
   return [...Map.groupBy(queued, ({ definition }) => definition).values()].flatMap(([first]) => first ?? []);
@@ -149,7 +152,7 @@ const explain = async (context: Context, { id, definition }: JobOfBuild) => {
   return why && (why.code === "no-agents" || why.code === "no-capable-agent") ? [{ key: definition, why }] : [];
 };
 
-/** What the page of a build shows of its planned jobs. */
+/** Reads the details of a build's planned jobs. */
 const readJobs = async (context: Context, { build, owners, findLastGreen }: SurroundedBuild): Promise<JobsDetails> => {
   const jobs = plannedJobs(build);
   const adopted = [...new Set(jobs.flatMap(({ adoptedFrom }) => adoptedFrom ?? []))].slice(0, MOST.adopted);
@@ -188,19 +191,22 @@ const readJobs = async (context: Context, { build, owners, findLastGreen }: Surr
 export interface BuildDetails extends Owners {
   build: FoundBuild;
   now: Date;
-  /** The build that took its place. */
+  /** The build that superseded this one. */
   successor: Build | null;
-  /** The build that this one runs again. */
+  /** The build that this one retries. */
   retried: Build | null;
-  /** Who canceled it, where that is known. */
+  /** The person who canceled it, if known. */
   canceler: string | null;
-  /** What its git host did not take. */
+  /** The states that its git host rejected. */
   refused: RefusedState[];
-  /** The job that the page shows in its place, or all those of its file. */
+  /** The single job that the page shows in place of the build, or all jobs of its file. */
   body: JobDetails | JobsDetails;
 }
 
-/** What the page of a build shows. @throws Refusal not-found */
+/**
+ * Reads the details of a build's page.
+ * @throws Refusal not-found
+ */
 export const readBuild = async (context: Context, id: string | undefined): Promise<BuildDetails> => {
   const surrounded = await findWithSurroundings(context, id ?? "");
   const { build, owners } = surrounded;

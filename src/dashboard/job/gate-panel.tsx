@@ -17,13 +17,13 @@ const WHO: Record<Role, string> = {
 
 interface AnswerProps {
   jobId: string;
-  /** The commit that a person looked at, where the answer is for it alone. */
+  /** The commit that a person reviewed, if the answer is for that commit alone. */
   commitSha?: string | null | undefined;
-  /** What a person typed before the answer was refused. */
+  /** The comment that a person typed before the service rejected the answer. */
   comment: string;
 }
 
-/** Both answers are buttons of one form, so they need no script. */
+/** Shows both answers as buttons of one form, so they require no script. */
 const Answer = ({ jobId, commitSha, comment }: AnswerProps) => (
   <form method="post" action={`/app/jobs/${jobId}/approve`} class="stack">
     {commitSha && <input type="hidden" name="commitSha" value={commitSha} />}
@@ -51,7 +51,7 @@ const Released = ({ groups }: JobGate) =>
     </p>
   );
 
-/** What an approval lets run. */
+/** Describes what an approval runs. */
 const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
   <p>
     Approving runs {name === null ? "the build" : <bdi>{name}</bdi>}
@@ -73,7 +73,7 @@ const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
   </p>
 );
 
-/** Before a stranger's commit is approved, a person looks at what it would run. */
+/** Asks a person to review a stranger's commit before approving it. */
 const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string }) => (
   <p>
     Look at <a href={`/app/builds/${buildId}/changes`}>what {commitSha.slice(0, 7)} changes</a> first. The answer is for
@@ -84,14 +84,14 @@ const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string })
 interface GatePanelProps extends Partial<AnswerProps> {
   jobId: string;
   build: Build;
-  /** What waits: the key of a job, or null for the build itself. */
+  /** The key of the job that waits, or null for the build itself. */
   name: string | null;
   gate: JobGate;
   now: Date;
   mayAnswer: boolean;
 }
 
-/** A gate that is asked: its message, who may answer until when, and the answers for those who may. */
+/** Shows a gate that waits for an answer: its message, who may answer until when, and a form for those who may. */
 export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
   <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
     <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
@@ -112,7 +112,7 @@ export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha,
   </section>
 );
 
-/** A panel for each gate that a build waits for. */
+/** Shows a panel for each gate that a build waits for. */
 export const Gates = ({ build, context }: { build: Build; context: Context }) =>
   build.waitsFor.map(({ jobId, key, gate }) => (
     <GatePanel
@@ -126,7 +126,7 @@ export const Gates = ({ build, context }: { build: Build; context: Context }) =>
     />
   ));
 
-/** What a person decided, and said. Nothing before. */
+/** Shows a person's decision and comment. Shows nothing before the decision. */
 export const GateDecisionLine = ({ gate, now }: { gate: JobGate | null; now: Date }) => {
   if (!gate?.decision) return null;
   const { approved, by, at, comment } = gate.decision;

@@ -9,7 +9,7 @@ import { hasLostAttempts, jobStateOf, jobTriesInWords } from "./arrange.ts";
 import { explainEnd } from "./cause.tsx";
 import type { JobDetails } from "./details.ts";
 
-/** Where on its build's page a job that this one needs is. */
+/** Returns the anchor of a needed job on the build's page. */
 const anchorInBuild = (need: string, { jobs }: FoundBuild): string => {
   const job = jobs.find(({ definition }) => definition === need);
   return job && job.matrix === null ? `j-${job.id}` : `m-${need}`;
@@ -34,7 +34,7 @@ const Combination = ({ matrix }: BuildJob) =>
     </span>
   ));
 
-/** The state of a job, its build, why it ended so, who ran it and which jobs it needs. */
+/** Shows a job's state, its build, why it ended so, who ran it and which jobs it needs. */
 export const JobFactList = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
   const { run: job, build, agent, now } = details;
   const why = explainEnd(job);
@@ -67,7 +67,7 @@ export const JobFactList = ({ details, testsPage }: { details: JobDetails; tests
   );
 };
 
-/** The outputs that the job passed to the jobs that need it. */
+/** Shows the outputs that the job passed to its dependents. */
 export const JobOutputs = ({ outputs }: Pick<BuildJob, "outputs">) => {
   const entries = Object.entries(outputs);
   return entries.length === 0 ? null : (

@@ -22,7 +22,10 @@ import {
 } from "./arrange.ts";
 import { explainEnd } from "./cause.tsx";
 
-/** What a job's bar consists of: its steps where they are known, else one stretch. Empty for one that did not run here. */
+/**
+ * Returns the segments of a job's bar: its steps if known, else one segment. Empty if the job did not run in this
+ * build.
+ */
 const toSegments = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
   if (job.startedAt === null || job.adoptedFrom !== null) return [];
   const begun = steps.flatMap(({ name, status, startedAt, finishedAt }): Segment[] =>
@@ -35,8 +38,8 @@ const toSegments = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
 };
 
 /**
- * From the first job that began to the last end: one stretch for all combinations of a matrix. Those that failed are
- * drawn over it, so that the time of the others is not red.
+ * Returns one segment for all combinations of a matrix: from the first start to the last end. Failed jobs are drawn
+ * over it, so that the other jobs' time is not red.
  */
 export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
   const ran = jobs.flatMap((job) => toSegments(job));
@@ -50,16 +53,16 @@ export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
   return state === undefined ? [{ from, to, state: "failed" }] : [{ from, to, state }, ...failed];
 };
 
-/** From when the job asked for an approval until somebody answered. */
+/** Returns the period from the job's approval request until the answer. */
 const timeAtGate = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
   gate?.since ? { from: Date.parse(gate.since), to: parseTime(gate.decision?.at ?? finishedAt) } : null;
 
-/** What rows show beside the jobs themselves. */
+/** The data that rows show in addition to the jobs. */
 export interface JobListDetails {
   now: Date;
-  /** Names of agents by their ids. */
+  /** Agents' names by id. */
   agents: Map<string, string>;
-  /** Numbers of the builds that results were taken over from, by their ids. */
+  /** The numbers of the builds whose results were adopted, by id. */
   adopted: Map<string, number>;
 }
 
@@ -70,7 +73,7 @@ const Adopted = ({ from, names }: { from: string; names: JobListDetails }) => {
   );
 };
 
-/** What the job waits for, who runs it, or why it ended so. */
+/** Says what the job waits for, who runs it, or why it ended so. */
 const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobListDetails }) => {
   const state = jobStateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
@@ -96,10 +99,10 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
   return agent === undefined ? null : <bdi>{agent}</bdi>;
 };
 
-/** What the bars of the rows are drawn with. */
+/** The data for the rows' bars. */
 interface JobTimes {
   axis: TimeAxis;
-  /** Milliseconds that jobs took in the last green run, by their keys. */
+  /** Durations in the last green run, in milliseconds, by job key. */
   usual: Map<string, number>;
 }
 
@@ -144,13 +147,13 @@ const JobRow = ({ job, definition, all, names, times }: RowProps) => {
   );
 };
 
-/** `1 failed, 3 succeeded`. Several states may have one word. */
+/** Returns `1 failed, 3 succeeded`. Several states may share a word. */
 export const countStates = (jobs: JobOfBuild[]): string =>
   [...Map.groupBy(sortStates(jobs).map(wordOf), (word) => word)]
     .map(([word, { length }]) => `${withCommas(length)} ${word}`)
     .join(", ");
 
-/** The combinations of a matrix under their job, with how many are in each state. */
+/** Shows a matrix's combinations under their definition, with the number in each state. */
 const Combinations = ({ definition, all, names, times }: Omit<RowProps, "job">) => {
   const { jobs } = definition;
   const [first] = jobs;
@@ -184,7 +187,7 @@ const Combinations = ({ definition, all, names, times }: Omit<RowProps, "job">) 
   );
 };
 
-/** The jobs of a build in topological order, combinations folded. */
+/** Shows a build's jobs in topological order. Combinations are folded. */
 export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobListDetails; times: JobTimes }) => (
   <ol class="fall-list" id="jobs" aria-label="Jobs">
     {arrangeInColumns(jobs)

@@ -96,14 +96,14 @@ const cancelForm = formAt("/jobs/:id/cancel", jobPage, cancelJob, async (context
   return { to: `/app/jobs/${params.id}`, notice: "job-canceled" };
 });
 
-/** What the answer is about: a job, or the build of a stranger itself. */
+/** Shows the page that the answer belongs to: a job's, or the page of a stranger's build. */
 const askedPage: Page = {
   ...jobPage,
   show: async (context, request) =>
     (await nullIfNotFound(buildPage.show(context, request))) ?? jobPage.show(context, request),
 };
 
-/** The form of an answer at a gate. A person then sees the build go on, or end. */
+/** Creates the form that answers a gate. The person then sees the build continue or end. */
 const answerForm = (word: "approve" | "reject", verb: typeof approve, notice: string) =>
   formAt(`/jobs/:id/${word}`, askedPage, verb, async (context, { params, form }) => {
     const body = parseBody(verb.body, { comment: readText(form, "comment"), commitSha: form.get("commitSha") });

@@ -24,7 +24,7 @@ const needed = ({ requires = {} }: Explanation) => {
   );
 };
 
-/** Jobs that wait although no agent is registered that could take them. */
+/** Shows jobs that no registered agent can run. */
 const Unable = ({ unable }: JobsDetails) =>
   unable.length === 0 ? null : (
     <section class="waits" id="unable">
@@ -39,17 +39,17 @@ const Unable = ({ unable }: JobsDetails) =>
     </section>
   );
 
-/** While nothing but gates is waited for, the wait takes so much of the picture as a part of what came before. */
+/** While a build waits only for gates, the wait takes at most this fraction of the earlier work's length. */
 const WAIT = 1 / 3;
 
-/** Whether people alone keep the build from going on. */
+/** Reports whether the build waits for people alone. */
 const waitsForPeople = (jobs: readonly JobOfBuild[]): boolean =>
   jobs.some((job) => jobStateOf(job) === "asking") &&
   jobs.every((job) => job.finishedAt !== null || jobStateOf(job) === "asking" || jobStateOf(job) === "waiting");
 
 /**
- * The time of the build that its picture shows: from the first job that began to the last that ended. A wait for people
- * runs out of the picture: hours of it would leave nothing to see of minutes of work.
+ * Returns the build's time axis: from the start of the first job to the end of the last. A wait for people is cut:
+ * hours of waiting would leave no room for minutes of work.
  */
 export const jobsAxis = (
   { jobs, status, queuedAt, finishedAt }: Pick<ReadBuild, "jobs" | "status" | "queuedAt" | "finishedAt">,
@@ -81,7 +81,7 @@ const toRowTimes = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
     };
   });
 
-/** The jobs of a build: why the first of them failed, all of them on one axis of time, and the tabs. */
+/** Shows a build's jobs: why the first of them failed, all of them on one time axis, and the tabs. */
 export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: OpenedPage }) => {
   const { build, jobs, usual, now } = details;
   const axis = jobsAxis(build, usual.whole, now);

@@ -1,29 +1,29 @@
 import { withCommas } from "../../protocol/units.ts";
-/** A part of a page, chosen by `tab` in the address. */
+/** A part of a page. `tab` in the address selects it. */
 export interface Tab {
   name: string;
   title: string;
-  /** How many things it has; null where nobody counts them. */
+  /** The number of things in the part; null if they are not counted. */
   count: number | null;
   isBad?: boolean;
 }
 
-/** The tab that the address names; the first where it names none of them. */
+/** Returns the tab in the address, or the first if the address names none of them. */
 export const chooseTab = (query: URLSearchParams, tabs: Tab[]): string | undefined =>
   (tabs.find(({ name }) => name === query.get("tab")) ?? tabs[0])?.name;
 
-/** The address of a tab: the first one has that of the page. */
+/** Returns the address of a tab. The first tab has the page's address. */
 export const tabAddress = (page: string, tabs: Tab[], name: string): string =>
   tabs[0]?.name === name ? page : `${page}?tab=${name}`;
 
 interface TabsProps {
-  /** The path of the page. */
+  /** The page's path. */
   page: string;
   tabs: Tab[];
   current: string | undefined;
 }
 
-/** Links to the parts of a page: no script is needed. */
+/** Links to the parts of a page, without a script. */
 export const PartTabs = ({ page, tabs, current }: TabsProps) =>
   tabs.length === 0 ? null : (
     <nav class="part-tabs" id="parts" aria-label="Parts of this page">
