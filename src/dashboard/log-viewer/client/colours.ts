@@ -1,14 +1,14 @@
 import type { LogStore } from "./log-store.ts";
 
-/** The largest distance between two checkpoints. Lines between them are read again. */
+/** The maximum distance between two checkpoints. A jump to a line reads the lines after its checkpoint again. */
 const LINES_BETWEEN = 256;
 const BYTES_BETWEEN = 1 << 16;
-/** Bytes that are read at once: more would block the browser. */
+/** The maximum number of bytes read at once: more would block the browser. */
 const BYTES_AT_ONCE = 2 << 20;
 
 const SGR = /\x1b\[([\d;]*)m/g;
 const STYLES = new Set(["1", "2", "3", "4", "5", "7", "8", "9"]);
-/** The codes that end styles, each digit a style. */
+/** The codes that end styles. Each digit is a style. */
 const STYLES_ENDED_BY: Record<string, string> = {
   "22": "12",
   "23": "3",
@@ -19,7 +19,7 @@ const STYLES_ENDED_BY: Record<string, string> = {
   "29": "9",
 };
 
-/** The colours and styles that are on after the text, as the shortest sequence that sets them. */
+/** Returns the shortest sequence that sets the colours and styles in effect after the text. */
 export const colourAfter = (before: string, text: string): string => {
   if (!text.includes("\x1b[")) return before;
   const reset = Math.max(text.lastIndexOf("\x1b[0m"), text.lastIndexOf("\x1b[m"));
@@ -74,8 +74,8 @@ export class Colours {
   }
 
   /**
-   * Sets where steps begin, and reads lines added since, so that a jump to the end is quick. Returns whether there are
-   * more; the colours of lines far behind are not known until then.
+   * Sets where steps begin, and reads the new lines so that a jump to the end is quick. Returns whether there are more
+   * lines to read. Until then, the colours of lines far beyond the last checkpoint are unknown.
    */
   update(begins: number[]): boolean {
     if (this.#store.generation !== this.#generation) this.#forget(0);
@@ -98,7 +98,7 @@ export class Colours {
     this.#last = START;
   }
 
-  /** The sequence that sets the colours in which the line begins. */
+  /** Returns the sequence that sets the colours in which the line begins. */
   before(line: number): string {
     const nearest = this.#nearest(line);
     if (this.#store.start(line) - this.#store.start(nearest.line) > 2 * BYTES_AT_ONCE) return "";
@@ -122,7 +122,7 @@ export class Colours {
     return this.#checkpoints.findLast((each) => each.line <= line) ?? START;
   }
 
-  /** The first line `BYTES_BETWEEN` or more behind this one. */
+  /** Returns the first line that begins at least `BYTES_BETWEEN` bytes after this one. */
   #lineFarFrom(line: number): number {
     return Math.max(line + 1, this.#store.lineAt(this.#store.start(line) + BYTES_BETWEEN));
   }
@@ -131,13 +131,13 @@ export class Colours {
 /** Red, green and blue, each 0 to 255. */
 export type Rgb = [number, number, number];
 
-/** The least contrast between text and what is behind it (WCAG 2.2, AA). */
+/** The minimum contrast between text and its background (WCAG 2.2, AA). */
 const LEAST = 4.5;
 const STEPS = 20;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
 
-/** What is behind the lines of a log at its darkest in the light theme and at its lightest in the dark one. */
+/** The background of log lines: the darkest in the light theme, and the lightest in the dark theme. */
 export const GROUNDS: Record<"light" | "dark", Rgb> = { light: [240, 238, 224], dark: [48, 46, 36] };
 
 const linear = (value: number): number => {
@@ -156,7 +156,7 @@ export const contrast = (one: Rgb, other: Rgb): number => {
 const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
   from.map((value, at) => Math.round(value + ((to[at] ?? 0) - value) * part)) as Rgb;
 
-/** The colour itself where it can be read on the ground; else the nearest one on the way to black or white that can. */
+/** Returns the colour if it is readable on the ground, else the nearest readable colour towards black or white. */
 export const readableOn = (colour: Rgb, ground: Rgb): Rgb => {
   const target = contrast(BLACK, ground) > contrast(WHITE, ground) ? BLACK : WHITE;
   for (let step = 0; step < STEPS; step += 1) {
@@ -168,6 +168,6 @@ export const readableOn = (colour: Rgb, ground: Rgb): Rgb => {
 
 export const cssOf = (rgb: Rgb): string => `rgb(${rgb})`;
 
-/** A colour of text that can be read in both themes. */
+/** Returns a text colour that is readable in both themes. */
 export const inBothThemes = (colour: Rgb): string =>
   `light-dark(${cssOf(readableOn(colour, GROUNDS.light))}, ${cssOf(readableOn(colour, GROUNDS.dark))})`;

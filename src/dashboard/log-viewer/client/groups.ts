@@ -4,12 +4,12 @@ const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const GROUP = ascii("::group::");
 const END = ascii("::endgroup::");
 const TITLE = ascii("--- ");
-/** Follows the first line of a file in the output of diff, which is no title. */
+/** Follows a file's first line in diff output. That line is not a title. */
 const DIFF = ascii("+++ ");
 
-/** Groups of one log that can be folded. Lines beyond the last of them stay as they are. */
+/** The maximum number of foldable groups in one log. Lines after the last group do not fold. */
 export const MOST_GROUPS = 10_000;
-/** Lines that are read at once: more would block the browser. */
+/** The maximum number of lines read at once: more would block the browser. */
 const LINES_AT_ONCE = 50_000;
 
 interface Mark {
@@ -17,7 +17,10 @@ interface Mark {
   kind: "group" | "end" | "title";
 }
 
-/** Lines that fold away under their head. `end` is the line after the last, which is `::endgroup::` if `hasEnd`. */
+/**
+ * Lines that fold away under their head. `end` is the index after the last line. If `hasEnd`, that line is
+ * `::endgroup::`.
+ */
 export interface LogGroup {
   head: number;
   end: number;
@@ -27,8 +30,8 @@ export interface LogGroup {
 }
 
 /**
- * The groups that steps print: from `::group::TITLE` to `::endgroup::`, and from `--- TITLE` on. Each ends where the
- * next begins or its step ends. At first those of `::group::` are closed, but for one that was never ended.
+ * The groups that steps print: from `::group::TITLE` to `::endgroup::`, and from `--- TITLE` on. Each group ends where
+ * the next begins or its step ends. `::group::` groups are closed at first, unless they have not ended.
  */
 export class Groups {
   readonly #store: LogStore;
@@ -49,7 +52,7 @@ export class Groups {
     return this.#groups;
   }
 
-  /** Reads lines that are new. `begins` are the first lines of the steps, ascending. Returns whether there are more. */
+  /** Reads new lines. `begins` are the first lines of the steps, ascending. Returns whether there are more. */
   update(begins: number[]): boolean {
     const { generation, count } = this.#store;
     if (generation !== this.#generation) this.#forget(generation);
@@ -72,7 +75,7 @@ export class Groups {
     this.#set.clear();
   }
 
-  /** Returns false where the line after this one decides, and is not there yet. */
+  /** Reads a line. Returns false if the line depends on the next one, which is not there yet. */
   #read(line: number): boolean {
     const store = this.#store;
     if (this.#marks.length >= 2 * MOST_GROUPS) return true;
@@ -109,19 +112,19 @@ export class Groups {
     return this.#store.line(line).slice(length).trim() || "Group";
   }
 
-  /** The group with this line as its head. */
+  /** Returns the group with this line as its head. */
   at(line: number): LogGroup | undefined {
     const group = this.#groups[this.#before(line)];
     return group?.head === line ? group : undefined;
   }
 
-  /** The group that the line is in, behind its head. */
+  /** Returns the group that contains the line below its head. */
   around(line: number): LogGroup | undefined {
     const group = this.#groups[this.#before(line)];
     return group && line > group.head && line < group.end ? group : undefined;
   }
 
-  /** The index of the last group whose head is the line or above it; -1 where there is none. */
+  /** Returns the index of the last group whose head is at or above the line; -1 if there is none. */
   #before(line: number): number {
     let low = 0;
     let high = this.#groups.length;

@@ -2,22 +2,24 @@ import type { LogGroup } from "./groups.ts";
 import type { LogStore } from "./log-store.ts";
 
 /**
- * How many rows of the screen each line takes: one without wrapping. With wrapping it is estimated from the line's
- * bytes until the line is drawn and measured. A Fenwick tree holds the sums, so that each call takes log n steps.
+ * The number of screen rows of each line. Without wrapping it is one. With wrapping it is estimated from the line's
+ * bytes until the line is drawn and measured. A Fenwick tree holds the sums, so each call takes log n steps.
  */
 export class Heights {
   readonly #store: LogStore;
   #columns: number | null = null;
   #generation = 0;
   #count = 0;
-  /** Fenwick tree: line i is at place i + 1. A place sums the lines up to it, as many as its lowest set bit. */
+  /**
+   * A Fenwick tree. Line i is at place i + 1. A place has the sum of the lines up to it, as many as its lowest set bit.
+   */
   #sums = new Float64Array(1024);
 
   constructor(store: LogStore) {
     this.#store = store;
   }
 
-  /** Adds the lines that are new in the store. `columns` is the width at which lines wrap, null for no wrapping. */
+  /** Adds the store's new lines. `columns` is the width at which lines wrap, null if they do not wrap. */
   update(columns: number | null): void {
     const { generation, count } = this.#store;
     if (columns !== this.#columns || generation !== this.#generation) this.#count = 0;
@@ -50,7 +52,7 @@ export class Heights {
     return this.#sums[place] ?? 0;
   }
 
-  /** The rows of all lines before this one. */
+  /** Returns the number of rows above this line. */
   above(line: number): number {
     if (this.#columns === null) return line;
     let sum = 0;
@@ -58,7 +60,7 @@ export class Heights {
     return sum;
   }
 
-  /** The line that this row belongs to. */
+  /** Returns the line that contains this row. */
   lineAt(row: number): number {
     if (this.#columns === null) return Math.floor(row);
     let place = 0;
@@ -83,18 +85,21 @@ export class Heights {
   }
 }
 
-/** Lines without height: from `from` up to, but not including, `to`. `rows` are those of this part and all above it. */
+/**
+ * Lines without height: from `from` up to, but not including, `to`. `rows` counts the rows of this part and all above
+ * it.
+ */
 interface Hidden {
   from: number;
   to: number;
   rows: number;
 }
 
-/** The heights of lines, where the lines of closed groups have none. */
+/** The heights of lines. Lines in closed groups have no height. */
 export class FoldedHeights extends Heights {
   #hidden: Hidden[] = [];
 
-  /** Hides what is in closed groups, and the ends of open ones. Call it again after each `update`. */
+  /** Hides the content of closed groups, and the end marks of open ones. Call it after each `update`. */
   hide(groups: readonly LogGroup[]): void {
     let rows = 0;
     this.#hidden = groups.flatMap(({ head, end, hasEnd, isOpen }) => {
@@ -118,13 +123,15 @@ export class FoldedHeights extends Heights {
     return super.lineAt(row + (this.#hidden[at]?.rows ?? 0));
   }
 
-  /** The next line that has a height. */
+  /** Returns the next line that has a height. */
   after(line: number): number {
     const part = this.#hidden[this.#last(({ from }) => from <= line + 1)];
     return part && line + 1 < part.to ? part.to : line + 1;
   }
 
-  /** The index of the last part that this holds for, as it does for all above it; -1 where there is none. */
+  /**
+   * Returns the last part's index for which the condition holds, as it does for all parts above; -1 if there is none.
+   */
   #last(holds: (part: Hidden, index: number) => boolean): number {
     let low = 0;
     let high = this.#hidden.length;

@@ -11,12 +11,12 @@ interface TimeOfPart {
   at: string;
 }
 
-/** The times of a log that grows are fetched again after this long. */
+/** The interval at which a growing log's times are fetched again. */
 const AGAIN_MS = 5000;
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** When lines were stored. They are fetched when somebody wants to see them first. */
+/** The times when lines were stored. They are fetched when somebody first shows them. */
 export class LineTimes {
   readonly #store: LogStore;
   readonly #source: string;
@@ -32,7 +32,7 @@ export class LineTimes {
     this.#source = source;
   }
 
-  /** Fetches the times of lines that are new. Returns whether there are other ones now. */
+  /** Fetches the times of new lines. Returns whether the times changed. */
   async update(): Promise<boolean> {
     const now = performance.now();
     if (!this.isShown || this.#size === this.#store.size || now - this.#fetchedAt < AGAIN_MS) return false;
@@ -45,7 +45,7 @@ export class LineTimes {
     return true;
   }
 
-  /** The time of a line: since its step began, and exact in two zones. Null where it is not known. */
+  /** Returns the line's time since its step began, and the exact time in two zones. Null if the time is unknown. */
   timestamp(line: number, step: { startedAt: string } | undefined): { text: string; title: string } | null {
     const offset = this.#store.start(line);
     const at = Date.parse(this.#findPart(offset)?.at ?? "");
@@ -59,7 +59,7 @@ export class LineTimes {
     return { text, title: `${exact.format(at)} (${utc})` };
   }
 
-  /** The last part that begins at the byte or before. */
+  /** Returns the last part that begins at or before the byte. */
   #findPart(offset: number): TimeOfPart | undefined {
     let low = 0;
     let high = this.#parts.length;
@@ -78,10 +78,10 @@ export interface LineRange {
   to: number;
 }
 
-/** What decides, beside the text, how lines look. */
+/** The values that, together with the text, determine how a line looks. */
 interface RowLook {
   needle: string;
-  /** The lines that the address links to. */
+  /** The lines in the address. */
   linked: LineRange | null;
   /** The line of the current match. */
   matchLine: number | null;
@@ -105,7 +105,7 @@ export const headerRow = (section: StepSection, name: string): HTMLElement => {
   return header;
 };
 
-/** The head of a group: its title, which folds and unfolds it. */
+/** Returns a group's head: its title, which folds and unfolds the group. */
 const groupHead = ({ head, end, hasEnd, isOpen }: LogGroup, nodes: Node[]): HTMLElement => {
   const button = createElement("button", "log-fold") as HTMLButtonElement;
   button.type = "button";
@@ -116,7 +116,7 @@ const groupHead = ({ head, end, hasEnd, isOpen }: LogGroup, nodes: Node[]): HTML
   return button;
 };
 
-/** Creates the rows of lines. A row that looks as in the last frame is used again. */
+/** Creates the rows of lines. It reuses a row that looks the same as in the last frame. */
 export class LineRows {
   readonly #store: LogStore;
   readonly #colours: Colours;
@@ -139,7 +139,7 @@ export class LineRows {
     this.#source = source;
   }
 
-  /** Begins a frame. The arguments decide, beside the text, how lines look. */
+  /** Begins a frame. The arguments, together with the text, determine how lines look. */
   begin({ needle, linked, matchLine, sections }: RowLook): void {
     const begins = sections.map(({ first, startedAt }) => [first, startedAt]);
     const { isShown, version } = this.#times;

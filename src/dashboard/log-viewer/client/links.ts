@@ -1,13 +1,16 @@
-/** A text, or a part of one, that leads somewhere. */
+/** A part of a text. It is a link if it has an address. */
 interface LinkedText {
   text: string;
   href: string | null;
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
-/** What ends a sentence and not an address. */
+/** Characters that end a sentence, not an address. */
 const PUNCTUATION = ".,;:!?)]*";
-/** Marks where a link of a terminal begins and ends: `\x01` with its number, or without one. Texts have no such character. */
+/**
+ * Marks the start (`\x01` and its number) and the end (no number) of a terminal link. Texts never contain that
+ * character.
+ */
 const OPENS = /\x01(\d*)\x02/;
 const OSC_8 = /\x1b\]8;[^;\x07\x1b]*;([^\x07\x1b]*)(?:\x07|\x1b\\)/g;
 const LONGEST = 2000;
@@ -15,7 +18,7 @@ const LONGEST = 2000;
 const isWeb = (address: string): boolean =>
   address.length <= LONGEST && /^https?:\/\//i.test(address) && URL.canParse(address);
 
-/** Replaces the links of a terminal (OSC 8) by marks. Only addresses of the web become links. */
+/** Replaces a terminal's links (OSC 8) with marks. Only web addresses become links. */
 export const markLinks = (text: string): { text: string; links: string[] } => {
   const links: string[] = [];
   const marked = text.replace(OSC_8, (_, address: string) => {
@@ -26,14 +29,14 @@ export const markLinks = (text: string): { text: string; links: string[] } => {
   return { text: marked, links };
 };
 
-/** By hand: a regex for the end of a text would begin again at each sign. */
+/** Removes punctuation at the end by hand: a regex anchored at the end would restart at each character. */
 const withoutPunctuation = (address: string): string => {
   let end = address.length;
   while (end > 0 && PUNCTUATION.includes(address[end - 1] ?? " ")) end--;
   return address.slice(0, end);
 };
 
-/** Addresses in a text, without the punctuation behind them. */
+/** Finds the addresses in a text, without the punctuation after them. */
 const addressesIn = (text: string): LinkedText[] => {
   const parts: LinkedText[] = [];
   let from = 0;
@@ -47,7 +50,7 @@ const addressesIn = (text: string): LinkedText[] => {
   return parts.filter((part) => part.text !== "");
 };
 
-/** Splits a marked text into what leads somewhere and what does not. `open` is the link that goes on from before. */
+/** Splits a marked text into links and other text. `open` is the link that continues from the previous text. */
 export const splitAtLinks = (text: string, links: string[], open: string | null) => {
   const parts: LinkedText[] = [];
   let href = open;

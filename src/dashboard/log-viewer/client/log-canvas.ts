@@ -1,12 +1,12 @@
 import { createElement } from "../../shell/client/elements.ts";
 
-/** The elements that show a log: a space as tall as the log, the drawn rows in it, and the header of a step on top. */
+/** The elements that show a log: a space as tall as the log, the drawn rows in it, and a step's header on top. */
 export class LogCanvas {
   readonly #scroller: HTMLElement;
   readonly #space = createElement("div", "log-space");
   readonly #top = createElement("div", "log-pin");
   readonly #rows = createElement("div", "log-block");
-  /** In pixels; 0 until it is measured. */
+  /** In pixels. It is 0 before the first measurement. */
   #characterWidth = 0;
 
   constructor(scroller: HTMLElement) {
@@ -14,7 +14,7 @@ export class LogCanvas {
     this.#space.append(this.#top, this.#rows);
   }
 
-  /** Characters that fit into a row, when lines wrap; else null. */
+  /** Returns the number of characters in a row if lines wrap, else null. */
   columns(): number | null {
     if (!this.#scroller.classList.contains("is-wrapped")) return null;
     const text = this.#rows.querySelector<HTMLElement>(".log-row .log-text");
@@ -27,12 +27,12 @@ export class LogCanvas {
     return Math.max(1, Math.floor((this.#scroller.clientWidth - (text?.offsetLeft ?? 0)) / this.#characterWidth));
   }
 
-  /** Takes the place of what the page was sent with, once there is something to show. */
+  /** Replaces the page's initial content once there is something to show. */
   #begin(): void {
     if (!this.#space.isConnected) this.#scroller.replaceChildren(this.#space);
   }
 
-  /** Shows these rows. Rows that are equal to one shown before are kept, with their selection and focus. */
+  /** Shows these rows. It keeps rows that equal the shown ones, with their selection and focus. */
   setRows(rows: HTMLElement[]): void {
     if (rows.length > 0) this.#begin();
     const drawnRows = this.#rows.children;
@@ -46,8 +46,8 @@ export class LogCanvas {
   }
 
   /**
-   * Makes the log so tall, scrolls it, and puts the rows `offset` pixels below the top of what is visible.
-   * Returns where the browser has scrolled to.
+   * Sets the log's height, scrolls it, and puts the rows `offset` pixels below the top of the visible part. Returns the
+   * browser's actual scroll position.
    */
   place(height: number, scrollTop: number, offset: number): number {
     this.#space.style.height = `${height}px`;
@@ -57,7 +57,7 @@ export class LogCanvas {
     return top;
   }
 
-  /** Keeps this header at the top of what is visible; null for none. An equal one keeps the focus. */
+  /** Pins this header to the top of the visible part; null removes it. An equal header keeps the focus. */
   pin(header: HTMLElement | null): void {
     const pinned = this.#top.firstElementChild as HTMLElement | null;
     if (!header) pinned?.remove();

@@ -3,20 +3,20 @@ import { createButton, createElement } from "../../shell/client/elements.ts";
 import { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
 
-/** Backoff: doubled after each try that brought nothing. */
+/** The backoff. It doubles after each try that brought no bytes. */
 const RETRY_MS = { first: 500, most: 15_000 };
 /** A connection that is silent for this long is broken: the service sends something every 15 s. */
 const SILENCE_MS = 45_000;
 
-/** Bytes at the end of a log that are read first: some screens, in a third of a second of a line of 400 kbit/s. */
+/** The bytes read first, at the end of a log: some screens, in a third of a second at 400 kbit/s. */
 const END_BYTES = 16 * KIB;
-/** The answer to a range that a log does not have: it is empty. */
+/** The status for a range that the log does not have, because it is empty. */
 const NO_SUCH_BYTES = 416;
 
 interface FeedListener {
   /** The store has more bytes, or was cleared for a new attempt. */
   grew(): void;
-  /** The store has the end of what the service had stored when the page was opened. `pace`: bytes a second. */
+  /** The store has the end of the log as stored when the page opened. `pace` is in bytes per second. */
   caughtUp(pace: number): void;
   /** The log has ended and the store has its end. */
   ended(): void;
@@ -28,7 +28,7 @@ interface ServerSentEvent {
   data: string;
 }
 
-/** The server-sent events of a response. Calls `onData` for every chunk, also one without an event. */
+/** Reads a response's server-sent events. Calls `onData` for every chunk, even without an event. */
 async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): AsyncGenerator<ServerSentEvent> {
   let pending = "";
   for await (const text of body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>)) {
@@ -48,7 +48,7 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): 
 }
 
 /**
- * Reads the end of what the service has stored, as bytes: faster than events. What is before it comes when it is wanted.
+ * Reads the end of the stored log as bytes, which is faster than events. Earlier bytes follow on demand.
  * @returns the bytes per second that followed the first ones; 0 if none followed
  */
 const readStored = async (
@@ -72,7 +72,7 @@ const readStored = async (
   return began ? (1000 * (store.size - began.size)) / Math.max(1, milliseconds) : 0;
 };
 
-/** Follows the log until it ends or the connection breaks. Returns whether it ended. */
+/** Follows the log until it ends or the connection breaks. Returns whether the log ended. */
 const follow = async (
   source: string,
   place: { id: string },
@@ -103,7 +103,7 @@ const follow = async (
   }
 };
 
-/** Fills the store with the log and follows it. When the connection breaks, it continues from the same place. */
+/** Fills the store with the log and follows it. After a broken connection, it continues from the same place. */
 export const feedLog = async (
   source: string,
   attempt: number,
@@ -126,7 +126,7 @@ export const feedLog = async (
       }
       if (!isLive || (await follow(source, place, store, listener))) break;
     } catch {
-      // The connection broke. The next try asks for what follows the bytes in the store.
+      // The connection broke. The next try requests the bytes that follow the stored ones.
     }
     wait = store.size > before ? RETRY_MS.first : Math.min(RETRY_MS.most, wait * 2);
     await new Promise((resolve) => setTimeout(resolve, wait));
@@ -135,18 +135,18 @@ export const feedLog = async (
 };
 
 const MEGABYTE = 1_000_000;
-/** A connection with this many bytes per second fetches the whole log without being asked, */
+/** A connection with at least this many bytes per second fetches the whole log automatically. */
 const QUICK = 2 * MEGABYTE;
-/** and any connection fetches the rest if it is not longer than this. */
+/** Any connection fetches the rest automatically if it is at most this long. */
 const SHORT = 4 * MEGABYTE;
-/** Bytes that are read when a person scrolls up to the first line; each time twice as many. */
+/** The bytes to read when a person scrolls up to the first line. The number doubles each time. */
 const FIRST_PART = 512 * KIB;
-/** Pixels from the top within which earlier lines are wanted. */
+/** Scrolling to within this many pixels of the top loads earlier lines. */
 const NEAR_TOP = 400;
 
 const megabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0);
 
-/** The lines before those that a page has first, on demand: `12 of 50 MB, earlier lines above`. */
+/** Loads lines before the first ones on demand: `12 of 50 MB, earlier lines above`. */
 export class EarlierLines {
   readonly note = createElement("span", "log-earlier");
   readonly #words = createElement("span", "");
@@ -158,7 +158,7 @@ export class EarlierLines {
   #reading: Promise<void> | null = null;
   #read = 0;
 
-  /** @param added is called when lines were added before the first */
+  /** @param added is called after lines were added before the first */
   constructor(store: LogStore, view: LogView, address: string, added: () => void) {
     this.#store = store;
     this.#view = view;
@@ -177,7 +177,10 @@ export class EarlierLines {
     return this.#store.base > 0;
   }
 
-  /** The end of the log came at this pace, in bytes a second: over a quick line, or where it is short, the rest follows at once. */
+  /**
+   * Starts with the pace of the log's end, in bytes per second. If the connection is quick or the rest is short, reads
+   * the rest immediately.
+   */
   begin(pace: number): void {
     this.#tell();
     if (pace >= QUICK || this.#store.base <= SHORT) void this.readAll();
@@ -193,7 +196,7 @@ export class EarlierLines {
     this.#next *= 2;
   }
 
-  /** Reads from this byte on up to what is there. Returns whether it could. */
+  /** Reads from this byte up to the first stored one. Returns whether it succeeded. */
   async #readFrom(from: number): Promise<boolean> {
     const before = this.#reading;
     if (before) {

@@ -5,7 +5,7 @@ import type { LogStore } from "./log-store.ts";
 export const ROW_HEIGHT = 20;
 export const HEADER_HEIGHT = 32;
 
-/** The lines of one step, or those before the first step. */
+/** The lines of one step, or the lines before the first step. */
 export interface StepSection {
   key: string;
   name: string | null;
@@ -18,7 +18,7 @@ export interface StepSection {
   top: number;
 }
 
-/** A step, or what comes before the first, as the page lists it. */
+/** A step, or the part before the first step, as the page lists it. */
 interface StepPart {
   key: string;
   name: string;
@@ -36,31 +36,31 @@ const readPart = ({ id, dataset }: HTMLElement): StepPart => ({
   startedAt: dataset.startedAt ?? "",
 });
 
-/** The steps as the page lists them. */
+/** Reads the steps from the page's list. */
 const readSteps = (): StepPart[] =>
   [...document.querySelectorAll<HTMLElement>("#steps > li[data-offset]")].map(readPart);
 
-/** What an agent writes before the first step: it fetches the commit. */
+/** Returns the part before the first step, in which the agent fetches the commit. */
 const beforeSteps = (steps: StepPart[]): Omit<StepPart, "name"> & { name: string | null } => {
   const row = document.querySelector<HTMLElement>("#steps > #before");
   const before = row ? readPart(row) : { key: "before", name: "Before the steps", state: "", offset: 0, startedAt: "" };
   return steps.length > 0 ? before : { ...before, name: null };
 };
 
-/** In a log of up to this many lines, every step is open at first. */
+/** In a log with at most this many lines, every step is open at first. */
 const SHORT = 200;
 
 const headerHeight = ({ name }: StepSection): number => (name === null ? 0 : HEADER_HEIGHT);
 
-/** Where each step, group and line of a log is, in pixels from the top of the log, and which of them are open. */
+/** The places of a log's steps, groups and lines, in pixels from its top, and which of them are open. */
 export class LogLayout {
   readonly heights: FoldedHeights;
   readonly groups: Groups;
   sections: StepSection[] = [];
-  /** Pixels of the whole log. */
+  /** The height of the whole log in pixels. */
   height = 0;
   readonly #store: LogStore;
-  /** The steps that were opened or closed, by their keys. */
+  /** The steps that were opened or closed, by key. */
   readonly #opened = new Map<string, boolean>();
   #isWatched = false;
 
@@ -71,8 +71,8 @@ export class LogLayout {
   }
 
   /**
-   * Splits the log at the steps of the page. Sections without lines are left out, except those of running steps.
-   * Returns whether more lines have to be searched for groups.
+   * Splits the log at the page's steps. It omits sections without lines, except those of running steps. Returns whether
+   * more lines remain to be searched for groups.
    */
   split(): boolean {
     const steps = readSteps();
@@ -94,7 +94,7 @@ export class LogLayout {
     return isBehind;
   }
 
-  /** Steps are open as the person left them; else as this page showed them; else those that failed or run. */
+  /** Reports whether a step is open: as the person left it, else as the page showed it, else if it failed or runs. */
   #isOpen(key: string, state: string, name: string | null): boolean {
     if (name === null) return true;
     if (this.#isWatched && !this.#opened.has(key)) this.open(key, true);
@@ -106,7 +106,7 @@ export class LogLayout {
     this.#opened.set(key, isOpen);
   }
 
-  /** From now on the log is live. Steps that are open or begin stay open when they end and the log grows. */
+  /** Makes the log live. Open and new steps then stay open when they end and the log grows. */
   watch(): void {
     for (const { key, name, isOpen } of this.sections)
       if (name !== null && !this.#opened.has(key)) this.open(key, isOpen);
@@ -126,7 +126,7 @@ export class LogLayout {
     return headerHeight(section) + (isOpen ? (this.heights.above(end) - this.heights.above(first)) * ROW_HEIGHT : 0);
   }
 
-  /** The section and the line `y` pixels below the top of the log. The line is null when a header is there. */
+  /** Returns the section and the line `y` pixels below the top of the log. A header has no line (null). */
   rowAt(y: number): { at: number; line: number | null } {
     const at = this.sections.findLastIndex(({ top }) => top <= y);
     const section = this.sections[at];
@@ -137,14 +137,14 @@ export class LogLayout {
     return { at, line: Math.max(section.first, Math.min(section.end - 1, line)) };
   }
 
-  /** Pixels from the top of the log to a line of the section, or to its header when `line` is null. */
+  /** Returns the pixels from the top of the log to a section's line, or to its header if `line` is null. */
   topWithin(section: StepSection, line: number | null): number {
     if (line === null) return section.top;
     const rows = this.heights.above(line) - this.heights.above(section.first);
     return section.top + headerHeight(section) + rows * ROW_HEIGHT;
   }
 
-  /** Pixels from the top of the log to a line, or to the header of its step while that is closed. */
+  /** Returns the pixels from the top of the log to a line. If its step is closed, to the step's header. */
   lineTop(line: number): number {
     const section = this.sectionWith(line);
     return section ? this.topWithin(section, section.isOpen ? line : null) : 0;

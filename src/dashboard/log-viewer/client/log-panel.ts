@@ -6,7 +6,7 @@ import { LogView } from "./log-view.ts";
 import { visibleText } from "./paint.ts";
 import { SearchField } from "./search-field.ts";
 
-/** Lines as a terminal shows them, without colours. */
+/** Returns lines as a terminal shows them, without colours. */
 const readText = (store: LogStore, { from, to }: LineRange): string => {
   const lines: string[] = [];
   for (let line = Math.max(0, from); line <= Math.min(to, store.count - 1); line += 1)
@@ -14,7 +14,7 @@ const readText = (store: LogStore, { from, to }: LineRange): string => {
   return lines.join("\n");
 };
 
-/** Copies the lines that the address links to, else the step at the top of what is visible. Returns what it copied. */
+/** Copies the lines in the address, or else the step at the top of the visible part. Returns a text that says which. */
 const copyLines = async (store: LogStore, view: LogView): Promise<string> => {
   const linked = view.linked && view.linked.from < store.count ? view.linked : null;
   const range = linked ?? view.linesAtTop();
@@ -24,7 +24,7 @@ const copyLines = async (store: LogStore, view: LogView): Promise<string> => {
   return range.from === range.to ? `Line ${range.from + 1} copied` : `Lines ${range.from + 1}-${range.to + 1} copied`;
 };
 
-/** Ctrl A within the log selects all of it, though only some rows are drawn; then a copy has every line. */
+/** Makes Ctrl A within the log select all of it, though only some rows are drawn. A copy then has every line. */
 const selectWhole = (store: LogStore, view: LogView): void => {
   const { scroller } = view;
   let isWhole = false;
@@ -54,7 +54,10 @@ const toolButton = (text: string, key: string, press: () => void): HTMLButtonEle
   return button;
 };
 
-/** A button that is pressed or not. @param press changes it and returns whether it is pressed now */
+/**
+ * Creates a toggle button.
+ * @param press changes the state and returns whether the button is pressed now
+ */
 const toggle = (text: string, key: string, press: () => boolean): HTMLButtonElement => {
   const button = toolButton(text, key, () => button.setAttribute("aria-pressed", String(press())));
   button.setAttribute("aria-pressed", "false");
@@ -69,7 +72,7 @@ const copyButton = (store: LogStore, view: LogView): HTMLButtonElement => {
   return button;
 };
 
-/** Adds the tools of the log. Returns what is to be called when the log has grown. */
+/** Adds the log's tools. Returns a function to call when the log has grown. */
 const fillToolbar = (bar: Element, store: LogStore, view: LogView, readAll: () => Promise<void>): (() => void) => {
   const raw = bar.querySelector("a");
   const search = new SearchField(store, view, readAll);
@@ -113,8 +116,9 @@ const parseRange = (hash: string, store: LogStore): { from: number; to: number }
 };
 
 /**
- * Marks the lines of the address (`#L118`, `#L118-L130`, `#at-` and the byte of a line) and scrolls to them, also when
- * it changes. Links to steps scroll the log to the step. Returns a function that scrolls there now, and whether there was such a place.
+ * Marks the lines in the address (`#L118`, `#L118-L130`, or `#at-` and a line's byte) and scrolls to them, also when
+ * the address changes. Links to steps scroll the log to the step. Returns a function that scrolls there now and reports
+ * whether the place exists.
  */
 const followLineLinks = (view: LogView, store: LogStore, readAll: () => void): (() => boolean) => {
   const showLinked = (): boolean => {
@@ -141,7 +145,7 @@ const followLineLinks = (view: LogView, store: LogStore, readAll: () => void): (
   return showLinked;
 };
 
-/** Shows the line that says why a step failed, else the last lines of the step. Returns whether one failed. */
+/** Shows the line that says why a step failed, or else the step's last lines. Returns whether a step failed. */
 const showFailure = (view: LogView, store: LogStore): boolean => {
   const error = document.querySelector<HTMLAnchorElement>(".excerpt .is-error a");
   const failed = document.querySelector('#steps > li[data-state="failed"]');
@@ -196,7 +200,7 @@ const startLog = (section: HTMLElement): void => {
   feedLog(source, attempt, wasLive, store, { grew, caughtUp, ended });
 };
 
-/** Shows the log as soon as the page has one: live, with steps that fold, and with search. */
+/** Shows the log as soon as the page has one: live, with search and foldable steps. */
 export const showLogPanel = (): void => {
   let hasStarted = false;
   const start = () => {

@@ -10,14 +10,14 @@ const grow = <T extends Uint8Array | Uint32Array>(array: T, needed: number): T =
 };
 
 /**
- * The bytes of one attempt's log, all or its end, and where its lines begin. A line is decoded only when it is needed.
- * Offsets are those of the whole log.
+ * The bytes of one attempt's log, all or its end, and where its lines begin. It decodes a line only on demand. Offsets
+ * count from the start of the whole log.
  */
 export class LogStore {
-  /** The byte of the log that is the first one here: 0 when nothing before it is missing. */
+  /** The offset of the first stored byte: 0 if no earlier bytes are missing. */
   base: number;
   #length = 0;
-  /** The number of lines. The last one may still grow. */
+  /** The number of lines. The last line may still grow. */
   count = 0;
   /** Increases each time the log is cleared. */
   generation = 0;
@@ -29,7 +29,7 @@ export class LogStore {
     this.base = base;
   }
 
-  /** The byte behind the last one. */
+  /** The offset after the last byte. */
   get size(): number {
     return this.base + this.#length;
   }
@@ -46,7 +46,10 @@ export class LogStore {
     this.#length += bytes.length;
   }
 
-  /** Takes what another store has of the log, up to where this one begins. Returns the lines that are new before the first. */
+  /**
+   * Adds the bytes of another store, which ends where this one begins. Returns the number of lines added before the
+   * first.
+   */
   prepend(earlier: LogStore): number {
     if (earlier.size !== this.base) throw new Error("what is prepended does not end where the log begins");
     const own = this.#bytes.subarray(0, this.#length);
@@ -68,7 +71,7 @@ export class LogStore {
     this.count += 1;
   }
 
-  /** Starts again, at this byte of the log. */
+  /** Clears the store and restarts at this byte of the log. */
   clear(base = 0): void {
     this.base = base;
     this.#length = 0;
@@ -76,41 +79,41 @@ export class LogStore {
     this.generation += 1;
   }
 
-  /** The offset of line `index` in bytes. After the last line it is the size of the log. */
+  /** Returns line `index`'s offset in bytes. After the last line, returns the size of the log. */
   start(index: number): number {
     return this.base + this.#at(index);
   }
 
-  /** Where line `index` begins among the bytes that are here. */
+  /** Returns where line `index` begins among the stored bytes. */
   #at(index: number): number {
     return index < this.count ? (this.#starts[index] ?? 0) : this.#length;
   }
 
-  /** The text of line `index` without its line break. */
+  /** Returns line `index`'s text without its line break. */
   line(index: number): string {
     const end = this.#at(index + 1);
     const last = this.#bytes[end - 1] === NEWLINE ? end - 1 : end;
     return this.#decoder.decode(this.#bytes.subarray(this.#at(index), last));
   }
 
-  /** Whether line `index` is there with its line break: it does not grow any more. */
+  /** Reports whether line `index` is stored with its line break, and therefore cannot grow. */
   isWhole(index: number): boolean {
     return index < this.count && this.#bytes[this.#at(index + 1) - 1] === NEWLINE;
   }
 
-  /** Whether line `index` begins with these bytes. */
+  /** Reports whether line `index` begins with these bytes. */
   begins(index: number, word: Uint8Array): boolean {
     const start = this.#at(index);
     if (this.#at(index + 1) - start < word.length) return false;
     return word.every((byte, at) => this.#bytes[start + at] === byte);
   }
 
-  /** The text of the lines from `from` up to, but not including, `to`. */
+  /** Returns the text of the lines from `from` up to, but not including, `to`. */
   text(from: number, to: number): string {
     return this.#decoder.decode(this.#bytes.subarray(this.#at(from), this.#at(to)));
   }
 
-  /** The first line that begins at `offset` or after it. */
+  /** Returns the first line that begins at or after `offset`. */
   lineAt(offset: number): number {
     let low = 0;
     let high = this.count;

@@ -4,25 +4,27 @@ import { LogCanvas } from "./log-canvas.ts";
 import { HEADER_HEIGHT, LogLayout, ROW_HEIGHT } from "./log-layout.ts";
 import type { LogStore } from "./log-store.ts";
 
-/** Browsers limit the height of a page. A log that is taller scrolls by more than a pixel for each pixel. */
+/**
+ * Browsers limit the height of a page. In a taller log, one pixel of scrolling moves more than one pixel of the log.
+ */
 const TALLEST = 8_000_000;
-/** Pixels that are drawn above and below what is visible. */
+/** Pixels to draw above and below the visible part. */
 const SPARE = 15 * ROW_HEIGHT;
-/** Pixels from the end within which a scroll position counts as the end. */
+/** A scroll position within this many pixels of the end counts as the end. */
 const AT_END = 24;
-/** A wrapped row is measured once it is drawn. A corrected height makes other rows visible, so drawing repeats. */
+/** A wrapped row is measured after it is drawn. A corrected height reveals other rows, so drawing repeats. */
 const MOST_PASSES = 6;
 
-/** Computes the top of what is to be visible, in pixels; again after each correction of a row's height. */
+/** Computes the top of the visible part, in pixels. It runs again after each correction of a row's height. */
 type Position = () => number;
 
-/** Shows a log, one foldable section for each step. It draws only the rows that are visible. */
+/** Shows a log with one foldable section for each step. It draws only the visible rows. */
 export class LogView {
   readonly scroller: HTMLElement;
   isFollowing: boolean;
   /** The searched text in lower case. */
   needle = "";
-  /** The lines that the address links to. */
+  /** The lines in the address. */
   linked: LineRange | null = null;
   onFollow: () => void = () => {};
   readonly #store: LogStore;
@@ -37,9 +39,9 @@ export class LogView {
   #target: Position | null = null;
   /** The line of the current match. */
   #matchLine: number | null = null;
-  /** The line whose match the next frame makes visible. */
+  /** The line whose match the next frame reveals. */
   #matchToShow: number | null = null;
-  /** The last frame: its scroll position, and the pixels of the log above what was visible. */
+  /** The last frame: its scroll position, and the pixels of the log above the visible part. */
   #drawn = { scrollTop: 0, y: 0 };
 
   constructor(scroller: HTMLElement, store: LogStore, source: string, isLive: () => boolean) {
@@ -57,7 +59,7 @@ export class LogView {
     new ResizeObserver(() => this.plan()).observe(scroller);
   }
 
-  /** Draws in the next frame, once for any number of calls. */
+  /** Schedules a drawing for the next frame, once for any number of calls. */
   plan(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
@@ -73,26 +75,26 @@ export class LogView {
     this.plan();
   }
 
-  /** From now on the log is live: the person has seen what was stored, and new steps stay open. */
+  /** Makes the log live: the person has seen the stored part, and new steps stay open. */
   watch(): void {
     this.#split();
     this.#layout.watch();
   }
 
-  /** Marks the searched text, without a current match. */
+  /** Marks the searched text. No match is current. */
   mark(needle: string): void {
     this.needle = needle;
     this.#matchLine = null;
     this.plan();
   }
 
-  /** Makes the match in a line the current one and scrolls to it. */
+  /** Makes a line's match the current one and scrolls to it. */
   showMatch(line: number): void {
     this.#matchLine = line;
     this.show(line);
   }
 
-  /** Opens the step and the group of a line and scrolls to the line, and to its match when a text is searched. */
+  /** Opens a line's step and group, and scrolls to the line, and to its match during a search. */
   show(line: number): void {
     this.#split();
     const section = this.#layout.sectionWith(line);
@@ -123,7 +125,7 @@ export class LogView {
     this.plan();
   }
 
-  /** Keeps what is visible in its place after `added` lines were put before the first. */
+  /** Keeps the visible part in place after `added` lines were put before the first. */
   keepPlace(added: number): void {
     const { at, line } = this.#layout.rowAt(this.#y);
     const section = this.#layout.sections[at];
@@ -143,19 +145,19 @@ export class LogView {
     if (last) this.showStep(last.key, true);
   }
 
-  /** The lines of the step at the top of what is visible. */
+  /** Returns the lines of the step at the top of the visible part. */
   linesAtTop(): LineRange | null {
     const section = this.#layout.sections[this.#layout.rowAt(this.#y).at];
     return section ? { from: section.first, to: section.end - 1 } : null;
   }
 
-  /** Pixels of the log for each pixel of the scroll bar's way. */
+  /** The pixels of the log for each pixel of the scroll bar. */
   get #scale(): number {
     const visible = this.scroller.clientHeight;
     return Math.max(1, (this.#layout.height - visible) / Math.max(1, Math.min(this.#layout.height, TALLEST) - visible));
   }
 
-  /** Pixels of the log above what is visible. */
+  /** The pixels of the log above the visible part. */
   get #y(): number {
     const { scrollTop } = this.scroller;
     return scrollTop === this.#drawn.scrollTop ? this.#drawn.y : scrollTop * this.#scale;
@@ -187,7 +189,7 @@ export class LogView {
     this.plan();
   }
 
-  /** Keeps the row at the top where it is, whatever is added or grows above it. */
+  /** Returns a position that keeps the top row in place while rows above it are added or grow. */
   #currentPosition(): Position {
     const y = this.#y;
     const { at, line } = this.#layout.rowAt(y);
@@ -223,7 +225,7 @@ export class LogView {
     this.#showMatch();
   }
 
-  /** Draws with `top` at the top of what is visible, or as near to it as the log allows. Returns the real top. */
+  /** Draws with `top` at the top of the visible part, or as close as the log allows. Returns the actual top. */
   #drawAt(top: number): number {
     const y = Math.max(0, Math.min(top, this.#layout.height - this.scroller.clientHeight));
     const from = this.#layout.rowAt(Math.max(0, y - SPARE));
@@ -235,7 +237,7 @@ export class LogView {
     return y;
   }
 
-  /** The rows from a header or line on, down to `bottom`, in pixels. */
+  /** Creates the rows from a header or line on, down to `bottom`, in pixels. */
   #rowsFrom({ at, line }: ReturnType<LogLayout["rowAt"]>, bottom: number): HTMLElement[] {
     const rows: HTMLElement[] = [];
     for (let section = this.#layout.sections[at]; section; section = this.#layout.sections[++at], line = null) {
@@ -258,14 +260,14 @@ export class LogView {
     return wrong.length > 0;
   }
 
-  /** Keeps the header of a step visible while lines of the step are at the top. */
+  /** Keeps a step's header visible while the step's lines are at the top. */
   #pinHeader(y: number): void {
     const { at, line } = this.#layout.rowAt(y);
     const section = this.#layout.sections[at];
     this.#canvas.pin(section && line !== null && section.name !== null ? headerRow(section, section.name) : null);
   }
 
-  /** Scrolls to the match in the searched line, also sideways or within a wrapped line. */
+  /** Scrolls to the match in the searched line, including sideways or within a wrapped line. */
   #showMatch(): void {
     const line = this.#matchToShow;
     this.#matchToShow = null;

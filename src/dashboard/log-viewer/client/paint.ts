@@ -3,17 +3,17 @@ import { afterBackspaces, settledFrom, settledLine } from "../../../protocol/set
 import { colourAfter, cssOf, inBothThemes, type Rgb, readableOn } from "./colours.ts";
 import { markLinks, splitAtLinks } from "./links.ts";
 
-/** Escape sequences that a page does not show: window titles, cursor movements. */
+/** Escape sequences that the page omits: window titles, cursor movements. */
 const OTHER_ESCAPES = /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
-/** Control characters, but for those that mark links here, of which a log has none. */
+/** Control characters except our link marks, which a log never contains. */
 const CONTROLS = /[\x00\x03-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 const MARKS = /[\x01\x02]/g;
-/** Characters of a line that are drawn. Longer lines would block the browser. */
+/** The maximum number of characters drawn in a line. Longer lines would block the browser. */
 export const MOST_CHARACTERS = 20_000;
-/** Characters of a line that are searched for these; the others may be escape sequences. */
+/** The maximum number of characters read for these. The others may be escape sequences. */
 const MOST_READ = 16 * MOST_CHARACTERS;
 
-/** The text of a line as a terminal shows it, without colours. */
+/** Returns a line's text as a terminal shows it, without colours. */
 export const visibleText = (text: string): string =>
   settledLine(text)
     .replace(/\x1b\[[0-?]*[ -/]*[@-~]/g, "")
@@ -48,14 +48,14 @@ const linkTo = (href: string, nodes: Node[]): HTMLElement => {
 
 const CUBE = [0, 95, 135, 175, 215, 255];
 
-/** The colours 16 to 255 of a terminal: a cube of 216 colours, then 24 greys. */
+/** Returns a terminal's colour from 16 to 255: a cube of 216 colours, then 24 greys. */
 const paletteColour = (index: number): Rgb => {
   if (index >= 232) return Array(3).fill(8 + (index - 232) * 10) as Rgb;
   const at = index - 16;
   return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step]) as Rgb;
 };
 
-/** A colour of a terminal other than the sixteen named ones; null for those. */
+/** Returns a terminal's colour; null for the sixteen named ones. */
 const mixedColour = (name: string | null, rgb: string | null): Rgb | null => {
   const [, palette] = /^ansi-palette-(\d+)$/.exec(name ?? "") ?? [];
   if (palette) return paletteColour(Number(palette));
@@ -70,7 +70,10 @@ interface Colour {
   bg_truecolor: string | null;
 }
 
-/** The sixteen named colours follow the theme of the page. All others are changed as far as is needed to read them. */
+/**
+ * Applies colours. The sixteen named ones follow the page's theme. The others change only as far as readability
+ * requires.
+ */
 const applyColours = (element: HTMLElement, { fg, bg, fg_truecolor, bg_truecolor }: Colour): void => {
   const [text, ground] = [mixedColour(fg, fg_truecolor), mixedColour(bg, bg_truecolor)];
   if (ground) {
@@ -81,7 +84,7 @@ const applyColours = (element: HTMLElement, { fg, bg, fg_truecolor, bg_truecolor
   else if (fg) element.classList.add(fg);
 };
 
-/** Truncates without splitting a surrogate pair. */
+/** Truncates a text without splitting a surrogate pair. */
 const truncate = (text: string, room: number): string =>
   text.length <= room ? text : text.slice(0, room).replace(/[\ud800-\udbff]$/, "");
 
@@ -91,7 +94,10 @@ interface PaintedLine {
   more: number;
 }
 
-/** A line as text nodes, links and coloured spans. `before` is the sequence of the colours in which it begins. */
+/**
+ * Returns a line as text nodes, links and coloured spans. `before` is the sequence that sets the line's initial
+ * colours.
+ */
 export const paintLine = (text: string, needle: string, before = ""): PaintedLine => {
   const from = settledFrom(text);
   const on = colourAfter(before, text.slice(0, from));

@@ -5,15 +5,15 @@ import { MOST_CHARACTERS, visibleText } from "./paint.ts";
 
 const LINES_AT_ONCE = 20_000;
 
-/** Whether the line's first match is among the characters that are drawn. */
+/** Reports whether the line's first match is among the drawn characters. */
 const isShown = (line: string, needle: string): boolean => {
   const at = visibleText(line).toLowerCase().indexOf(needle);
   return at + needle.length <= MOST_CHARACTERS;
 };
 
 /**
- * The indexes of the lines in the range that contain the text, in upper or lower case. It pauses after each block of lines, so that
- * the page stays responsive, and stops when `isWanted` is false.
+ * Finds the lines in the range that contain the text, in upper or lower case, and returns their indexes. It pauses
+ * after each block of lines to keep the page responsive, and stops when `isWanted` is false.
  */
 const searchLog = async (
   store: LogStore,
@@ -42,10 +42,13 @@ const searchLog = async (
 };
 
 const TYPING_MS = 150;
-/** A log that grows is searched further after this long. */
+/** The interval at which new lines of a growing log are searched. */
 const GROWN_MS = 500;
 
-/** The field that searches the log: counts the lines with the text, also new ones, and goes from one to the next. */
+/**
+ * The field that searches the log. It counts the lines with the text, including new ones, and moves from one to the
+ * next.
+ */
 export class SearchField {
   readonly elements: HTMLElement[];
   readonly #store: LogStore;
@@ -55,15 +58,15 @@ export class SearchField {
   readonly #result = createElement("output", "");
   #matches: number[] = [];
   #at = -1;
-  /** Lines that were searched. The last of them may have grown since. */
+  /** The number of searched lines. The last of them may have grown since. */
   #searched = 0;
   #generation = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isBusy = false;
-  /** Whether what is missing of the log is on its way. */
+  /** The missing part of the log is being fetched. */
   #isReading = false;
 
-  /** @param readAll fetches what is missing of the log: all of it is searched */
+  /** @param readAll fetches the missing part of the log, because a search covers all of it */
   constructor(store: LogStore, view: LogView, readAll: () => Promise<void>) {
     this.#store = store;
     this.#view = view;
@@ -96,7 +99,7 @@ export class SearchField {
     return button;
   }
 
-  /** The log has more lines: they are searched too. */
+  /** Plans a search of the log's new lines. */
   grew(): void {
     if (this.#view.needle !== "" && !this.#isBusy) this.#plan(GROWN_MS, false);
   }
@@ -145,11 +148,11 @@ export class SearchField {
     this.#isReading = true;
     await this.#readAll();
     this.#isReading = false;
-    // New lines are searched first; the result is shown after that.
+    // If a search is planned for new lines, it shows the result later.
     if (this.#view.needle !== "" && this.#generation === this.#store.generation) this.#tell();
   }
 
-  /** What it says where no line has the text: it may be in lines that are not here. */
+  /** Returns the words for no match. The text may be in lines that are not loaded. */
   #nothing(): string {
     if (this.#store.base === 0) return "not found";
     return this.#isReading ? "searching earlier lines" : "not found in the lines that are here";
