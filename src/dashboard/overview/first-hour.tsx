@@ -10,7 +10,7 @@ import type { Child } from "../shell/markup.ts";
 import { hasRole, type Page } from "../shell/page-definition.ts";
 import { noInput } from "../shell/verb-input.ts";
 
-/** Seconds until a page that waits for an agent or a push looks again. */
+/** Seconds between refreshes while a page waits for an agent or a push. */
 export const FIRST_HOUR_SECONDS = 5;
 
 const SAMPLE = `steps:
@@ -18,7 +18,7 @@ const SAMPLE = `steps:
     run: npm ci && npm test
 `;
 
-/** The style draws a ring, or a tick where it is done. */
+/** Shows a step. The style draws a ring, or a tick if the step is done. */
 const Step = ({ isDone, title, children }: { isDone: boolean; title: Child; children?: Child }) => (
   <li class={isDone ? "is-done" : undefined}>
     <strong>{title}</strong>
@@ -30,7 +30,7 @@ const Step = ({ isDone, title, children }: { isDone: boolean; title: Child; chil
 const Link = ({ to, isOpen, children }: { to: string; isOpen: boolean; children?: Child }) =>
   isOpen ? <a href={to}>{children}</a> : <span>{children}</span>;
 
-/** The agent that was heard of last. */
+/** Returns the agent with the latest heartbeat. */
 const newest = (agents: Agent[]): Agent | undefined =>
   agents.toSorted((left, right) => right.lastHeartbeatAt.localeCompare(left.lastHeartbeatAt))[0];
 
@@ -72,7 +72,7 @@ interface FirstHourProps {
   hasBuilds: boolean;
 }
 
-/** From an empty organization to the first build by a push: each line turns green by itself. */
+/** Leads from an empty organization to the first build by a push. Each line turns green by itself. */
 export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHourProps) => {
   const [repository] = repositories;
   const agent = newest(agents);
@@ -146,7 +146,7 @@ export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHou
   );
 };
 
-/** What an empty organization sees first, for those who want it again. */
+/** Shows the first page of an empty organization to people who want to see it again. */
 export const firstHourPage: Page = {
   path: "/first-hour",
   role: "viewer",

@@ -12,10 +12,10 @@ import { hasRole } from "../shell/page-definition.ts";
 
 const SHOWN = 5;
 
-/** Names of repositories and pipelines by their ids. */
+/** Repositories' and pipelines' names by id. */
 export type NamesById = Map<string, string>;
 
-/** `shop / ci`: the repository without its owner, then the pipeline. */
+/** Shows `shop / ci`: the repository without its owner, then the pipeline. */
 const PipelineName = ({
   build: { repoId, pipelineId },
   names,
@@ -43,7 +43,7 @@ interface ItemProps {
   buildId: string;
   number: number;
   state: Build["status"] | "asking";
-  /** What it is about, in a word, and around it. */
+  /** The main words of the row. Its children follow them. */
   loud: string;
   children?: Child;
   actions?: Child;
@@ -63,7 +63,7 @@ const Item = ({ id, buildId, number, state, loud, children, actions }: ItemProps
   </li>
 );
 
-/** To the gate on the page of its build: nobody answers before they saw what it lets run. */
+/** Links to the gate on its build's page. A person sees what the answer runs before giving it. */
 const Review = ({ build, asks }: { build: Build; asks: WaitsFor }) => (
   <span class="decision">
     <a class="button primary" href={`/app/builds/${build.id}#gate-${asks.jobId}`}>
@@ -103,7 +103,7 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
   </Item>
 );
 
-/** The first build of a default branch that failed, and the newest; null where it does not fail. */
+/** Returns a red default branch's first failed build and its newest; null if the branch is not red. */
 const findRed = ({ builds, failingSince }: PipelineHistory) => {
   const first = failingSince && builds.find(({ id }) => id === failingSince.buildId);
   if (!first) return null;
@@ -176,7 +176,7 @@ const Own = ({ build, names, now }: { build: Build; names: NamesById; now: Date 
 const isOwn = ({ admitted }: Context, { createdBy }: Build): boolean =>
   createdBy !== null && createdBy.id === admitted.token?.id;
 
-/** What asks, of that which this person may answer. */
+/** Returns the gates that wait and that this person may answer. */
 const gatesFor = (context: Context, { live }: ForYou) =>
   live.flatMap((build) =>
     build.waitsFor
@@ -184,7 +184,7 @@ const gatesFor = (context: Context, { live }: ForYou) =>
       .map((asks) => ({ build, asks })),
   );
 
-/** What waits for this person's decision, a default branch that is red, and what the person started. */
+/** Shows the decisions that wait for this person, red default branches, and the person's own builds. */
 export const ForYouList = ({ context, forYou, red, names }: ForYouProps) => {
   const { now } = context;
   const gates = gatesFor(context, forYou);

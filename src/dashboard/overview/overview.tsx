@@ -18,12 +18,12 @@ import { FIRST_HOUR_SECONDS, FirstHour } from "./first-hour.tsx";
 import { ForYouList, type NamesById } from "./for-you.tsx";
 
 const NONE = "–";
-/** A pipeline that became slower than the week before by this much is shown in colour. */
+/** A pipeline that is at least this much slower than in the previous week is coloured. */
 const SLOWER_PERCENT = 10;
 
 const seconds = (value: number | undefined): string => (value === undefined ? NONE : formatDuration(value * 1000));
 
-/** The share of succeeded builds among those that succeeded or failed, in percent; null without any. */
+/** Returns the percentage of successes among succeeded and failed builds; null if there are none. */
 const greenPercent = ({ succeeded, failed }: Pick<WeekOfBuilds, "succeeded" | "failed">): number | null =>
   succeeded + failed === 0 ? null : Math.floor((100 * succeeded) / (succeeded + failed));
 
@@ -34,7 +34,7 @@ const computeTrend = ({ week, weekBefore }: PipelineHistory): number | null =>
 
 const signed = (percent: number): string => `${percent > 0 ? "+" : percent < 0 ? "−" : ""}${Math.abs(percent)} %`;
 
-/** A build that has not ended, at the end of the bars of its pipeline. */
+/** Returns an active build as the last bar of its pipeline. */
 const toLiveBar = ({ id, number, status, subject, startedAt, waitsFor }: Build, now: Date): Bar => ({
   id,
   number,
@@ -44,11 +44,14 @@ const toLiveBar = ({ id, number, status, subject, startedAt, waitsFor }: Build, 
   tookMs: startedAt === null ? 0 : now.getTime() - Date.parse(startedAt),
 });
 
-/** The default branch; undefined where only tags were built. */
+/** Returns the default branch; undefined if only tags were built. */
 const findDefaultBranch = ({ builds }: PipelineHistory): string | undefined =>
   builds.find(({ tag }) => tag === null)?.branch;
 
-/** What a row stands for: the default branch, red or green whatever a retry of an older commit did; else a tag. */
+/**
+ * Returns a row's build: one with the default branch's verdict, which retries of older commits do not change; else a
+ * tag's.
+ */
 const findLast = (history: PipelineHistory) => {
   const { builds, failingSince } = history;
   const verdict = failingSince ? "failed" : "succeeded";
@@ -63,7 +66,7 @@ const findLast = (history: PipelineHistory) => {
 
 interface RowProps {
   history: PipelineHistory;
-  /** Its builds of the default branch and of tags that have not ended, the newest first. */
+  /** The pipeline's active builds of the default branch and of tags, newest first. */
   live: Build[];
   now: Date;
 }
@@ -71,7 +74,7 @@ interface RowProps {
 const Row = ({ history, live: [newest, ...older], now }: RowProps) => {
   const { pipelineId, name, repository, builds, week } = history;
   const last = findLast(history);
-  // A tag under way does not hide how the branch stands.
+  // An active build of a tag does not hide the branch's state.
   const live = [newest, ...older].find((build) => build?.tag === null || last?.tag !== null);
   const bars = [...builds.map(toBar).reverse(), ...(newest ? [toLiveBar(newest, now)] : [])];
   const state = live ? toLiveBar(live, now).state : (last?.status ?? "queued");
@@ -108,13 +111,13 @@ const Row = ({ history, live: [newest, ...older], now }: RowProps) => {
   );
 };
 
-/** Whether a build is one that the history of its pipeline will have: of the default branch, or of a tag. */
+/** Reports whether the pipeline's history will contain the build: it is of the default branch or of a tag. */
 const belongsTo = (history: PipelineHistory, build: Build): boolean =>
   build.pipelineId === history.pipelineId &&
   build.pull === null &&
   (build.tag !== null || build.branch === findDefaultBranch(history));
 
-/** Pipelines with the state of their default branch, their last builds and what their week was like. */
+/** Shows pipelines with the state of their default branch, their last builds and their week. */
 const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[]; live: Build[]; now: Date }) => (
   <table class="overview-table rows">
     <thead>
@@ -147,7 +150,7 @@ const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[];
   </table>
 );
 
-/** Pipelines of a page, and red ones of any page: with what else a page shows, at most 300 rows of D1. */
+/** Pipelines on a page, and red ones of any page. With the page's other data, it reads at most 300 rows from D1. */
 const PIPELINES = 40;
 const RED = 5;
 const REFRESH_SECONDS = 15;
@@ -160,7 +163,7 @@ const listNames = (histories: PipelineHistory[]): NamesById =>
     ]),
   );
 
-/** Adds the names of repositories and pipelines that only builds under way belong to. */
+/** Adds the names of repositories and pipelines that have only active builds. */
 const readMissingNames = async (context: Context, names: NamesById, builds: Build[]): Promise<NamesById> => {
   const isKnown = builds.every(({ repoId, pipelineId }) => names.has(repoId) && (!pipelineId || names.has(pipelineId)));
   if (isKnown) return names;
@@ -171,7 +174,7 @@ const readMissingNames = async (context: Context, names: NamesById, builds: Buil
   return new Map([...namesById(repositories, ({ fullName }) => fullName), ...namesById(pipelines, ({ name }) => name)]);
 };
 
-/** What the page is about, in one sentence. */
+/** Summarizes the page in one sentence. */
 const headline = (red: PipelineHistory[]): string => {
   if (red.length === 0) return "All is green";
   const branches = new Set(
@@ -194,7 +197,7 @@ const Summary = ({ histories, isAll }: { histories: PipelineHistory[]; isAll: bo
   );
 };
 
-/** What the page shows of an organization of whose default branches nothing was built yet. */
+/** Shows the page of an organization with no builds of default branches yet. */
 const readBeginning = async (context: Context): Promise<Child> => {
   const [repositories, agents] = await Promise.all([
     listRepositories.run(context, noInput),
@@ -213,7 +216,7 @@ export const overviewPage: Page = {
       listPipelineHistories.run(context, { ...noInput, query: { isRed: true, limit: RED } }),
       readForYou(context),
     ]);
-    // The release before counted a tag that failed as red.
+    // The previous release counted a failed tag as red.
     const red = counted.filter(({ failingSince }) => failingSince !== null);
     const names = await readMissingNames(context, listNames([...histories, ...red]), [
       ...forYou.live,
