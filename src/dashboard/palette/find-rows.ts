@@ -17,7 +17,7 @@ import { namesById } from "../shell/verb-input.ts";
 import { ownerChoices, ownerKey } from "../variables/variable-table.tsx";
 import type { PaletteRow } from "./row.ts";
 
-/** Of each kind. The pages have lists of them all. */
+/** The maximum number of each kind. The pages list them all. */
 const MOST = 100;
 const MOST_BUILDS = 30;
 const MOST_FOUND = 8;
@@ -53,7 +53,7 @@ const readTargets = async (context: Context) => {
   return { repositories, pipelines, names };
 };
 
-/** The newest builds, and up to a hundred of each other kind: at most 530 rows. */
+/** Returns the newest builds, and up to a hundred of each other kind: at most 530 rows. */
 const everything = async (context: Context): Promise<PaletteRow[]> => {
   const [{ repositories, pipelines, names }, builds, variables, groups, agents] = await Promise.all([
     readTargets(context),
@@ -83,7 +83,7 @@ const everything = async (context: Context): Promise<PaletteRow[]> => {
   ];
 };
 
-/** The builds of this branch or tag, and of the commits whose hash begins so. */
+/** Returns the builds of this branch or tag, and of commits whose hash begins with the word. */
 const findBuilds = async (context: Context, word: string): Promise<PaletteRow[]> => {
   const limit = MOST_FOUND;
   const [{ names }, ofRef, ofCommit] = await Promise.all([
@@ -94,11 +94,11 @@ const findBuilds = async (context: Context, word: string): Promise<PaletteRow[]>
   return [...ofCommit, ...ofRef].map((build) => buildRow(build, names));
 };
 
-/** What the palette finds: without a word everything that it knows by name, with a word builds. */
+/** Finds everything that the palette knows by name, or, for a word, builds. */
 const paletteRows = (context: Context, word: string): Promise<PaletteRow[]> =>
   word === "" ? everything(context) : findBuilds(context, word);
 
-/** What the palette shows, as JSON: `{ rows }`. A word that can be no branch finds nothing. */
+/** Serves the palette's rows as JSON: `{ rows }`. A word that cannot be a branch finds nothing. */
 export const mountPaletteRoute = (app: Hono<AppEnv>): void => {
   app.get("/palette", async (c) => {
     const context = await openRequest(c, { role: "viewer" }, false);

@@ -1,15 +1,17 @@
 export type PaletteKind = "build" | "run" | "pipeline" | "repository" | "agent" | "variable" | "group";
 
-/** Something that the palette finds by its words, and opens. */
+/** A row that the palette finds by its words and opens. */
 export interface PaletteRow {
   kind: PaletteKind;
   name: string;
-  /** What tells it from others of its name. */
+  /** Distinguishes rows with the same name. */
   note: string;
   href: string;
 }
 
-/** How well one word fits a text: 3 at its begin, 2 at the begin of a word in it, 1 inside, 0 not at all. */
+/**
+ * Returns how well a word fits a text: 3 at its beginning, 2 at the beginning of one of its words, 1 inside, else 0.
+ */
 const scoreFit = (text: string, word: string): number => {
   const at = text.indexOf(word);
   if (at < 0) return 0;
@@ -20,7 +22,7 @@ const scoreFit = (text: string, word: string): number => {
 const isAtWord = (text: string, word: string): boolean =>
   text.split(/[^\p{L}\p{N}#]+/u).some((part) => part.startsWith(word));
 
-/** The entries that have every word of the question, best first; equal ones stay in their order. */
+/** Returns the entries that contain every word of the question, best first. Equal ones keep their order. */
 export const rank = <T extends { name: string; note: string; kind: string }>(entries: T[], question: string): T[] => {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries.map((entry) => {

@@ -1,7 +1,7 @@
 import { createElement } from "../../shell/client/elements.ts";
 import { type PaletteKind, type PaletteRow, rank } from "../row.ts";
 
-/** A line of the palette: something to open, or something to do on this page. */
+/** A line of the palette: a page to open, or an action on this page. */
 interface Entry {
   kind: PaletteKind | "page" | "action";
   name: string;
@@ -13,11 +13,11 @@ interface Entry {
 
 const go = (href: string) => (): void => location.assign(href);
 
-/** The name of a control as a screen reader says it. */
+/** Returns a control's name as a screen reader says it. */
 const spokenName = (element: HTMLElement): string =>
   (element.getAttribute("aria-label") ?? element.textContent ?? "").replace(/\s+/g, " ").trim();
 
-/** What every page leads to. An address stands once, under its longest name. */
+/** Lists the links of every page. An address appears once, with its longest name. */
 const pages = (): Entry[] => {
   const links = document.querySelectorAll<HTMLAnchorElement>(".rail nav a, .tabs a, #me a, #keys a");
   const entries = new Map<string, Entry>();
@@ -40,7 +40,7 @@ const ACTIONS = "main :is(button, a.button), #me button";
 const isUsable = (element: HTMLElement): boolean =>
   !element.matches(":disabled, [popover] *, .log *, .announce") && element.checkVisibility();
 
-/** The buttons of this page, and those of the person. Nothing is done that the button itself would not ask about. */
+/** Lists the buttons of this page and of the person's menu. If a button asks for confirmation, its action does too. */
 const actions = (): Entry[] => {
   const subject = document.querySelector("main h1")?.textContent?.trim() ?? "";
   const buttons = [...document.querySelectorAll<HTMLElement>(ACTIONS)];
@@ -64,7 +64,7 @@ const toEntry = ({ kind, name, note, href }: PaletteRow): Entry => ({
   run: go(href),
 });
 
-/** What the palette itself cannot know by name, the lists find. */
+/** Offers list searches for records that the palette does not know by name. */
 const searchesFor = (word: string): Entry[] =>
   [
     ["Builds of the branch or tag", `/app/builds?branch=${encodeURIComponent(word)}`],
@@ -85,7 +85,7 @@ const fetchRows = async (word: string): Promise<Entry[]> => {
   return rows.map(toEntry);
 };
 
-/** Finds pages, actions of this page and what the organization has, by words. */
+/** Finds pages, actions of this page and the organization's records by words. */
 class Palette {
   readonly #dialog = createElement("dialog", "palette") as HTMLDialogElement;
   readonly #field = createElement("input", "") as HTMLInputElement;
@@ -203,7 +203,7 @@ class Palette {
   }
 }
 
-/** Opens the palette by Ctrl K, or by the button in the head of the page. */
+/** Opens the palette by Ctrl K, or by the button in the page's head. */
 export const offerPalette = (): void => {
   let palette: Palette | undefined;
   const toggle = (): void => {
