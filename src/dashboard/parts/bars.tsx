@@ -2,11 +2,11 @@ import type { BuildOfHistory } from "../../protocol/pipeline-history.ts";
 import { formatDuration } from "./format.ts";
 import { wordOf } from "./state.tsx";
 
-/** The places of a chart of bars, in pixels. Words stand above the bars, and a foot below those that failed. */
+/** The measures of a bar chart in pixels. Words are above the bars, and failed builds have a foot below. */
 const CHART = { bars: 30, step: 10, bar: 7, words: 16, height: 32, least: 4, foot: 4 };
 const WORDS_CHARACTERS = 46;
 
-/** A build as a bar: one that has not ended is as tall as what it took until now. */
+/** A build as a bar. The height of an active build is its duration until now. */
 export interface Bar extends Pick<BuildOfHistory, "id" | "number" | "isFlaky" | "subject"> {
   state: BuildOfHistory["status"] | "asking";
   tookMs: number;
@@ -28,7 +28,7 @@ interface BarProps {
   bar: Bar;
   x: number;
   height: number;
-  /** The chart has one stop for the Tab key; arrows go on from there. */
+  /** The chart has one stop for the Tab key. The arrow keys move on from there. */
   isStop: boolean;
 }
 
@@ -46,7 +46,7 @@ const BarLink = ({ bar, x, height, isStop }: BarProps) => {
   );
 };
 
-/** The last builds of a pipeline, oldest first: height is what they took, colour how they ended. */
+/** Shows a pipeline's last builds, oldest first. The height is the duration, the colour is the result. */
 export const Bars = ({ bars, label }: { bars: Bar[]; label: string }) => {
   const newestBars = bars.slice(-CHART.bars);
   const longest = Math.max(1, ...newestBars.map(({ tookMs }) => tookMs));

@@ -3,7 +3,7 @@ import type { Owners } from "../../services/builds/build-surroundings.ts";
 export const repositoryName = ({ repository }: Pick<Owners, "repository">): string =>
   repository?.fullName ?? "removed repository";
 
-/** The number of a build, its repository and its pipeline, in a heading. */
+/** Shows a build's number, its repository and its pipeline, in a heading. */
 export const BuildName = ({ number, href, ...owners }: Owners & { number: number; href?: string }) => {
   const { repository, pipeline } = owners;
   const text = <span class="number">#{number}</span>;

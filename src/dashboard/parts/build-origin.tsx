@@ -3,14 +3,14 @@ import type { Child } from "../shell/markup.ts";
 
 type Named = Pick<Build, "branch" | "tag" | "pull">;
 
-/** Whether the build is of a branch of a fork, which has no name in the repository. */
+/** Reports whether the build is of a fork's branch, which has no name in the repository. */
 const isHeadOfFork = ({ branch, pull }: Named): boolean => pull !== null && branch.startsWith("refs/");
 
-/** The branch, tag or pull request of a build, as people call it. */
+/** Returns the build's branch, tag or pull request, as people call it. */
 export const refName = (build: Named): string =>
   isHeadOfFork(build) ? `pull request ${build.pull?.number}` : (build.tag ?? build.branch);
 
-/** What made a build: a word for lists and forms, and a shape beside it. */
+/** The event that created a build: a word for lists and forms, and a shape next to it. */
 const EVENTS: Record<BuildEvent, { word: string; shape: Child }> = {
   push: { word: "push", shape: <path d="M8 13V3.5M4 7.2l4-4 4 4" /> },
   tag: { word: "tag", shape: <path d="M2.8 3v4.8l5.6 5.4 4.8-4.8L7.8 3zM5.4 5.5v.1" /> },
@@ -26,7 +26,7 @@ const EVENTS: Record<BuildEvent, { word: string; shape: Child }> = {
 };
 
 const FILTERED_EVENTS: BuildEvent[] = ["push", "pull", "tag", "schedule", "api"];
-/** The events that the list of builds can be filtered by, with their words. */
+/** The events that filter the list of builds, with their words. */
 export const EVENT_OPTIONS = FILTERED_EVENTS.map((event): [string, string] => [event, EVENTS[event].word]);
 
 const EventIcon = ({ event }: { event: BuildEvent }) => (
@@ -35,10 +35,10 @@ const EventIcon = ({ event }: { event: BuildEvent }) => (
   </svg>
 );
 
-/** The title of a pull request, unless the commit's line says the same. */
+/** Returns a pull request's title, unless the commit's subject is the same. */
 const unlessSaid = (title: string | null, subject: string | null): string | null => (title === subject ? null : title);
 
-/** A short line of a row: what made the build, and who wrote the commit. */
+/** Shows a row's short line: what created the build, and who wrote the commit. */
 export const RowOrigin = ({ build }: { build: Build }) => {
   const { event, pull, author, subject, schedule } = build;
   const name = pull ? unlessSaid(pull.title, subject) : schedule;
@@ -57,14 +57,14 @@ export const RowOrigin = ({ build }: { build: Build }) => {
   );
 };
 
-/** A link to the builds of the same repository that agree in one field. */
+/** Links to the builds of the same repository with the same value in one field. */
 const Others = ({ build, field, value }: { build: Build; field: string; value: string }) => (
   <a href={`/app/builds?${new URLSearchParams({ repoId: build.repoId, [field]: value })}`}>
     {field === "pull" ? `#${value}` : value}
   </a>
 );
 
-/** On a build's page: what made it, who wrote the commit, and what it is compared with. */
+/** Shows on a build's page what created it, who wrote the commit, and its base for comparison. */
 export const OriginOfBuild = ({ build }: { build: Build }) => {
   const { event, pull, schedule, base, subject, author } = build;
   const title = pull && unlessSaid(pull.title, subject);

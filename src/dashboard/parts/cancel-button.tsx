@@ -5,11 +5,11 @@ interface CancelButtonProps {
   noun: "build" | "job";
   label?: string;
   disabled: boolean;
-  /** The question, which names what is canceled. */
+  /** The question. It names what to cancel. */
   children: Child;
 }
 
-/** Asks before it cancels. The question is a popover, so it opens without a script; the key `c` opens it too. */
+/** Asks before it cancels. The question is a popover, so it opens without a script. The key `c` also opens it. */
 export const CancelButton = ({ action, noun, label = "Cancel", disabled, children }: CancelButtonProps) => (
   <>
     <button type="button" popovertarget="cancel" data-key="c" disabled={disabled}>

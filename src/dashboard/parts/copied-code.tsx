@@ -1,11 +1,11 @@
-/** A text to copy. The page's script adds a button that does it. */
+/** Shows a text to copy. The page's script adds the button. */
 export const Copyable = ({ text }: { text: string }) => (
   <div class="copied">
     <pre tabindex={0}>{text}</pre>
   </div>
 );
 
-/** A short name of something long, such as a commit. The page's script makes the button copy the long one. */
+/** Shows the short form of a long text, such as a commit. The page's script makes the button copy the long form. */
 export const CopiedCode = ({ text, label }: { text: string; label: string }) => (
   <span class="copied-code">
     <code title={text}>{label}</code>

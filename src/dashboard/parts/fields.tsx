@@ -8,7 +8,7 @@ interface FieldProps {
   name: string;
   label: string;
   hint?: Child;
-  /** The value of the record, shown until the form is sent. */
+  /** The record's value, shown until the form is sent. */
   value?: string | number | null;
 }
 
@@ -60,7 +60,7 @@ export const TextField = (props: TextFieldProps) => {
   );
 };
 
-/** The page never sends back what a person typed here, not even when the form is refused. */
+/** Shows a secret's field. The page never repeats its text, not even in a rejected form. */
 export const SecretField = (props: FieldProps & { required?: boolean; placeholder?: string; rows?: number }) => (
   <LabelledField {...props}>
     <textarea
@@ -77,7 +77,7 @@ export const SecretField = (props: FieldProps & { required?: boolean; placeholde
   </LabelledField>
 );
 
-/** Browsers drop the first line break of a textarea, so the text begins with one that they may drop. */
+/** Shows a text area. Browsers drop its first line break, so the text begins with an extra one. */
 export const AreaField = (
   props: FieldProps & { rows?: number; placeholder?: string; isCode?: boolean; data?: Record<string, string> },
 ) => {
@@ -140,17 +140,19 @@ export const SelectField = (props: FieldProps & { choices: Choice[] }) => {
   );
 };
 
-/** The version of the record that the form shows. A form of an older version is refused, so that no change is lost. */
+/**
+ * Sends the version of the record that the form shows. The service rejects an older version, so that no change is lost.
+ */
 export const VersionField = ({ version }: { version: number | null }) =>
   version === null ? null : <input type="hidden" name="version" value={version} />;
 
-/** A field's text without surrounding spaces; null when it is empty. */
+/** Returns a field's text without surrounding spaces; null if it is empty. */
 export const readText = (form: URLSearchParams, name: string): string | null => form.get(name)?.trim() || null;
 
-/** A field's text where the verb requires one: empty when nothing was entered, for the schema to refuse. */
+/** Returns the text of a required field. An empty text is for the schema to reject. */
 export const readRequiredText = (form: URLSearchParams, name: string): string => form.get(name)?.trim() ?? "";
 
-/** A number field; null when it is empty, NaN when it holds no number, for the schema to refuse. */
+/** Returns a field's number: null if the field is empty, NaN if it is not a number, for the schema to reject. */
 export const readNumber = (form: URLSearchParams, name: string): number | null => {
   const text = readText(form, name);
   return text === null ? null : Number(text);
@@ -158,18 +160,21 @@ export const readNumber = (form: URLSearchParams, name: string): number | null =
 
 export const readFlag = (form: URLSearchParams, name: string): boolean => form.get(name) === "on";
 
-/** Words separated by commas, spaces or line breaks. */
+/** Returns a field's words, separated by commas, spaces or line breaks. */
 export const readList = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? "").split(/[\s,]+/).filter(Boolean);
 
-/** The lines of a field without surrounding spaces; empty ones do not count. */
+/** Returns a field's lines without surrounding spaces. It omits empty lines. */
 export const readLines = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? "")
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
 
-/** Reads `NAME=value` lines. @throws Refusal with the number of a wrong line, never with its text */
+/**
+ * Reads `NAME=value` lines.
+ * @throws Refusal with the number of a wrong line, never with its text
+ */
 export const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
   (form.get(field) ?? "").split("\n").flatMap((line, index) => {
     if (line.trim() === "") return [];

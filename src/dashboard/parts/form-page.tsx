@@ -2,24 +2,24 @@ import { PROBLEMS } from "../../protocol/problem.ts";
 import type { Child } from "../shell/markup.ts";
 import type { FormState, PageRequest } from "../shell/page-definition.ts";
 
-/** The field of the form whose value, or a part of it, the pointer names. */
+/** Returns the form's field whose value, or a part of it, the pointer names. */
 const fieldAt = (form: URLSearchParams | null, pointer: string): string | undefined =>
   [...(form?.keys() ?? [])].find((name) => `${pointer}/`.startsWith(`/${name}/`));
 
-/** The errors of a refused form: those shown at a field, and the others, which the notice lists. */
+/** Separates a rejected form's errors: those shown at a field, and the others, which the notice lists. */
 const splitErrors = ({ problem, form }: FormState) => {
   const errors = problem?.extras.errors ?? [];
   const isAtField = ({ pointer }: { pointer: string }): boolean => fieldAt(form, pointer) !== undefined;
   return { atFields: errors.filter(isAtField), others: errors.filter((error) => !isAtField(error)) };
 };
 
-/** The name of the first field with an error, which gets the focus. */
+/** Returns the name of the first field with an error. It gets the focus. */
 export const firstWrongField = (request: FormState): string | null => {
   const [first] = splitErrors(request).atFields;
   return first ? (fieldAt(request.form, first.pointer) ?? null) : null;
 };
 
-/** Says that the form was refused and why. An error of a field is shown at the field. */
+/** Says that the service rejected the form, and why. A field's error is shown at the field. */
 export const ProblemNotice = ({ request }: { request: FormState }) => {
   const { problem } = request;
   if (!problem) return null;
@@ -45,7 +45,7 @@ export const ProblemNotice = ({ request }: { request: FormState }) => {
   );
 };
 
-/** A form whose fields stand below each other. It is sent to the address of its page. */
+/** Shows a form with its fields below each other. The browser sends it to its page's address. */
 export const StackedForm = ({ submit, children }: { submit: string; children?: Child }) => (
   <form method="post" class="stack">
     {children}
@@ -62,7 +62,7 @@ interface FormPageProps {
   children?: Child;
 }
 
-/** The body of a page that is one form: its heading, what is wrong with what was sent, the fields and the button. */
+/** Shows a page with one form: its heading, its problems, the fields and the button. */
 export const FormPage = ({ heading, request, submit, children }: FormPageProps) => (
   <div class="column">
     <h1>{heading}</h1>

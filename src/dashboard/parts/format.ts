@@ -7,13 +7,13 @@ import {
   withCommas,
 } from "../../protocol/units.ts";
 
-/** `1 key`, `2 keys`, `1,200 keys`. */
+/** Returns `1 key`, `2 keys`, `1,200 keys`. */
 export const count = (number: number, noun: string): string =>
   `${withCommas(number)} ${noun}${number === 1 ? "" : "s"}`;
 
 const twoDigits = (number: number): string => String(number).padStart(2, "0");
 
-/** Milliseconds as `412 ms`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
+/** Returns milliseconds as `412 ms`, `48s`, `1m 04s`, `2h 05m` or `3d 04h`. */
 export const formatDuration = (milliseconds: number): string => {
   const span = Math.max(0, milliseconds);
   if (span < SECOND) return `${Math.floor(span)} ms`;
@@ -28,7 +28,7 @@ const chooseUnit = (distance: number): [number, string] => {
   return distance < DAY ? [HOUR, "h"] : [DAY, "d"];
 };
 
-/** The distance between two times in milliseconds as `just now`, `12 min ago` or `in 1 h`. */
+/** Returns the difference between two times in milliseconds as `just now`, `12 min ago` or `in 1 h`. */
 export const formatRelative = (then: number, now: number): string => {
   const distance = Math.abs(now - then);
   const isFuture = then > now;
@@ -38,7 +38,7 @@ export const formatRelative = (then: number, now: number): string => {
   return isFuture ? `in ${text}` : `${text} ago`;
 };
 
-/** The UTC day of a time in milliseconds, as `today`, `yesterday` or `12 d ago`. */
+/** Returns the UTC day of a time in milliseconds as `today`, `yesterday` or `12 d ago`. */
 export const formatDay = (then: number, now: number): string => {
   const days = Math.floor(now / DAY) - Math.floor(then / DAY);
   if (days <= 0) return "today";
@@ -47,7 +47,7 @@ export const formatDay = (then: number, now: number): string => {
 
 const UNITS = ["B", "KiB", "MiB", "GiB"] as const;
 
-/** Bytes as people read them: `812 B`, `3.4 MiB`. */
+/** Returns bytes in readable units: `812 B`, `3.4 MiB`. */
 export const sizeText = (bytes: number): string => {
   const step = Math.min(UNITS.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
   const amount = bytes / KIB ** step;
@@ -56,9 +56,9 @@ export const sizeText = (bytes: number): string => {
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
-/** `first`, `second`, `11th`: the place of something in a row. */
+/** Returns `first`, `second`, `11th`: an ordinal number. */
 export const ordinal = (number: number): string => ORDINALS[number - 1] ?? `${number}th`;
 
-/** A test by its suite, class and name, as far as its report has them. */
+/** Returns a test's suite, class and name, as far as its report has them. */
 export const testName = ({ suite, className, name }: Record<"suite" | "className" | "name", string>): string =>
   [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";

@@ -5,11 +5,11 @@ import { parseBody } from "../shell/verb-input.ts";
 export interface ListFilter<T> {
   /** The filters whose values are valid. */
   filter: T;
-  /** What is wrong with the others. */
+  /** The problems of the other filters. */
   errors: FieldError[];
 }
 
-/** Reads the filters of a list from the page's address. One wrong value drops its own filter only. */
+/** Reads a list's filters from the page's address. An invalid value drops only its own filter. */
 export const readFilter = <S extends z.ZodMiniType>(
   schema: S,
   values: Record<string, unknown>,
@@ -27,10 +27,10 @@ export const readFilter = <S extends z.ZodMiniType>(
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A time of the address. A day begins at midnight UTC. */
+/** Returns a time from the address. A day begins at midnight UTC. */
 export const toTime = (value: string): string => (DAY.test(value) ? `${value}T00:00:00Z` : value);
 
-/** The named fields of an address that are not empty. */
+/** Returns the address's fields with these names that are not empty. */
 export const filledFields = (query: URLSearchParams, names: string[]): Record<string, string> =>
   Object.fromEntries(
     names.flatMap((name) => {
@@ -39,7 +39,7 @@ export const filledFields = (query: URLSearchParams, names: string[]): Record<st
     }),
   );
 
-/** The search field above a list. The key `/` moves the focus to it. */
+/** Shows the search field above a list. The key `/` moves the focus to it. */
 export const TextFilter = ({ path, query, label }: { path: string; query: URLSearchParams; label: string }) => (
   <form method="get" action={path} class="filter">
     <label>
@@ -50,7 +50,7 @@ export const TextFilter = ({ path, query, label }: { path: string; query: URLSea
   </form>
 );
 
-/** The records with the searched text in one of their texts; upper and lower case are the same. */
+/** Returns the records with the searched text in one of their texts, in upper or lower case. */
 export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (record: T) => string[]): T[] => {
   const search = (query.get("q") ?? "").trim().toLowerCase();
   return search === ""
@@ -58,14 +58,14 @@ export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (r
     : records.filter((record) => texts(record).some((text) => text.toLowerCase().includes(search)));
 };
 
-/** Below a list of which a filter leaves nothing. */
+/** Says below an empty list that nothing matches its filters. */
 export const NoMatch = ({ noun, href }: { noun: string; href: string }) => (
   <p class="empty">
     No {noun} matches. <a href={href}>Show all</a>
   </p>
 );
 
-/** What filters are called where the address calls them otherwise. */
+/** The words for filters whose names in the address differ. */
 const CALLED: Record<string, string> = {
   repoId: "repository",
   pipelineId: "pipeline",
@@ -80,7 +80,7 @@ const CALLED: Record<string, string> = {
 
 const filterName = (pointer: string): string => CALLED[pointer.slice(1)] ?? pointer.slice(1);
 
-/** Says which filters of a list were not applied, and why. It never repeats a value: a link may have brought it. */
+/** Says which filters of a list were not applied, and why. It never repeats a value, because a link may contain it. */
 export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
   errors.length === 0 ? null : (
     <div class="problem" role="alert">

@@ -1,6 +1,6 @@
 import type { Child } from "../shell/markup.ts";
 
-/** A table of records. On a phone the style lays its rows out as a list. */
+/** Shows a table of records. On a phone, the style lays its rows out as a list. */
 export const Table = ({ columns, children }: { columns: Child[]; children?: Child }) => (
   <div class="wide">
     <table>
@@ -16,7 +16,7 @@ export const Table = ({ columns, children }: { columns: Child[]; children?: Chil
   </div>
 );
 
-/** What stands in a sentence, with commas between. */
+/** Shows items in a sentence, separated by commas. */
 export const CommaList = ({ items }: { items: Child[] }) =>
   items.map((item, index) => (
     <>

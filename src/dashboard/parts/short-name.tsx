@@ -1,9 +1,9 @@
-/** Characters at the end of a long name that stay: names of a family differ there. */
+/** Characters kept at the end of a long name: similar names differ there. */
 const KEPT = 8;
-/** Characters before them: fewer would have no room for the sign that some are missing. */
+/** The minimum number of characters before them: fewer would leave no room for the ellipsis. */
 const BEFORE = 4;
 
-/** A name that is shortened in its middle where there is no room. */
+/** Shows a name. If there is no room, the name is shortened in the middle. */
 export const ShortName = ({ name }: { name: string }) => {
   const before = name.length <= KEPT ? 0 : Math.max(BEFORE, name.length - KEPT);
   return (

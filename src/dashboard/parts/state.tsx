@@ -5,7 +5,7 @@ import type { Child } from "../shell/markup.ts";
 
 type State = BuildStatus | Step["status"] | ShownJobState;
 
-/** A state is always a shape, a word and a colour together. */
+/** Every state has a shape, a word and a colour together. */
 interface Look {
   word: string;
   /** A colour of `states.css`: `tone-good` and so on. */
@@ -82,7 +82,7 @@ export const StateWord = ({ state }: { state: State }) => (
 
 export const wordOf = (state: State): string => LOOKS[state].word;
 
-/** Whether a build of this phase waits for its turn: pages say why, and show no log. */
+/** Reports for each phase whether a build waits for its turn. Pages then say why, and show no log. */
 const WAITS: Record<Phase, boolean> = { queued: true, leased: false, ended: false };
 
 export const isWaiting = (status: BuildStatus): boolean => WAITS[phaseOf(status)];
@@ -107,7 +107,7 @@ const REASONS: Record<BuildReason, string> = {
   skipped: "its file did not want this change",
 };
 
-/** What a build or a job says about its end. */
+/** The facts about the end of a build or a job. */
 interface Ended {
   status: string;
   reason: BuildReason | null;
@@ -115,11 +115,16 @@ interface Ended {
   steps?: Step[];
 }
 
-/** The word for a build that ended without anybody asking for it: superseded, skipped. Null for any other. */
+/**
+ * Returns the word for a build that ended without a person's request: superseded, skipped. Null for any other build.
+ */
 export const unaskedEnd = ({ status, reason }: Ended): string | null =>
   status === "canceled" && (reason === "superseded" || reason === "skipped") ? reason : null;
 
-/** Why a build failed or ended unasked, in a few words. Null for other builds, and when nothing more is known. */
+/**
+ * Explains in a few words why a build failed or ended without a request. Null for other builds, or if the cause is
+ * unknown.
+ */
 export const whyEnded = (ended: Ended): string | null => {
   const { status, reason, exitCode, steps = [] } = ended;
   if (reason && unaskedEnd(ended)) return REASONS[reason];

@@ -1,6 +1,6 @@
 const FIELDS = { pipeline: "pipelineId", repository: "repoId" };
 
-/** Links from a pipeline or repository to its builds and variables, and to run a build of it. */
+/** Links from a pipeline or repository to its builds and variables, and to the form that runs a build. */
 export const TargetLinks = ({ scope, id, canRun }: { scope: keyof typeof FIELDS; id: string; canRun: boolean }) => (
   <>
     <a class="button" href={`/app/builds?${FIELDS[scope]}=${id}`}>
