@@ -5,7 +5,7 @@ import { count } from "../parts/format.ts";
 import { CommaList, Table } from "../parts/lists.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
-/** The attached groups in their order, then the others. */
+/** Returns the attached groups in their order, then the others. */
 const sortGroups = (groups: Group[], ids: string[]): Group[] => {
   const attached = ids.flatMap((id) => groups.find((group) => group.id === id) ?? []);
   return [...attached, ...groups.filter((group) => !attached.includes(group))];
@@ -19,11 +19,11 @@ const MOVES = [
 interface OrderedGroupsProps {
   request: FormState;
   groups: Group[];
-  /** Ids of the groups that the pipeline attaches, in order. */
+  /** Ids of the attached groups, in order. */
   attached: string[];
 }
 
-/** The groups that a pipeline attaches, in order. The buttons send the form, which shows the new order. */
+/** Shows the groups that a pipeline attaches, in order. The buttons send the form; the answer shows the new order. */
 export const OrderedGroups = ({ request, groups, attached }: OrderedGroupsProps) => {
   if (groups.length === 0) return null;
   const { form } = request;
@@ -61,7 +61,7 @@ export const OrderedGroups = ({ request, groups, attached }: OrderedGroupsProps)
   );
 };
 
-/** The form with one group moved when one of these buttons sent it; else null. */
+/** Returns the form with one group moved, if one of these buttons sent it; else null. */
 export const reorderedForm = (form: URLSearchParams): URLSearchParams | null => {
   const id = form.get("up") ?? form.get("down");
   if (id === null) return null;
@@ -112,7 +112,7 @@ const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) =
   </tr>
 );
 
-/** The environment that a build of the pipeline gets: the source of each key, and what it overrides. */
+/** Shows the environment for a pipeline's builds: each key's source, and what it overrides. */
 export const EnvironmentPreview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
   <details class="environment" open={entries.length <= SHORT}>
     <summary>Environment of a build: {count(entries.length, "key")}</summary>

@@ -49,7 +49,7 @@ const Requirements = ({ request, pipeline }: PipelineFieldsProps) => {
   );
 };
 
-/** The script of the page sends the definition to this address while a person types. */
+/** Returns the field's attributes. The page's script sends the definition to their address while a person types. */
 const checkedBy = (repoId: string, pipelineId = "") => ({
   "data-check": "/app/pipelines/check",
   "data-repo": repoId,
@@ -132,7 +132,7 @@ const readRequirements = (form: URLSearchParams) => {
   };
 };
 
-/** The form as the body of the API. The checked groups keep the order of the list. */
+/** Reads the form as the API's body. The checked groups keep the list's order. */
 export const readPipeline = (form: URLSearchParams) => {
   const checkedGroups = form.getAll("groupIds");
   return {

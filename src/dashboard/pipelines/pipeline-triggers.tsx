@@ -19,7 +19,7 @@ const DECIDES = [
 
 const PATTERNS = "One pattern a line, * for a part, ** for any. A line that begins with ! takes away.";
 
-/** The conditions of an event: none where it is wanted without any. */
+/** Returns an event's conditions. There are none if the event has no restriction. */
 const toConditions = <T extends object>(event: true | T | undefined): Partial<T> =>
   event === true ? {} : (event ?? {});
 
@@ -158,13 +158,13 @@ const page: Page = {
   },
 };
 
-/** The lines of a field; undefined without any, which is no condition. */
+/** Returns a field's lines; undefined if there are none, which sets no condition. */
 const readPatterns = (form: URLSearchParams, name: string): string[] | undefined => {
   const lines = readLines(form, name);
   return lines.length > 0 ? lines : undefined;
 };
 
-/** The form as `on` of the API. What builds merge groups is kept: no field of the form says it. */
+/** Reads the form as the API's `on`. It keeps the trigger for merge groups, which has no field in the form. */
 const readOn = (form: URLSearchParams, before: PipelineOn | null) => {
   const [pushes, pulls, tags] = ["push", "pull", "tag"].map((name) => readFlag(form, name));
   return {

@@ -11,7 +11,7 @@ import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../she
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { readSchedule, ScheduleFields } from "./schedules.tsx";
 
-/** A time as a clock in the zone shows it: `Mon 23 Nov 2026, 02:00 CET`. Its title has it in UTC. */
+/** Shows a time as a clock in the zone does: `Mon 23 Nov 2026, 02:00 CET`. Its title has the time in UTC. */
 const ZonedTime = ({ at, timeZone }: { at: string; timeZone: string }) => {
   const format = new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
@@ -71,7 +71,7 @@ interface SettingsProps {
   version: number | null;
 }
 
-/** A schedule from a file has only the switch here: the rest is changed in the file. */
+/** Shows a schedule's settings. A schedule from a file has only the switch: the file defines the rest. */
 const Settings = ({ request, schedule, version }: SettingsProps) => (
   <section>
     <h2>Settings</h2>

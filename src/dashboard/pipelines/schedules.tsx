@@ -29,7 +29,7 @@ const ValuesHint = ({ keys }: { keys: string[] }) => (
   </>
 );
 
-/** The fields of a schedule that is not in a file. */
+/** Shows the fields of a schedule that is not in a file. */
 export const ScheduleFields = ({ request, schedule }: { request: FormState; schedule?: Schedule }) => (
   <>
     <TextField request={request} name="name" label="Name" value={schedule?.name} required placeholder="nightly" />
@@ -76,7 +76,7 @@ export const ScheduleFields = ({ request, schedule }: { request: FormState; sche
   </>
 );
 
-/** Undefined keeps the variables that are stored. */
+/** Returns the variables. Undefined keeps the stored ones. */
 const readVariables = (form: URLSearchParams): Record<string, string> | undefined => {
   if (readFlag(form, "forgetsVariables")) return {};
   const pairs = readPairs(form, "envVariables");
@@ -110,11 +110,11 @@ const LastRun = ({ schedule, now }: { schedule: Schedule; now: Date }) => {
 interface ScheduleRowsProps {
   schedules: Schedule[];
   now: Date;
-  /** The name of a schedule's pipeline; null where the page is about one pipeline. */
+  /** The name of a schedule's pipeline; null on a page about one pipeline. */
   pipelineName: ((schedule: Schedule) => string) | null;
 }
 
-/** Schedules, one a row: its name, its times, when it comes next, and what became of its last run. */
+/** Shows one schedule in a row: its name, its times, its next run, and the result of its last run. */
 export const ScheduleRows = ({ schedules, now, pipelineName }: ScheduleRowsProps) => (
   <ol class="rows">
     {schedules.map((schedule) => (

@@ -48,7 +48,7 @@ interface PipelineTriggersProps {
   now: Date;
 }
 
-/** What builds the pipeline, who said so, and what keeps the host from telling of it. */
+/** Shows what builds the pipeline, who decided that, and what prevents the host's notifications. */
 export const TriggersPanel = ({ pipeline, repository, canChange, now }: PipelineTriggersProps) => {
   const { triggers } = pipeline;
   return (

@@ -15,7 +15,7 @@ interface BranchSums {
   lastUsed: string;
 }
 
-/** The sums of each branch, the largest first. */
+/** Returns the sums of each branch, largest first. */
 export const byBranch = (entries: readonly CacheEntry[]): BranchSums[] => {
   const branches = new Map<string, BranchSums>();
   for (const { branch, bytes, lastUsed } of entries) {
@@ -30,7 +30,7 @@ export const byBranch = (entries: readonly CacheEntry[]): BranchSums[] => {
   return [...branches.values()].sort((a, b) => b.bytes - a.bytes);
 };
 
-/** What the builds of a repository find again, by branch. */
+/** Shows a repository's cache by branch. */
 const page: Page = {
   path: "/repositories/:id/cache",
   role: "viewer",

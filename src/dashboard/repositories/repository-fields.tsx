@@ -10,7 +10,7 @@ import {
 } from "../parts/fields.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
-/** The fields to connect a repository, or to edit one. */
+/** Shows the fields to connect or edit a repository. */
 export const RepositoryFields = ({ request, repository }: { request: FormState; repository?: Repository }) => (
   <>
     <TextField request={request} name="fullName" label="Name" value={repository?.fullName} required hint="owner/repo" />
@@ -55,7 +55,7 @@ const FORKS: Record<Forks, string> = {
   members: "those of members at once, others once a member has approved the commit",
 };
 
-/** Whose code is built without secrets, and whether somebody has to approve it first. */
+/** Shows the fields for code that is built without secrets, and whether a person must approve it first. */
 export const SourceFields = ({ request, repository }: { request: FormState; repository: Repository }) => (
   <>
     <SelectField

@@ -128,7 +128,7 @@ const CredentialForm = ({ request, repository }: { request: PageRequest; reposit
   </section>
 );
 
-/** The organization's connections, for who may see them. */
+/** Returns the organization's connections, if the person may see them. */
 const readConnections = async (context: Context): Promise<Connection[]> => {
   await context.admit();
   return hasRole(context, "maintainer") ? listConnections.run(context, noInput) : [];

@@ -1,6 +1,6 @@
 import { createButton, createElement } from "../../shell/client/elements.ts";
 
-/** Shows line numbers beside a field that does not wrap, and scrolls them with it. */
+/** Shows line numbers next to a field that does not wrap, and scrolls them with it. */
 const numberLines = (area: HTMLTextAreaElement): void => {
   const box = createElement("div", "numbered");
   const numbers = createElement("pre", "");
@@ -45,7 +45,7 @@ interface Mistake {
   suggestion?: string;
 }
 
-/** The check waits for this long a pause. */
+/** The pause in typing that starts the check. */
 const TYPING_MS = 250;
 
 const mistakeItem = (area: HTMLTextAreaElement, { line, column, message, suggestion }: Mistake): HTMLElement => {
@@ -61,7 +61,7 @@ const requestCheck = (area: HTMLTextAreaElement): Promise<Response> => {
   return fetch(address, { method: "POST", body });
 };
 
-/** Lists the mistakes of a pipeline's definition below its field, while a person types. */
+/** Lists the mistakes in a pipeline's definition below its field, while a person types. */
 const checkWhileTyping = (area: HTMLTextAreaElement): void => {
   numberLines(area);
   const status = createElement("div", "");
