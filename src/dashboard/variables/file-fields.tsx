@@ -10,7 +10,7 @@ const CHOICES = [
 
 type FileOfVariable = Partial<Pick<Variable, "fileEncoding" | "fileName">>;
 
-/** What a build gets for a variable: its value, or a file. */
+/** Shows the fields for a variable's form in a build: its value, or a file. */
 export const FileFields = ({ request, fileEncoding, fileName }: FileOfVariable & { request: FormState }) => (
   <>
     <SelectField
@@ -31,7 +31,7 @@ export const FileFields = ({ request, fileEncoding, fileName }: FileOfVariable &
   </>
 );
 
-/** The fields for the verb; none from a form that does not have them. */
+/** Returns the fields for the verb. If the form lacks them, returns an empty object. */
 export const readFileFields = (form: URLSearchParams) => {
   const encoding = form.get("fileEncoding");
   if (encoding === null) return {};
@@ -42,7 +42,7 @@ export const readFileFields = (form: URLSearchParams) => {
   };
 };
 
-/** The file in words; null for a variable that is not a file. */
+/** Describes the file; null if the variable is not a file. */
 export const fileInWords = ({
   key,
   isFile,

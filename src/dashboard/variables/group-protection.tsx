@@ -9,11 +9,11 @@ const PATTERNS = "One pattern a line, * for a part, ** for any.";
 interface ProtectionFieldsProps {
   request: FormState;
   protection: GroupProtection | null;
-  /** The role of the person: nobody sets or changes a protection that asks for a higher one. */
+  /** The person's role. Nobody sets or changes a protection that requires a higher one. */
   own: Role | null;
 }
 
-/** The protection of a group. Where the person may not change it, there is no field, and a save leaves it as it is. */
+/** Shows a group's protection. If the person may not change it, there is no field, and saving keeps it. */
 export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsProps) => {
   const { branches, tags, approval = null } = protection ?? {};
   if (own === null || (approval && !includesRole(own, approval))) return null;
@@ -64,7 +64,7 @@ const readPatterns = (form: URLSearchParams, name: string): string[] | null => {
   return lines.length > 0 ? lines : null;
 };
 
-/** The protection that the form says; nothing where its page had no fields for it. */
+/** Returns the form's protection, or nothing if the page had no fields for it. */
 export const readProtection = (form: URLSearchParams): object => {
   if (!form.has("hasProtection")) return {};
   if (!readFlag(form, "isProtected")) return { protection: null };
@@ -79,7 +79,7 @@ const Patterns = ({ kind, patterns }: { kind: string; patterns: string[] | null 
     </span>
   );
 
-/** When the variables of a protected group leave. Nothing for a group that is not protected. */
+/** Says when builds get a protected group's variables. Shows nothing for an unprotected group. */
 export const ProtectionFacts = ({ protection }: { protection: GroupProtection | null }) => {
   if (!protection) return null;
   const { branches, tags, approval } = protection;

@@ -16,7 +16,7 @@ import { VariableTable } from "./variable-table.tsx";
 interface FieldsProps {
   request: PageRequest;
   group?: Group;
-  /** The role of the person. */
+  /** The person's role. */
   own: Role | null;
 }
 

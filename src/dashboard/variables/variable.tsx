@@ -22,17 +22,17 @@ import { FileFields, fileInWords, readFileFields } from "./file-fields.tsx";
 import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "./variable-table.tsx";
 
 const SHOWN = 20;
-/** Builds that are named at once. */
+/** The maximum number of builds named in one query. */
 const NAMED = 100;
 
 interface Uses {
   listed: Awaited<ReturnType<typeof listUses.run>>;
   names: Map<string, Named>;
-  /** How many are known, shown or not. */
+  /** The number of known uses, shown or not. */
   total: number;
 }
 
-/** The first uses of the newest days; all that are known where the address asks for them (`?uses=all`). */
+/** Reads the first uses on the newest days, or all known uses if the address says so (`?uses=all`). */
 const readUses = async (context: Context, id: string, query: URLSearchParams): Promise<Uses> => {
   const uses = await listUses.run(context, byId(id));
   const listed = query.get("uses") === "all" ? uses : uses.slice(0, SHOWN);
@@ -42,7 +42,7 @@ const readUses = async (context: Context, id: string, query: URLSearchParams): P
   return { listed, names: new Map(namesByPart.flatMap((part) => [...part])), total: uses.length };
 };
 
-/** The builds since a day that may have got it: of its repository or pipeline, or all. */
+/** Returns the address of builds since a day that may have used it: of its repository or pipeline, or all. */
 const buildsSince = (day: string, { repoId, pipelineId }: Variable): string => {
   const owner = { ...(repoId && { repoId }), ...(pipelineId && { pipelineId }) };
   return `/app/builds?${new URLSearchParams({ ...owner, since: day, view: "all" })}`;
@@ -54,7 +54,7 @@ interface VariableUsesProps {
   now: Date;
 }
 
-/** The service keeps the first use of each day: the page says so, and leads to the other builds. */
+/** Shows the first use of each day, which is all that the service keeps, and links to the other builds. */
 const VariableUses = ({ variable, uses: { listed, names, total }, now }: VariableUsesProps) => {
   const day = listed.at(-1)?.at.slice(0, 10);
   return (
