@@ -40,7 +40,7 @@ const ADVICE: Partial<Record<ProblemKind, string>> = {
 interface ProblemPageProps {
   problem: Refusal;
   requestId: string;
-  /** The context of the signed-in person; null without a session. */
+  /** The signed-in person's context; null without a session. */
   context: Context | null;
   theme: Theme;
 }
@@ -63,7 +63,7 @@ const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context" | "the
   );
 };
 
-/** A page that says what went wrong and what to do, with a link to go on. */
+/** Shows what went wrong and what to do, with a link to continue. */
 const ProblemPage = ({ context, theme, ...props }: ProblemPageProps) => {
   const [, title] = PROBLEMS[props.problem.kind];
   if (context) {
@@ -83,13 +83,13 @@ const ProblemPage = ({ context, theme, ...props }: ProblemPageProps) => {
   );
 };
 
-/** The page that a form came from, by its Referer. */
+/** Returns the path of the form's page from the Referer header. */
 const refererPath = (referer: string | undefined): string | null => {
   const url = URL.parse(referer ?? "");
   return url && url.pathname + url.search;
 };
 
-/** The switch of the theme: a form, so that it works without a script. */
+/** Adds the form that switches the theme. It works without a script. */
 const mountThemeRoute = (app: Hono<AppEnv>): void => {
   app.post("/theme", async (c) => {
     rememberTheme(c, (await readForm(c)).get("theme"));
@@ -97,7 +97,7 @@ const mountThemeRoute = (app: Hono<AppEnv>): void => {
   });
 };
 
-/** Leads to the git host's page of what a build's commit changes: only who asks for it pays for the address. */
+/** Redirects to the git host's page for a build's commit. The address is computed only on request. */
 const mountChangesRoute = (app: Hono<AppEnv>): void => {
   app.get("/builds/:id/changes", async (c) => {
     const context = await openRequest(c, { role: "viewer" }, false);
@@ -109,7 +109,7 @@ const ANY_QUERY = z.unknown();
 
 interface Answer {
   now: PoolNow | null;
-  /** The key of the notice to show. */
+  /** The key of the page's notice. */
   notice?: string | null;
   status?: 200 | 422;
 }
@@ -130,10 +130,10 @@ const showPage = async (c: HonoCall, page: Page): Promise<Response> => {
 const redirectAddress = ({ to, notice }: Redirect): string =>
   notice ? `${to}${to.includes("?") ? "&" : "?"}done=${notice}` : to;
 
-/** Whether a person can correct this in the form; any other problem gets a page of its own. */
+/** Reports whether a person can correct the problem in the form. Any other problem gets its own page. */
 const isShownInForm = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].includes(PROBLEMS[kind][0]);
 
-/** Submits the form. Shows its page again, with the problem, when the form is refused. */
+/** Submits the form. If the service rejects it, shows its page again with the problem. */
 const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   const context = await openRequest(c, form.access, true);
   const request = { ...toPageRequest(c), form: await readForm(c) };
@@ -152,7 +152,7 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   }
 };
 
-/** A log for the script of its page and the link to the raw text, or a file of an artifact. */
+/** Streams a log for its page's script and the link to the raw text, or an artifact's file. */
 const stream =
   (route: StreamRoute) =>
   async (c: HonoCall): Promise<Response> => {
@@ -163,7 +163,7 @@ const stream =
     return route.stream(c, context, { params: params.data, query: query.data, body: undefined });
   };
 
-/** When the parts of a log were stored, for the script of its page. */
+/** Returns the times when the log's parts were stored, for its page's script. */
 const answerTimes = async (c: HonoCall): Promise<Response> => {
   const context = await openRequest(c, listLogTimes.access, false);
   const params = PathId.safeParse(c.req.param());
@@ -183,7 +183,7 @@ const checkDefinition = async (c: HonoCall): Promise<Response> => {
   return c.json(await checkPipeline.run(context, withBody(body)));
 };
 
-/** The context of the signed-in person for a page that every role may open; null without a session. */
+/** Returns the signed-in person's context for a page that every role may open; null without a session. */
 const viewerContext = async (c: HonoCall): Promise<Context | null> => {
   try {
     const context = await openRequest(c, { role: "viewer" }, false);
@@ -194,7 +194,7 @@ const viewerContext = async (c: HonoCall): Promise<Context | null> => {
   }
 };
 
-/** The page of a problem, within the layout of the other pages where a person is signed in. */
+/** Shows a problem, within the other pages' layout if a person is signed in. */
 const problemPage = async (c: HonoCall, problem: Refusal) => {
   const requestId = c.get("requestId");
   const [status] = PROBLEMS[problem.kind];
@@ -204,7 +204,7 @@ const problemPage = async (c: HonoCall, problem: Refusal) => {
   return c.html(page.html, status);
 };
 
-/** The pages for people, below `/app`. */
+/** Creates the pages for people, below `/app`. */
 export const createDashboard = (): Hono<AppEnv> => {
   const app = new Hono<AppEnv>().basePath("/app");
   app.use(requestId, requestLog, securityHeaders, sameOrigin, trimTrailingSlash());

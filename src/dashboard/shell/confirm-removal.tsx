@@ -7,9 +7,9 @@ import { type Form, formAt, type Page, type PageRequest, type Section } from "./
 interface Question {
   /** The name of the record to remove. */
   name: string;
-  /** What else is removed, and what stays. */
+  /** The other records that are removed, and those that stay. */
   consequences: Child;
-  /** A field of the form, for a removal with a choice. */
+  /** A form field, for a removal with a choice. */
   choice?: Child;
   /** The path to return to without removing. */
   back: string;
@@ -50,7 +50,9 @@ const QuestionForm = ({ verb, request, question }: { verb: string; request: Page
   </div>
 );
 
-/** A page that names the record and asks before it is removed, and the form that removes it. It needs no script. */
+/**
+ * Creates a page that names the record and asks for confirmation, and the form that removes it. It requires no script.
+ */
 export const confirmRemoval = (removal: Removal): [Page, Form] => {
   const { path, section, access, remove } = removal;
   const verb = capitalize(removal.verb);

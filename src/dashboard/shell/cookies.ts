@@ -16,10 +16,10 @@ import type { AppEnv } from "../../web/app-env.ts";
 
 const isSecure = (c: Context): boolean => new URL(c.req.url).protocol === "https:";
 
-/** `__Host-` binds a cookie to this origin, but needs https, which a service on loopback does not have. */
+/** Returns the cookie's name. `__Host-` binds it to this origin, but requires https, which loopback does not have. */
 const cookieName = (c: Context, name: string): string => (isSecure(c) ? `__Host-${name}` : name);
 
-/** The attributes of a cookie that lasts this many seconds, and that no script can read. */
+/** Returns the attributes of a cookie that lasts this many seconds and that no script can read. */
 const cookieAttributes = (c: Context, maxAge: number) => ({
   path: "/",
   httpOnly: true,
@@ -34,7 +34,10 @@ const BOOKMARK_SECONDS = 60;
 const sessionCookie = (c: HonoContext) => cookieName(c, "millrace");
 const bookmarkCookie = (c: HonoContext) => cookieName(c, "millrace-seen");
 
-/** @throws Refusal when the connection would carry the cookie unencrypted */
+/**
+ * Rejects a connection without encryption.
+ * @throws Refusal when the connection would carry the cookie unencrypted
+ */
 const checkConnection = (c: HonoContext): void => {
   if (isSecure(c) || LOOPBACK.test(new URL(c.req.url).hostname)) return;
   throw new Refusal("forbidden", "Signing in needs https, except on this machine itself (localhost).");
@@ -45,7 +48,10 @@ const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<v
   setCookie(c, sessionCookie(c), await sealSession(c.env, session), cookieAttributes(c, seconds));
 };
 
-/** The caller of an API token. @throws Refusal when the token is invalid or of another kind */
+/**
+ * Returns an API token's caller.
+ * @throws Refusal when the token is invalid or of another kind
+ */
 const identifyCaller = async (c: HonoContext<AppEnv>, token: string): Promise<Caller> => {
   const caller = await identify(c.env, `Bearer ${token}`).catch((error) => {
     throw error instanceof Refusal && error.kind === "unauthenticated"
@@ -56,7 +62,7 @@ const identifyCaller = async (c: HonoContext<AppEnv>, token: string): Promise<Ca
   throw new Refusal("forbidden", "Sign in with an API token: it begins with mrt_. This is a token of another kind.");
 };
 
-/** Starts a session after `check` has found the token valid. */
+/** Starts a session if `check` accepts the token. */
 export const signIn = async (c: HonoContext<AppEnv>, token: string, check: (caller: Caller) => Promise<unknown>) => {
   checkConnection(c);
   await check(await identifyCaller(c, token));
@@ -72,14 +78,14 @@ const readSession = async (c: HonoContext<AppEnv>): Promise<Session | null> => {
   return sealed === undefined ? null : openSession(c.env, sealed, new Date());
 };
 
-/** Ends the session: from now on a copy of its cookie is refused too. */
+/** Ends the session. The service then also rejects copies of its cookie. */
 export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
   const session = await readSession(c);
   if (session) await endSession(c.env, session);
   clearCookies(c);
 };
 
-/** The caller of the session in the cookie, or null. Prolongs a session that is past half of its time. */
+/** Returns the session's caller, or null. Extends a session after half of its time. */
 export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | null> => {
   const session = await readSession(c);
   if (!session) return null;
@@ -90,7 +96,7 @@ export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | nu
   return { ...(await identifyCaller(c, session.token)), sessionId: session.id };
 };
 
-/** Keeps D1's bookmark in a cookie, so that the pages after a change read a replica that has it. */
+/** Stores D1's bookmark in a cookie, so that pages after a change read a replica that contains it. */
 export const rememberBookmark = (c: HonoContext, bookmark: string | null): void => {
   if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, cookieAttributes(c, BOOKMARK_SECONDS));
 };
@@ -100,7 +106,7 @@ export const lastBookmark = (c: HonoContext): string | null => {
   return bookmark && BOOKMARK.test(bookmark) ? bookmark : null;
 };
 
-/** `system` is what the device prefers. */
+/** `system` follows the device's preference. */
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
@@ -109,7 +115,7 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const toTheme = (word: string | null | undefined): Theme => THEMES.find((theme) => theme === word) ?? "system";
 
-/** The theme that this browser chose, known before the first paint. */
+/** Returns the browser's chosen theme, which is known before the first paint. */
 export const readTheme = (c: Context): Theme => toTheme(getCookie(c, cookieName(c, COOKIE)));
 
 export const rememberTheme = (c: Context, word: string | null): void =>

@@ -4,14 +4,14 @@ import type { Child } from "./markup.ts";
 
 export type ScriptName = "build.js" | "definition.js";
 type FontName = "inter-latin-wght-normal.woff2" | "jetbrains-mono-latin-wght-normal.woff2";
-/** The icon of the tab: the service's, or that of a state. */
+/** The tab's icon: the service's mark, or a state's. */
 type IconFile = "mark.svg" | `mark-${"waiting" | "running" | "asking" | "succeeded" | "failed" | "canceled"}.svg`;
 type AssetName = ScriptName | FontName | IconFile | "markdown.js" | "page.js" | "page.css";
 
-/** The address of a compiled file. It holds a hash of the content, so browsers may cache it for ever. */
+/** Returns a compiled file's address. It contains a hash of the content, so browsers may cache the file forever. */
 export const assetUrl = (name: AssetName): string => (files as Record<string, string>)[name] ?? "";
 
-/** How the tab of a browser tells a state: a sign before the title, and the icon. */
+/** How the browser's tab shows a state: a sign before the title, and the icon. */
 interface Tab {
   sign: string;
   icon: IconFile;
@@ -37,13 +37,15 @@ const TABS: Record<string, Tab> = {
   skipped: STOPPED,
 };
 
-/** The icon of a page that shows one build or job. Other pages, and states of later releases, have the plain mark. */
+/**
+ * Returns the icon for a page about one build or job. Other pages, and states of later releases, have the plain mark.
+ */
 const tabOf = (state: string | undefined): Tab => (state !== undefined && TABS[state]) || PLAIN;
 
 interface DocumentProps {
   title: string;
   theme: Theme;
-  /** The state of what the page shows, for the tab. */
+  /** The state of the page's subject, for the tab. */
   state?: string | undefined;
   scripts?: ("page.js" | ScriptName)[];
   children?: Child;
@@ -51,7 +53,7 @@ interface DocumentProps {
 
 const FONTS = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"] as const;
 
-/** The HTML document of every page. It loads this service's own style, fonts and scripts only. */
+/** Creates the HTML document of every page. It loads only this service's own style, fonts and scripts. */
 export const Document = ({ title, theme, state, scripts = [], children }: DocumentProps) => (
   <html lang="en" data-theme={theme === "system" ? undefined : theme}>
     <head>

@@ -1,4 +1,4 @@
-/** A build that a browser may tell of when it ends. */
+/** A build that a browser may notify about when it ends. */
 export interface FollowedBuild {
   id: string;
   hasEnded: boolean;

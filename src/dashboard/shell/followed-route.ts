@@ -9,7 +9,7 @@ import type { FollowedBuild } from "./followed-build.ts";
 import { openRequest } from "./open-request.ts";
 import { namesById, noInput } from "./verb-input.ts";
 
-/** How many of the newest builds are searched. */
+/** The number of newest builds searched. */
 const MOST = 50;
 const MOST_BRANCHES = 20;
 
@@ -32,7 +32,10 @@ const followed = async (context: Context, isOwnWanted: boolean, branches: Set<st
     }));
 };
 
-/** The newest builds that this token started, where it asks for them (`?own=1`), and of branches that it names (`?branch=REPOSITORY:BRANCH`). */
+/**
+ * Serves the newest builds that this token started, on request (`?own=1`), and those of the given branches
+ * (`?branch=REPOSITORY:BRANCH`).
+ */
 export const mountFollowedRoute = (app: Hono<AppEnv>): void => {
   app.get("/followed", async (c) => {
     const context = await openRequest(c, { role: "viewer" }, false);

@@ -1,7 +1,7 @@
-/** What a key does on the rows of every list. */
+/** The keys for the rows of every list. */
 export const ROW_KEYS = { next: "j", previous: "k", end: "x" } as const;
 
-/** The keys of pages and lists. Those that open a page stand in `navigation.tsx`. */
+/** The keys of pages and lists. The keys that open pages are in `navigation.tsx`. */
 export const KEYS: { key: string; does: string }[] = [
   { key: "Ctrl K", does: "Find or do anything" },
   { key: ROW_KEYS.next, does: "Next row" },

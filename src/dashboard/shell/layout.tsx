@@ -12,7 +12,7 @@ interface TopProps {
   view: View;
 }
 
-/** Where one is: the pages above this one, then this one. */
+/** Shows the person's place: the pages above this one, then this one. */
 const Trail = ({ groups, view }: TopProps) => {
   const entry = navigationPlace(groups, view.section)?.entry;
   const own = entry && entry.name !== view.title ? [{ name: entry.name, href: entry.href }] : [];
@@ -32,7 +32,7 @@ const COUNTS = [
   { key: "forRole", word: "for you", href: "/app" },
 ] as const;
 
-/** What happens now, one link for each count that is not 0. */
+/** Shows the current counts. Each count that is not 0 is a link. */
 const Now = ({ now }: { now: PoolNow | null }) => (
   <nav id="now" class="now" aria-label="Now">
     {now &&
@@ -44,7 +44,7 @@ const Now = ({ now }: { now: PoolNow | null }) => (
   </nav>
 );
 
-/** The line above every page: where one is, what happens now, and the way to everything by words. */
+/** Shows the line above every page: the person's place, the current counts, and the button that opens the palette. */
 const TopLine = ({ now, ...props }: TopProps & { now: PoolNow | null }) => (
   <div class="top">
     <Trail {...props} />
@@ -56,7 +56,7 @@ const TopLine = ({ now, ...props }: TopProps & { now: PoolNow | null }) => (
   </div>
 );
 
-/** The pages of one entry of the rail beside each other, on those pages themselves. */
+/** Shows the pages of one navigation group next to each other, on those pages themselves. */
 const Tabs = ({ groups, view }: TopProps) => {
   const place = navigationPlace(groups, view.section);
   if (!place || place.group.entries.length < 2 || place.entry.name !== view.title) return null;
@@ -71,7 +71,7 @@ const Tabs = ({ groups, view }: TopProps) => {
   );
 };
 
-/** What a page says after a form was accepted. The list is closed: no link can make a page say anything else. */
+/** The notices after an accepted form. The list is closed, so that a link cannot make a page show another text. */
 const NOTICES: Record<string, string> = {
   canceled: "The build is being canceled.",
   "job-canceled": "The job is being canceled.",
@@ -98,7 +98,7 @@ const NOTICES: Record<string, string> = {
 const noticeText = (key: string | null): string | null =>
   key !== null && Object.hasOwn(NOTICES, key) ? (NOTICES[key] ?? null) : null;
 
-/** Who is signed in, the theme, the settings, and the way out. It is a popover, so it opens without a script. */
+/** Shows who is signed in, the theme, the settings, and sign-out. It is a popover, so it opens without a script. */
 const PersonMenu = ({ context, settings, theme }: { context: Context; settings: NavigationGroup[]; theme: Theme }) => (
   <aside id="me" popover="auto" aria-label="You">
     <p>
@@ -162,7 +162,7 @@ const Entry = ({ group, section }: { group: NavigationGroup; section: Section | 
   );
 };
 
-/** The way to every part: a column of icons and words, of icons on a narrow screen, a bar at the thumb on a phone. */
+/** Shows the navigation: a column of icons and words, icons on a narrow screen, a bar near the thumb on a phone. */
 const Rail = ({ context, navigation: { places, settings }, section }: RailProps) => (
   <header class="rail">
     <a class="brand" href="/app" title="Millrace">
@@ -187,7 +187,7 @@ const Rail = ({ context, navigation: { places, settings }, section }: RailProps)
   </header>
 );
 
-/** The list of keys. It is a popover, so it opens without a script. */
+/** Shows the list of keys. It is a popover, so it opens without a script. */
 const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
   <aside id="keys" popover="auto" aria-label="Keys">
     <dl>
@@ -215,11 +215,11 @@ interface LayoutProps {
   view: View;
   theme: Theme;
   now: PoolNow | null;
-  /** The `done` of the address: which notice to show. */
+  /** The address's `done`: the key of the notice. */
   noticeKey: string | null;
 }
 
-/** A page for a signed-in person: the rail, where one is, notice, the view, and what opens over it. */
+/** Shows a page for a signed-in person: the rail, the person's place, notice, view, and popovers. */
 export const Layout = ({ context, view, theme, now, noticeKey }: LayoutProps) => {
   const notice = noticeText(noticeKey);
   const navigation = navigationFor(context);

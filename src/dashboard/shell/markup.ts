@@ -1,13 +1,13 @@
 /*
- * What `<p>text</p>` in a `.tsx` file means: the compiler makes calls of `jsx` of it, which it finds by `jsxImportSource`
- * of tsconfig.json and `exports` of package.json. Each call makes the markup of its element at once, from the markup of
- * its children, so that a page is texts joined once, without a tree in between.
+ * Defines what `<p>text</p>` in a `.tsx` file means. The compiler converts it to calls of `jsx`, which it finds through
+ * `jsxImportSource` in tsconfig.json and `exports` in package.json. Each call creates its element's markup immediately
+ * from its children's markup. A page is therefore joined from texts once, without an intermediate tree.
  *
- * A text becomes markup in this file alone, and is escaped on its way. Nothing else makes a `Markup`: an object that a
- * stranger's JSON describes is none.
+ * Text becomes markup only in this file, which escapes it. Nothing else creates a `Markup`: an object from a stranger's
+ * JSON is not one.
  */
 
-/** What an element may contain. Null, undefined and truth values show nothing, so that a condition may stand there. */
+/** The possible content of an element. Null, undefined and booleans show nothing, so a condition is allowed. */
 export type Child = Markup | string | number | boolean | null | undefined | readonly Child[];
 
 type Attribute = string | number | boolean | null | undefined;
@@ -44,7 +44,10 @@ const toHtml = (child: Child): string => {
   return html;
 };
 
-/** Elements without children or an end tag, and attributes that are there or not: of both, those that pages use. */
+/**
+ * Elements without children or an end tag. `BOOLEAN` has attributes without a value. Both list only those that pages
+ * use.
+ */
 const VOID = new Set(["br", "hr", "img", "input", "link", "meta"]);
 const BOOLEAN = new Set([
   "autofocus",
@@ -76,13 +79,13 @@ export const jsx = (tag: string | Component, properties: Properties): Markup => 
   return shown instanceof Markup ? shown : new Markup(toHtml(shown));
 };
 
-/** What is in `<>` and `</>`. */
+/** The content of `<>` and `</>`. */
 export const Fragment = ({ children }: { children?: Child }): Child => children;
 
-/* The compiler calls `jsx` by these names for an element of several children, and where it compiles for tests. */
+/* The compiler calls `jsx` by these names for an element with several children, and when it compiles for tests. */
 export { jsx as jsxDEV, jsx as jsxs };
 
-/** What the compiler asks for of the types. */
+/** The types that the compiler requires. */
 export declare namespace JSX {
   type Element = Markup;
   type ElementType = string | Component;

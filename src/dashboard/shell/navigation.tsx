@@ -2,7 +2,7 @@ import type { Role } from "../../protocol/token.ts";
 import type { Context } from "../../services/core/context.ts";
 import { hasRole, type Section } from "./page-definition.ts";
 
-/** The icons of the pages: 16 pixels, a line of 1.5. States have shapes of their own. */
+/** The pages' icons: 16 pixels, with a line of 1.5. States have their own shapes. */
 const SHAPES = {
   overview: (
     <>
@@ -84,7 +84,7 @@ export const Icon = ({ name }: { name: IconName }) => (
   </svg>
 );
 
-/** A page that every page leads to. `key` names the two keys that open it. */
+/** A page that every page links to. `key` names the two keys that open it. */
 interface NavigationEntry {
   section: Section;
   href: string;
@@ -93,7 +93,7 @@ interface NavigationEntry {
   key: string;
 }
 
-/** An entry of the rail with the pages below it, of which it opens the first. */
+/** A group in the rail with its pages. The rail's link opens the first of them. */
 export interface NavigationGroup {
   name: string;
   icon: IconName;
@@ -136,7 +136,7 @@ const SETTINGS: NavigationGroup[] = [
   },
 ];
 
-/** The entries that the signed-in person may open: those of daily work, and those at the foot. */
+/** Returns the groups that the signed-in person may open: those for daily work, and those at the foot. */
 export const navigationFor = (context: Context): { places: NavigationGroup[]; settings: NavigationGroup[] } => {
   const allowed = (groups: NavigationGroup[]): NavigationGroup[] =>
     groups
@@ -145,7 +145,7 @@ export const navigationFor = (context: Context): { places: NavigationGroup[]; se
   return { places: allowed(PLACES), settings: allowed(SETTINGS) };
 };
 
-/** The group of this section among what the person may open, and its entry. */
+/** Returns this section's group, among those that the person may open, and its entry. */
 export const navigationPlace = (groups: NavigationGroup[], section: Section | null) => {
   const group = groups.find(({ entries }) => entries.some((entry) => entry.section === section));
   return group && { group, entry: group.entries.find((entry) => entry.section === section)! };

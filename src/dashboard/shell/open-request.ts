@@ -16,7 +16,10 @@ export class SignedOut extends Error {
   override name = "SignedOut";
 }
 
-/** The use cases' context for the signed-in person. @throws SignedOut; Refusal when the rate limit is reached */
+/**
+ * Returns the signed-in person's context for the use cases.
+ * @throws SignedOut; Refusal when the rate limit is reached
+ */
 export const openRequest = async (c: HonoCall, access: Access, writes: boolean): Promise<Context> => {
   const caller = await sessionCaller(c);
   if (!caller) throw new SignedOut();
@@ -30,7 +33,10 @@ export const toPageRequest = (c: HonoCall): PageRequest => {
   return { params: c.req.param(), query, origin, form: null, problem: null };
 };
 
-/** A form's fields. Browsers send line breaks as CRLF; here they are LF. @throws Refusal too-large */
+/**
+ * Reads a form's fields. Browsers send line breaks as CRLF; here they become LF.
+ * @throws Refusal too-large
+ */
 export const readForm = async (c: HonoCall): Promise<URLSearchParams> => {
   const text = new TextDecoder().decode(await readBytes(c.req.raw, LIMITS.bodyBytes));
   const fields = [...new URLSearchParams(text)].map(([name, value]) => [name, value.replaceAll("\r\n", "\n")]);

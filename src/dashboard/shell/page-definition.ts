@@ -5,17 +5,17 @@ import type { Refusal } from "../../services/core/refusal.ts";
 import type { ScriptName } from "./document.tsx";
 import type { Child } from "./markup.ts";
 
-/** A browser's request for a page. `form` and `problem` are set when a form was sent and refused. */
+/** A browser's request for a page. `form` and `problem` are set after the service rejected a form. */
 export interface PageRequest {
   params: Record<string, string>;
   query: URLSearchParams;
-  /** The origin of this service as the browser sees it. */
+  /** This service's origin as the browser sees it. */
   origin: string;
   form: URLSearchParams | null;
   problem: Refusal | null;
 }
 
-/** What the fields of a form show: what was sent, and what is wrong with it. */
+/** The state of a form's fields: the sent values, and their problems. */
 export type FormState = Pick<PageRequest, "form" | "problem">;
 
 /** A form that a browser sent. */
@@ -33,24 +33,24 @@ export type Section =
   | "tokens"
   | "audit";
 
-/** What a page shows within the layout that all pages share. */
+/** A page's content within the layout that all pages share. */
 export interface View {
   title: string;
-  /** The entry of the navigation to highlight; null for none. */
+  /** The navigation entry to highlight; null for none. */
   section: Section | null;
-  /** How the trail calls the page where its title repeats what stands before it. */
+  /** The page's name in the trail, if its title would repeat the preceding names. */
   crumb?: string;
-  /** The pages above this one, from the section down; without them the section alone. */
+  /** The pages above this one, from the section down. If absent, the section alone. */
   trail?: { name: string; href: string }[];
   body: Child;
   /** The branch that a person may follow on this page. */
   branch?: { repoId: string; name: string };
   script?: ScriptName;
-  /** The origin of another site to which a form of the page is sent. */
+  /** The origin of another site that receives one of the page's forms. */
   formTarget?: string;
-  /** Seconds until the page loads itself again; it does not where this is left out. */
+  /** Seconds until the page refreshes itself. If absent, it does not refresh. */
   refreshSeconds?: number;
-  /** The state of what the page shows. When it changes, the notice of the last form disappears. */
+  /** The state of the page's subject. When it changes, the last form's notice disappears. */
   state?: string;
 }
 
@@ -60,13 +60,13 @@ export interface Page {
   show(context: Context, request: PageRequest): Promise<View>;
 }
 
-/** Where the browser goes after a form was accepted, and the key of the notice to show there. */
+/** The page that the browser opens after an accepted form, and the key of its notice. */
 export interface Redirect {
   to: string;
   notice?: string;
 }
 
-/** The target of a form. When `submit` refuses the form, `page` is shown again with the problem. */
+/** The target of a form. If `submit` rejects the form, `page` is shown again with the problem. */
 export interface Form {
   path: string;
   access: Access;
@@ -74,10 +74,10 @@ export interface Form {
   submit(context: Context, request: FormRequest): Promise<Redirect | View>;
 }
 
-/** What one module shows below `/app`: its pages, and the targets of their forms. */
+/** A module's content below `/app`: its pages, and the targets of their forms. */
 export type Pages = (Page | Form)[];
 
-/** A form of a page that runs a verb, and returns to the page where the verb refuses it. */
+/** Creates a form for a page. The form runs a verb. If the verb rejects it, the page is shown again. */
 export const formAt = (path: string, page: Page, { access }: Pick<Form, "access">, submit: Form["submit"]): Form => ({
   path,
   access,
@@ -85,13 +85,13 @@ export const formAt = (path: string, page: Page, { access }: Pick<Form, "access"
   submit,
 });
 
-/** The same at the path of its page. */
+/** Creates such a form at its page's path. */
 export const formOn = (page: Page, verb: Pick<Form, "access">, submit: Form["submit"]): Form =>
   formAt(page.path, page, verb, submit);
 
 type Place = NonNullable<View["trail"]>[number];
 
-/** The places above the pages of a repository, and of a connection. */
+/** Returns the trail above a repository's pages. `connectionTrail` returns a connection's. */
 export const repositoryTrail = ({ id, fullName }: { id: string; fullName: string }): Place[] => [
   { name: "Repositories", href: "/app/repositories" },
   { name: fullName, href: `/app/repositories/${id}` },
@@ -102,7 +102,7 @@ export const connectionTrail = ({ id, name }: { id: string; name: string }): Pla
   { name, href: `/app/connections/${id}` },
 ];
 
-/** Whether the signed-in person has this role or a higher one. Pages offer only what a person may do. */
+/** Reports whether the signed-in person has at least this role. Pages offer only permitted actions. */
 export const hasRole = (context: Context, role: Role): boolean => {
   const own = context.admitted.role;
   return own !== null && includesRole(own, role);

@@ -32,7 +32,7 @@ import { variablePages } from "../variables/variable.tsx";
 import { variablesPages } from "../variables/variables.tsx";
 import type { Form, Page, Pages } from "./page-definition.ts";
 
-/** The first path that matches wins: `/builds/new` is listed before `/builds/:id`. */
+/** The first matching path wins: `/builds/new` is listed before `/builds/:id`. */
 const ALL: Pages = [
   overviewPage,
   firstHourPage,
@@ -69,8 +69,8 @@ const ALL: Pages = [
   ...auditPages,
 ];
 
-/** Every page. */
+/** All pages. */
 export const PAGES = ALL.filter((one): one is Page => "show" in one);
 
-/** The target of every form. */
+/** All targets of forms. */
 export const FORMS = ALL.filter((one): one is Form => "submit" in one);

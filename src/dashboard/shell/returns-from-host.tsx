@@ -12,7 +12,7 @@ interface ReturnProps {
   fields: Record<string, string>;
 }
 
-/** A page without a session, with one button that goes on. */
+/** Shows a page without a session, with one button that continues. */
 const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
   <Document title={heading} theme={theme}>
     <main id="main" class="narrow">
@@ -34,8 +34,8 @@ const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
 );
 
 /*
- * Where GitHub sends a person back to. The browser sends no cookie of the session along from another site, so these
- * pages know nobody, change nothing, and have a button: what it sends comes from this site.
+ * The pages that GitHub sends a person back to. The browser sends no session cookie from another site, so these pages
+ * know nobody, change nothing, and have a button. The request that it sends comes from this site.
  */
 
 const continueToApp = (c: HonoCall) => {

@@ -2,8 +2,9 @@ import type { MiddlewareHandler } from "hono";
 import { Refusal } from "../../services/core/refusal.ts";
 
 /**
- * Scripts, styles, fonts and images come from this origin only. Trusted Types keep texts from becoming markup.
- * @param formTarget The origin of another site to which a form of the page is sent, if it has one.
+ * Returns the policy. Scripts, styles, fonts and images come from this origin only. Trusted Types prevent text from
+ * becoming markup.
+ * @param formTarget the origin of another site that receives one of the page's forms, if there is one
  */
 export const pagePolicy = (formTarget = "") =>
   [
@@ -30,7 +31,7 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** Sets the headers of every page, except those that the answer has set itself. */
+/** Sets every page's headers, except those that the response already has. */
 export const securityHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
@@ -39,7 +40,10 @@ export const securityHeaders: MiddlewareHandler = async (c, next) => {
 
 const SAFE = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Refuses a request that changes something unless a page of this origin sent it. @throws Refusal forbidden */
+/**
+ * Rejects a changing request unless a page of this origin sent it.
+ * @throws Refusal forbidden
+ */
 export const sameOrigin: MiddlewareHandler = async (c, next) => {
   const from = c.req.header("Sec-Fetch-Site") ?? "same-origin";
   if (!SAFE.has(c.req.method) && (c.req.header("Origin") !== new URL(c.req.url).origin || from !== "same-origin")) {

@@ -12,7 +12,7 @@ import { type HonoCall, readForm } from "./open-request.ts";
 
 const HOME = "/app";
 
-/** `next` where it is a path below `/app` also as a browser resolves it (`%2e%2e`); else the first page. */
+/** Returns `next` if it is a path below `/app`, even after a browser resolves it (`%2e%2e`); else the first page. */
 export const ownPath = (next: string | null | undefined): string => {
   if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
   const { pathname, search } = new URL(next, "https://millrace.invalid");
@@ -66,7 +66,7 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
   try {
     await signIn(c, form.get("token")?.trim() ?? "", async (caller) => {
       const context = openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null });
-      // By its token: what a session asks later is counted by itself.
+      // Count by token: the session's later requests have their own count.
       await checkRate(c.env, context.config, caller);
       await context.admit();
     });
@@ -93,7 +93,7 @@ export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   });
 };
 
-/** Redirects to the sign-in page, and from there back. `isOver`: the session was valid before. */
+/** Redirects to the sign-in page, and from there back. `isOver` means that the session was valid before. */
 export const redirectToSignIn = (c: HonoCall, isOver: boolean): Response => {
   const { pathname, search } = new URL(c.req.url);
   const query = new URLSearchParams(isOver ? { why: "over" } : {});

@@ -1,14 +1,17 @@
 import type * as z from "zod/mini";
 import { accepted } from "../../services/core/invalid-input.ts";
 
-/** For verbs that take no input, or only filters. */
+/** The input of verbs that take none, or only filters. */
 export const noInput = { params: undefined, query: {}, body: undefined };
 
 export const withBody = <B>(body: B) => ({ params: undefined, query: undefined, body });
 
 export const byId = (id: string | undefined) => ({ params: { id: id ?? "" }, query: undefined, body: undefined });
 
-/** Reads a form's values as the body of a verb. @throws Refusal with an error for each wrong field */
+/**
+ * Reads a form's values as a verb's body.
+ * @throws Refusal with an error for each wrong field
+ */
 export const parseBody = <S extends z.ZodMiniType>(schema: S | undefined, values: unknown): z.output<S> => {
   if (!schema) throw new TypeError("a form needs a verb that takes a body");
   return accepted(schema.safeParse(values), schema);

@@ -17,7 +17,7 @@ const LOCAL = new Intl.DateTimeFormat("en-GB", {
 
 const local = (time: Element): string => LOCAL.format(new Date(time.getAttribute("datetime") ?? 0));
 
-/** The title of a time has it in UTC; the clock of the person is put beside it once somebody looks. */
+/** Adds the person's local time to a time's title, which has UTC, when the pointer is over it. */
 export const showLocalTimes = (): void => {
   document.addEventListener("pointerover", ({ target }) => {
     const time = target instanceof Element ? target.closest<HTMLElement>("time[title]") : null;
@@ -25,7 +25,7 @@ export const showLocalTimes = (): void => {
   });
 };
 
-/** Updates every time on the page: durations that still count, and how long ago something was. */
+/** Updates every time on the page: running durations, and relative times. */
 export const updateTimes = (): void => {
   const now = Date.now();
   for (const time of document.querySelectorAll<HTMLElement>("time[data-since]")) {
@@ -37,11 +37,11 @@ export const updateTimes = (): void => {
   }
 };
 
-/** A field that a person is using must not change. */
+/** Reports whether a person is using the field. It must not change then. */
 const isInUse = (element: Element): boolean =>
   element === document.activeElement && element.matches("input, textarea, select");
 
-/** Details stay as a person left them; what the page opens (`data-opens`) opens once. */
+/** Copies attributes. Details stay as a person left them. Details that the page opens (`data-opens`) open once. */
 const copyAttributes = (from: Element, to: Element): void => {
   for (const { name } of [...to.attributes]) {
     if (!from.hasAttribute(name) && name !== "open") to.removeAttribute(name);
@@ -67,8 +67,8 @@ const morph = (now: Node, next: Node): void => {
 };
 
 /**
- * Changes the children of `now` into those of `next`. Nodes that stay are kept, with their focus, selection and open
- * details. Elements with the same id are the same element, also when they move.
+ * Changes the children of `now` into those of `next`. Remaining nodes keep their focus, selection and open details.
+ * Elements with the same id are the same element, even if they move.
  */
 const morphChildren = (now: Element, next: Element): void => {
   const childrenById = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
@@ -94,7 +94,7 @@ interface Policies {
   createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
 }
 
-/** The only place where text becomes markup. Its texts are pages of this service and rendered Markdown, both escaped. */
+/** The only place where text becomes markup. Its texts are this service's pages and rendered Markdown, both escaped. */
 const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy("millrace", {
   createHTML: (text) => text,
 });
@@ -105,12 +105,12 @@ export const parseMarkup = (text: string): Document =>
 /** The longest pause between tries while the service is unreachable. */
 const MOST_SECONDS = 30;
 const TIMEOUT_MS = 15_000;
-/** Scrolled further than this, a page announces new rows and does not move what a person reads. */
+/** After scrolling further than this, new rows are announced, so that the text being read does not move. */
 const SCROLLED_PIXELS = 120;
 
 const main = document.querySelector("main") as HTMLElement;
 
-/** The number of rows at the top of a list that the page does not show yet. */
+/** Counts the rows at the top of a list that the page does not show yet. */
 const countNewRows = (list: Element): number => {
   const first = document.getElementById(list.id)?.firstElementChild;
   return first
@@ -131,7 +131,7 @@ const announce = (count: number, noun: string, show: () => void): void => {
   document.body.append(button);
 };
 
-/** The title and the icon of the tab tell the state, also while nobody looks at the page. */
+/** Shows the state in the tab's title and icon, even while the page is hidden. */
 const showTab = ({ title, head }: Document): void => {
   document.title = title;
   const [icon, nextIcon] = [document.head, head].map((each) => each.querySelector<HTMLLinkElement>("link[rel=icon]"));
@@ -166,8 +166,8 @@ const refresh = async (): Promise<void> => {
 };
 
 /**
- * Refreshes the page as often as it asks for (`data-again`, in seconds): with backoff while the service is
- * unreachable, and not while the page is hidden.
+ * Refreshes the page at its own interval (`data-again`, in seconds). It backs off while the service is unreachable, and
+ * pauses while the page is hidden.
  */
 export const startAutoRefresh = (): void => {
   let failures = 0;

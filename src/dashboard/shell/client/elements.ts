@@ -12,5 +12,5 @@ export const createButton = (className: string, text: string, press: () => void)
   return button;
 };
 
-/** The event of the document after each refresh of the page. */
+/** The document's event after each refresh of the page. */
 export const REFRESHED = "millrace:refreshed";

@@ -3,7 +3,7 @@ import { ROW_KEYS } from "../keys.ts";
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
-/** The elements that get the focus for the rows of lists: a row's link or summary, or the row itself. */
+/** Returns the elements that take the focus for rows of lists: a row's link or summary, or the row itself. */
 const rowTargets = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>("[data-row]:is(li, tr)")]
     .filter((row) => row.checkVisibility())
@@ -18,7 +18,7 @@ const moveFocus = (by: number): void => {
   all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
 };
 
-/** Opens the row that has the focus, where the browser does not do it by itself. */
+/** Opens the focused row, if the browser does not do so itself. */
 const openRow = (): boolean => {
   const row = rowInFocus();
   if (!row || row !== document.activeElement) return false;
@@ -26,14 +26,14 @@ const openRow = (): boolean => {
   return true;
 };
 
-/** Opens the page that asks before it ends the thing of this row. */
+/** Opens the page that asks before it removes or revokes the row's record. */
 const endRow = (): boolean => {
   const address = rowInFocus()?.getAttribute("data-end");
   if (address) location.assign(address);
   return Boolean(address);
 };
 
-/** Uses the element with this key: focuses a field, clicks anything else. Returns false when there is none. */
+/** Uses the element with this key: focuses a field, clicks anything else. Returns false if there is none. */
 const press = (key: string): boolean => {
   const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
   if (!target) return false;
@@ -42,7 +42,7 @@ const press = (key: string): boolean => {
   return true;
 };
 
-/** The keys that move between the rows of every list. Returns false for other keys. */
+/** Handles the keys for rows, which are the same in every list. Returns false for other keys. */
 const useRow = (key: string): boolean => {
   if (key === ROW_KEYS.next || key === ROW_KEYS.previous) moveFocus(key === ROW_KEYS.next ? 1 : -1);
   else if (key === "Enter") return openRow();

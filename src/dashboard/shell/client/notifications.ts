@@ -1,7 +1,7 @@
 import type { FollowedBuild } from "../followed-build.ts";
 
 const LOOK_MS = 30_000;
-/** Which builds this browser asks to be notified about, and which of them ran when it looked last. */
+/** The storage key for the builds that this browser follows, and for those that ran at the last poll. */
 const KEY = "millrace.notify";
 
 interface Settings {
@@ -31,7 +31,7 @@ const tell = ({ id, title, note }: FollowedBuild): void => {
   });
 };
 
-/** Notifies about each build that has ended since the last look. Each tab looks for itself; the tag joins what they say. */
+/** Notifies about each build that has ended since the last poll. Each tab polls; the tag merges their notifications. */
 const look = async (): Promise<void> => {
   const { own, branches, running } = read();
   if ((!own && branches.length === 0) || Notification.permission !== "granted") return;
@@ -43,7 +43,10 @@ const look = async (): Promise<void> => {
   write({ ...read(), running: builds.filter(({ hasEnded }) => !hasEnded).map(({ id }) => id) });
 };
 
-/** Offers to tell of builds that end. Off until a person asks for it; the browser asks once whether it may. */
+/**
+ * Offers notifications about ended builds. They are off until a person turns them on; the browser asks for permission
+ * once.
+ */
 export const offerNotifications = (): void => {
   const box = document.querySelector<HTMLElement>("#notify");
   if (!box || !("Notification" in globalThis)) return;

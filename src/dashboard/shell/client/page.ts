@@ -17,7 +17,7 @@ const render = async (): Promise<void> => {
   if (source === rendered) summary.replaceChildren(...parseMarkup(toHtml(source)).body.childNodes);
 };
 
-/** Renders the summary's Markdown, again when it changes. The renderer is loaded only when there is a summary. */
+/** Renders the summary's Markdown, again after each change. The renderer is loaded only if there is a summary. */
 const renderSummary = (): void => {
   void render();
   document.addEventListener(REFRESHED, () => void render());
@@ -25,7 +25,7 @@ const renderSummary = (): void => {
 
 const main = document.querySelector("main") as HTMLElement;
 
-/** The signs of states by where they stand: what has an id around them, and the place within it. */
+/** Returns the states' signs by place: the id of the nearest element around a sign, and its position there. */
 const readSigns = (): Map<string, { sign: Element; look: string }> => {
   const signs = new Map<string, { sign: Element; look: string }>();
   const counts = new Map<string, number>();
@@ -38,7 +38,7 @@ const readSigns = (): Map<string, { sign: Element; look: string }> => {
   return signs;
 };
 
-/** The sign of a state rings once when a refresh changes it: see `parts/states.css`. */
+/** Animates a state's sign once when a refresh changes it: see `parts/states.css`. */
 const ringStateChanges = (): void => {
   let before = readSigns();
   document.addEventListener(REFRESHED, () => {
@@ -52,8 +52,8 @@ const ringStateChanges = (): void => {
 };
 
 /**
- * Takes the notice of the last form out of the address, so that a reload or a shared link does not show it again, and
- * removes it from the page when the state that it speaks of changes.
+ * Removes the last form's notice from the address, so that a reload or a shared link does not repeat it. When the state
+ * changes, removes the notice from the page.
  */
 const removeNotice = (): void => {
   const address = new URL(location.href);
@@ -69,7 +69,7 @@ const removeNotice = (): void => {
 
 const CONFIRMED_MS = 2000;
 
-/** Adds a button that copies the text to every text that is there to be copied. */
+/** Adds a copy button to every text to copy. */
 const addCopyButtons = (): void => {
   for (const box of document.querySelectorAll(".copied")) {
     const button = createButton("", "Copy", async () => {
@@ -83,7 +83,7 @@ const addCopyButtons = (): void => {
   }
 };
 
-/** Arrow keys go from one bar of a chart to the next: the Tab key stops at a chart once. */
+/** Moves from one bar of a chart to the next with the arrow keys. The Tab key stops at a chart once. */
 const walkBars = (): void => {
   document.addEventListener("keydown", ({ key, target }) => {
     const step = key === "ArrowLeft" ? -1 : key === "ArrowRight" ? 1 : 0;
