@@ -43,7 +43,7 @@ export interface AgentSelection {
   older: number;
   /** The agents on this page. */
   rows: Agent[];
-  /** Agents that have not polled for a week, the latest first. They are on no page. */
+  /** Agents that sent no heartbeat for a week, the latest first. They are on no page. */
   longGone: Agent[];
   /** The number of agents that match all filters. */
   matches: number;

@@ -29,7 +29,7 @@ interface LongGoneProps {
   all: string;
 }
 
-/** Shows agents that have not polled for a week, folded. */
+/** Shows agents that sent no heartbeat for a week, folded. */
 export const LongGone = ({ agents, now, all }: LongGoneProps) =>
   agents.length === 0 ? null : (
     <details class="long-gone" id="long-gone">

@@ -35,7 +35,7 @@ const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null =
   return { id: null, name: "Checkout", status, exitCode: null, startedAt, finishedAt: end, logOffset: null };
 };
 
-/** Returns the agent's work after the last step: it stores the artifacts. Null if that took a negligible time. */
+/** Returns the agent's work after the last step: it stores the results. Null if that took a negligible time. */
 const closingStep = ({ steps, finishedAt }: RunTimes): Step | null => {
   const ends = steps.flatMap((step) => parseTime(step.finishedAt) ?? []);
   const last = Math.max(...ends);

@@ -81,7 +81,7 @@ const Text = ({ query, name, label }: { query: URLSearchParams; name: string; la
 interface BuildFilterFormProps {
   query: URLSearchParams;
   repositories: Map<string, string>;
-  /** Whether the form stays open on a narrow screen, which otherwise folds it. */
+  /** Keeps the form open on a narrow screen, which otherwise folds it. */
   isFiltered: boolean;
 }
 

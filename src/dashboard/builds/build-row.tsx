@@ -106,7 +106,7 @@ const Note = ({ build, details }: RowProps) => {
 const Took = ({ build: { startedAt, queuedAt, finishedAt }, now }: { build: Build; now: Date }) =>
   startedAt || finishedAt === null ? <Elapsed from={startedAt ?? queuedAt} to={finishedAt} now={now} /> : <>–</>;
 
-/** Shows the names of a pipeline and its repository. A narrow screen shortens the repository first. */
+/** Shows the names of a pipeline and its repository. If there is no room, the repository is shortened first. */
 const OwnerNames = ({ build, details }: RowProps) => {
   const repository = details.repositories.get(build.repoId) ?? "removed repository";
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);

@@ -16,7 +16,7 @@ interface GitHostWords {
   hookSteps: Child[];
   /** The path of the full guide, which this service serves. */
   guide: string;
-  /** Whether an organization can have its own App there. */
+  /** An organization can have its own App there. */
   hasApps: boolean;
 }
 

@@ -132,7 +132,7 @@ const MOST = { explained: 5, adopted: 5 };
 export interface JobsDetails extends Details, JobListDetails {
   /** Durations of the last green run and of each of its jobs. */
   usual: UsualTimes;
-  /** Why jobs that no registered agent can run wait, by job key. */
+  /** The keys of jobs that no registered agent can run, and why they wait. */
   unable: { key: string; why: Explanation }[];
 }
 

@@ -49,8 +49,8 @@ const findDefaultBranch = ({ builds }: PipelineHistory): string | undefined =>
   builds.find(({ tag }) => tag === null)?.branch;
 
 /**
- * Returns a row's build: one with the default branch's verdict, which retries of older commits do not change; else a
- * tag's.
+ * Returns a row's build: one that shows whether the default branch is red or green, or else one of a tag. Retries of
+ * older commits do not change that colour.
  */
 const findLast = (history: PipelineHistory) => {
   const { builds, failingSince } = history;

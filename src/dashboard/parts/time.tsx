@@ -9,7 +9,7 @@ export const RelativeTime = ({ at, now }: { at: string; now: Date }) => (
   </time>
 );
 
-/** Shows the UTC day of a time as `today` or `3 d ago`, if only the day is known. */
+/** Shows the UTC day of a time that is known only to the day, as `today` or `3 d ago`. */
 export const RelativeDay = ({ at, now }: { at: string; now: Date }) => (
   <time datetime={at.slice(0, 10)} title={`${at.slice(0, 10)} UTC`}>
     {formatDay(Date.parse(at), now.getTime())}

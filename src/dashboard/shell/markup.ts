@@ -45,8 +45,8 @@ const toHtml = (child: Child): string => {
 };
 
 /**
- * Elements without children or an end tag. `BOOLEAN` has attributes without a value. Both list only those that pages
- * use.
+ * Elements without children or an end tag. `BOOLEAN` lists attributes that are present or absent. Both list only those
+ * that pages use.
  */
 const VOID = new Set(["br", "hr", "img", "input", "link", "meta"]);
 const BOOLEAN = new Set([

@@ -10,9 +10,7 @@ export class Heights {
   #columns: number | null = null;
   #generation = 0;
   #count = 0;
-  /**
-   * A Fenwick tree. Line i is at place i + 1. A place has the sum of the lines up to it, as many as its lowest set bit.
-   */
+  /** A Fenwick tree. Line i is at place i + 1. A place sums as many lines up to it as its lowest set bit. */
   #sums = new Float64Array(1024);
 
   constructor(store: LogStore) {
@@ -129,9 +127,7 @@ export class FoldedHeights extends Heights {
     return part && line + 1 < part.to ? part.to : line + 1;
   }
 
-  /**
-   * Returns the last part's index for which the condition holds, as it does for all parts above; -1 if there is none.
-   */
+  /** Returns the index of the last part for which `holds` is true, as for all above; -1 if there is none. */
   #last(holds: (part: Hidden, index: number) => boolean): number {
     let low = 0;
     let high = this.#hidden.length;
