@@ -127,7 +127,7 @@ export class FoldedHeights extends Heights {
     return part && line + 1 < part.to ? part.to : line + 1;
   }
 
-  /** Returns the index of the last part for which `holds` is true, as for all above; -1 if there is none. */
+  /** Returns the last index for which `holds` is true, or -1. If it is true for a part, it is true for all above. */
   #last(holds: (part: Hidden, index: number) => boolean): number {
     let low = 0;
     let high = this.#hidden.length;
