@@ -2,7 +2,7 @@ import { parseFile } from "../pipeline/parse/parse.ts";
 import type { MarkKind } from "./marks.ts";
 import type { StepFate } from "./names.ts";
 
-/** Keys of a job that such steps become. */
+/** Keys of a job that steps with these actions become. */
 export type KeepingKey = "artifacts" | "downloads" | "cache";
 
 export const KEEPING_ACTIONS: Record<string, KeepingKey> = {
@@ -15,13 +15,13 @@ export const KEEPING_ACTIONS: Record<string, KeepingKey> = {
 
 export const keepingKey = (action: string): KeepingKey => KEEPING_ACTIONS[action.toLowerCase()]!;
 
-/* What a workflow asks for by actions, of which a person has to write the equal. */
+/* Actions whose equivalent a person has to write. */
 
 interface LaterWord {
   kind: MarkKind;
-  /** What a person needs to know of it. */
+  /** A note for that person. */
   hint?: string;
-  /** What later steps may take it for. */
+  /** What later steps can expect of this step. */
   fate: StepFate;
 }
 
@@ -29,8 +29,8 @@ const all = (word: LaterWord, ...actions: string[]): Record<string, LaterWord> =
   Object.fromEntries(actions.map((action) => [action, word]));
 
 /**
- * Actions that tell people or services about what has been done, or prepare the machine: no step is translated for them,
- * and those after them run.
+ * Actions that report results to people or services, or prepare the machine. The importer translates no step for them,
+ * and later steps still run.
  */
 export const LATER_ACTIONS: Record<string, LaterWord> = {
   ...all(
@@ -75,7 +75,7 @@ export const LATER_ACTIONS: Record<string, LaterWord> = {
 
 const isKnown = (text: string): boolean => parseFile(text).mistakes === undefined;
 
-/** Whether the language of this release has these words: what it has is written, and what not is marked. */
+/** Whether this release's pipeline language has these keys. The importer writes known keys and marks unknown ones. */
 export const KNOWS = {
   tools: isKnown("tools: { node: '24' }\nsteps: [{ run: make }]\n"),
 };

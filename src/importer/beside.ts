@@ -1,4 +1,4 @@
-/** Reads a file of the workflow's repository by its path from the root; undefined where it cannot be read. */
+/** Reads a file of the workflow's repository by its path from the root; undefined for an unreadable file. */
 export type Beside = (path: string) => string | undefined;
 
 const lineIn = (text: string | undefined): string | undefined => {
@@ -14,7 +14,7 @@ const jsonIn = (text: string | undefined): unknown => {
   }
 };
 
-/** A text deep in a value of JSON. */
+/** Returns a text deep in a JSON value. */
 const textAt = (value: unknown, ...path: string[]): string | undefined => {
   let found = value;
   for (const key of path)
@@ -23,7 +23,7 @@ const textAt = (value: unknown, ...path: string[]): string | undefined => {
   return typeof found === "string" ? found : undefined;
 };
 
-/** The runtime that `devEngines` of a package names. */
+/** Returns the Node version in a package's `devEngines`. */
 const devRuntime = (json: unknown): string | undefined => {
   if (typeof json !== "object" || json === null || !("devEngines" in json)) return undefined;
   const { runtime } = Object(json.devEngines);
@@ -31,18 +31,18 @@ const devRuntime = (json: unknown): string | undefined => {
   return textAt(found, "version");
 };
 
-/** What `.tool-versions` says of a tool: of several versions the first. */
+/** Returns a tool's version from `.tool-versions`: the first one, if the line has several. */
 const inToolVersions = (text: string | undefined, ...names: string[]): string | undefined =>
   text
     ?.split(/\r?\n/)
     .map((line) => line.split("#", 1).join("").trim().split(/\s+/))
     .find(([name = ""]) => names.includes(name))?.[1];
 
-/** `go` and `toolchain` of a `go.mod`: the newer one is what builds the module. */
+/** Returns the version in a `go.mod`: `toolchain` if present, else `go`. The newer one builds the module. */
 const goMod = (text: string | undefined): string | undefined =>
   /^toolchain\s+go(\S+)/m.exec(text ?? "")?.[1] ?? /^go\s+(\d\S*)/m.exec(text ?? "")?.[1];
 
-/** `version` and `rollForward` of a `global.json`. */
+/** Returns the version in a `global.json`, from `version` and `rollForward`. */
 const globalJson = (text: string | undefined): string | undefined => {
   const json = jsonIn(text);
   const version = textAt(json, "sdk", "version");
@@ -60,7 +60,7 @@ const globalJson = (text: string | undefined): string | undefined => {
   }
 };
 
-/** The version that a file names, in the words of the set-up action; undefined where the file is not read here. */
+/** Returns the version in a file, in the words of the set-up action; undefined for an unreadable file. */
 export const versionInFile = (tool: string, path: string, beside: Beside): string | undefined => {
   const text = beside(path);
   const name = path.slice(path.lastIndexOf("/") + 1);

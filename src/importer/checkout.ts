@@ -3,9 +3,9 @@ import { type Comment, OutMap } from "./out.ts";
 import type { Commands } from "./set-up-rules.ts";
 import { find, isExpression, type Pair, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
-/* `actions/checkout`, as what the job says of the agent's own checkout. */
+/* Translates `actions/checkout` to settings of the agent's own checkout. */
 
-/** Inputs that change nothing of what lies in the folder. */
+/** Inputs that do not change the folder's contents. */
 const HARMLESS = new Set([
   "token",
   "persist-credentials",
@@ -16,12 +16,12 @@ const HARMLESS = new Set([
   "ssh-user",
 ]);
 
-/** Ways to name the commit that is built here anyway. */
+/** Expressions for the commit that the build has anyway. */
 const BUILT =
   /^(?:\$\{\{\s*github\.(?:sha|ref|ref_name|head_ref|event\.pull_request\.head\.(?:sha|ref)|head_ref\s*\|\|\s*github\.(?:ref|ref_name|sha)|event\.pull_request\.head\.sha\s*\|\|\s*github\.sha)\s*\}\})?$/;
 
 const OWN = /^(?:\$\{\{\s*github\.repository\s*\}\})?$/;
-/** What a pull request's commit is of, and nothing in other builds: with the commit that is one checkout, without it another. */
+/** A pull request's repository; empty in other builds. The checkout is the usual one only with the same commit. */
 const OF_HEAD = /^\$\{\{\s*github\.event\.pull_request\.head\.repo\.full_name(?:\s*\|\|\s*github\.repository)?\s*\}\}$/;
 
 const textsOf = (inputs: Pair[], source: Source): Map<string, string> =>
@@ -32,15 +32,15 @@ const isOtherCommit = (inputs: Pair[], source: Source): boolean => {
   return !BUILT.test(ref) || !(OWN.test(repository) || (ref !== "" && OF_HEAD.test(repository)));
 };
 
-/** Whether it fetches another commit, or to another place, than the agent does. */
+/** Reports whether the step fetches another commit than the agent does, or fetches to another folder. */
 export const isOtherCheckout = (inputs: Pair[], source: Source): boolean => {
   const { path = "" } = Object.fromEntries(textsOf(inputs, source));
   return isOtherCommit(inputs, source) || (path !== "" && path !== ".");
 };
 
 /**
- * Commands that look at no file of the folder they run in: what they print or install is the same before the checkout
- * and after it. What git itself reads would change the checkout.
+ * Commands that read no file of their folder: they print or install the same before and after the checkout. Variables
+ * that git itself reads would change the checkout.
  */
 const BLIND =
   /^(?:#.*|(?:set|export) [^`|;&<>]*|echo [^`|;&<>]*(?:>>? ?"?\$\{?GITHUB_(?:ENV|OUTPUT|PATH|STEP_SUMMARY)\}?"?)?|sudo (?:apt|apt-get) (?:-\S+ )*(?:update|install)( [^`|;&<>./]*)?|df( -\S+)*|env|printenv|date|uname( -\S+)*|)$/;
@@ -51,7 +51,7 @@ const isBlind = (script: string): boolean =>
     .split(/\n|&&/)
     .every((line) => BLIND.test(line.trim()) && !/\$\(|[*?[]|\bGIT_/.test(line));
 
-/** Whether a step before the checkout may do something else where the checkout is there already. */
+/** Reports whether a step before the checkout may behave differently when the checkout already exists. */
 export const mayLook = ({ kind, token }: { kind: string; token: WorkflowToken }, source: Source): boolean => {
   if (kind === "checkout" || kind === "keeping") return false;
   const script = find(token, "run");
@@ -74,7 +74,7 @@ export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks):
     if (isExpression(value)) noEqual();
     else if (key === "fetch-depth" && /^\d{1,6}$/.test(text)) {
       if (Number(text) !== 1) checkout.set("depth", Number(text));
-      // The whole history is that of all branches and tags there.
+      // On GitHub, the whole history includes all branches and tags.
       if (Number(text) === 0) tags ??= true;
     } else if (key === "submodules" && /^(?:true|false|recursive)$/.test(text))
       checkout.set("submodules", text === "recursive" ? text : text === "true");
@@ -86,15 +86,15 @@ export const translateCheckout = (inputs: Pair[], source: Source, marks: Marks):
   return { checkout, comments };
 };
 
-/** A branch, tag or commit, and a folder of the checkout: each one word of a shell. */
+/** A branch, tag or commit, and a folder in the checkout. Each is one shell word. */
 const REF = /^[\w.][\w./-]*$/;
 const FOLDER = /^(?!.*(?:^|\/)\.\.(?:\/|$))[\w.][\w./-]*$/;
 
-/** Inputs that say more than which commit is fetched into which folder. */
+/** Returns the inputs that say more than the commit and the folder. */
 const others = (inputs: Pair[]): Pair[] =>
   inputs.filter(({ key }) => key === "token" || !(HARMLESS.has(key) || /^(?:ref|repository|path)$/.test(key)));
 
-/** What puts the commit that is built into a folder of the checkout; undefined for any other checkout. */
+/** Returns commands that put the build's commit into a folder of the checkout; undefined for any other checkout. */
 const worktreeCommands = (inputs: Pair[], source: Source): Commands | undefined => {
   const { path = "" } = Object.fromEntries(textsOf(inputs, source));
   const folder = path.replace(/^\$\{\{\s*github\.workspace\s*\}\}\//, "").replace(/^\.\//, "");
@@ -102,7 +102,7 @@ const worktreeCommands = (inputs: Pair[], source: Source): Commands | undefined 
   return { run: `git worktree add --detach ${folder} HEAD` };
 };
 
-/** What fetches another repository into a folder; undefined where more than that is asked for. */
+/** Returns commands that clone another repository into a folder; undefined if the inputs require more. */
 const cloneCommands = (inputs: Pair[], source: Source): Commands | undefined => {
   const {
     repository = "",
@@ -127,7 +127,7 @@ interface CheckoutInFolder {
   commands: Commands;
 }
 
-/** A checkout beside that of the agent, as commands, with the mark that it needs. */
+/** Translates an additional checkout to commands, with the mark that it needs. */
 export const checkoutInFolder = (
   { action, inputs }: { action: string; inputs: Pair[] },
   source: Source,

@@ -2,14 +2,14 @@ import { type Document, isMap, isSeq, type LineCounter, type Node, visit } from 
 import { Comment } from "./out.ts";
 
 /*
- * The comments of a workflow. Each belongs to one thing that is printed: a key at the top, a job, a key of a job, a step,
- * or a variable. Those above it do, and those in its own lines, where no other such thing is nearer.
+ * The comments of a workflow. Each belongs to one printed item: a key at the top, a job, a key of a job, a step, or a
+ * variable. An item owns the comments above it, and those in its own lines that have no closer item.
  */
 
 interface Written {
   line: number;
   text: string;
-  /** Whether nothing else stands in the line. */
+  /** Whether the line has nothing else. */
   isAlone: boolean;
 }
 
@@ -18,7 +18,7 @@ type Node_ = Node | null | undefined;
 const valueAt = (node: Node_, key: string): Node_ =>
   isMap(node) ? (node.items.find((pair) => String(pair.key) === key)?.value as Node_) : undefined;
 
-/** The nodes at which these things begin. */
+/** Returns the nodes at which these items begin. */
 const beginnings = (root: Node_): Node[] => {
   const keys = (node: Node_): Node[] => (isMap(node) ? node.items.map(({ key }) => key as Node) : []);
   const values = (node: Node_): Node_[] => (isMap(node) ? node.items.map(({ value }) => value as Node_) : []);
@@ -40,10 +40,10 @@ const beginnings = (root: Node_): Node[] => {
   ];
 };
 
-/** Behind an action stands the version of its commit, which says nothing where the action is gone. */
+/** Reports whether a line names an action. Its comment is a commit's version, useless without the action. */
 const isOfAction = (line: string): boolean => /^\s*(?:-\s+)?uses:/.test(line);
 
-/** What begins with `#` outside of all scalars. */
+/** Finds each `#` comment outside of scalars. */
 const commentsIn = (text: string, scalars: [from: number, to: number][], counter: LineCounter): Written[] => {
   let next = 0;
   return [...text.matchAll(/(?<=^|[ \t])#.*$/gm)].flatMap(({ index, 0: comment }) => {
@@ -58,7 +58,7 @@ const commentsIn = (text: string, scalars: [from: number, to: number][], counter
   });
 };
 
-/** By line, from 1: the next one below it that has something else than a comment in it. */
+/** Maps each line, from 1, to the next line below that has more than a comment. */
 const linesBelow = (lines: string[]): number[] => {
   const below: number[] = [];
   let next = lines.length + 1;
@@ -69,7 +69,7 @@ const linesBelow = (lines: string[]): number[] => {
   return below;
 };
 
-/** The line of what stands below everything. */
+/** The owner's line for comments below everything else. */
 const END = Number.POSITIVE_INFINITY;
 
 export class CommentsByLine {
@@ -97,19 +97,19 @@ export class CommentsByLine {
     }
   }
 
-  /** The line of the first comment above what begins in this line; the line itself where there is none. */
+  /** Returns the line of the first comment above the item that begins in this line, or the line itself. */
   firstLineOf(line: number): number {
     return this.#firstLines.get(line) ?? line;
   }
 
-  /** The comment of what begins in this line, once. */
+  /** Returns and removes the comment of the item that begins in this line. */
   take(line: number): Comment | undefined {
     const texts = this.#texts.get(line);
     this.#texts.delete(line);
     return texts && new Comment(texts);
   }
 
-  /** The comment below everything, once. */
+  /** Returns and removes the comment below everything else. */
   takeLast(): Comment | undefined {
     return this.take(END);
   }

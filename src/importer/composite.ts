@@ -7,12 +7,12 @@ import { type ReadStep, readStep } from "./step.ts";
 import { replaceNames, type TextsOfNames } from "./substitution.ts";
 
 /*
- * An action of the repository that is made of steps: its steps stand where it was used, with the values of its inputs in
- * place. GitHub runs them one after the other, as it does those of a job
+ * An action of the repository that consists of steps. Its steps replace the step that uses it, with its inputs' values
+ * filled in. GitHub runs them one after the other, as it runs a job's steps
  * (https://docs.github.com/en/actions/reference/workflows-and-actions/metadata-syntax#runs-for-composite-actions).
  */
 
-/** A step, with the text that it is read from. `calls` are the uses of actions that it stands for, the outermost first. */
+/** A step with its source text. `calls` are the uses of actions that it comes from, the outermost first. */
 export interface StepOfCalls {
   step: ReadStep;
   source: Source;
@@ -21,20 +21,20 @@ export interface StepOfCalls {
 
 export interface Call {
   step: ReadStep;
-  /** What the action tells the steps after it, by names in lower case, as texts of its own steps. */
+  /** The action's outputs for later steps: names in lower case, texts in terms of the action's own steps. */
   outputs: ReadonlyMap<string, string>;
   isFirst: boolean;
   isLast: boolean;
 }
 
-/** As deep as GitHub lets actions use others. */
+/** GitHub's limit for the depth of nested actions. */
 const DEEPEST = 10;
-/** Most steps that one job has of actions. */
+/** The maximum number of steps that actions add to one job. */
 const MOST_STEPS = 300;
 
 const refuse = (action: string, why: string): NoEqual => new NoEqual(`${action} (${why})`, "template");
 
-/** The path of an action's folder from the root, or undefined for one that leads out of it. */
+/** Returns the path of an action's folder from the root; undefined for a path that leads out of it. */
 const folderOf = (action: string): string | undefined => {
   const parts = action.split("/").filter((one) => one !== "" && one !== ".");
   return parts.length === 0 || parts.includes("..") ? undefined : parts.join("/");
@@ -63,7 +63,7 @@ const jsonOf = (action: string, text: string): unknown => {
   }
 };
 
-/** @throws {NoEqual} for what is no action of steps */
+/** @throws {NoEqual} for anything except an action with steps */
 const readAction = (action: string, { beside }: Source): ActionFile => {
   const folder = folderOf(action);
   const text = folder && beside && (beside(`${folder}/action.yml`) ?? beside(`${folder}/action.yaml`));
@@ -80,7 +80,7 @@ const readAction = (action: string, { beside }: Source): ActionFile => {
   };
 };
 
-/** The inputs of a call: those that it does not give have their defaults. */
+/** Returns the inputs of a call. Missing inputs have their defaults. */
 const valuesOf = ({ inputs }: ActionFile, call: ReadStep, source: Source): Map<string, string> => {
   const values = new Map(inputs);
   for (const { key, value } of call.inputs)
@@ -88,10 +88,13 @@ const valuesOf = ({ inputs }: ActionFile, call: ReadStep, source: Source): Map<s
   return values;
 };
 
-/** A condition without the signs of an expression around it. */
+/** Returns a condition without the expression signs around it. */
 const conditionIn = (text: string): string => (/^\s*\$\{\{(.*)\}\}\s*$/s.exec(text)?.[1] ?? text).trim();
 
-/** What stands around the steps of the action, and would change what they do. @throws {NoEqual} */
+/**
+ * Returns the condition around the action's steps.
+ * @throws {NoEqual} if other keys around them would change what they do
+ */
 const readCondition = (call: ReadStep, source: Source, file: ActionFile, given: string): string => {
   for (const { key } of pairsOf(call.token))
     if (!["uses", "with", "name", "id", "if"].includes(key)) throw refuse(call.action, `\`${key}\` around it`);
@@ -105,7 +108,7 @@ const readCondition = (call: ReadStep, source: Source, file: ActionFile, given: 
   return condition;
 };
 
-/** The value with names replaced in all its texts; those of conditions are expressions by themselves. */
+/** Replaces names in all texts of the value. A condition is an expression even without `${{ }}`. */
 const replaceAll = (value: unknown, texts: TextsOfNames, key = ""): unknown => {
   if (typeof value === "string") return replaceNames(value, texts, key === "if");
   if (Array.isArray(value)) return value.map((one) => replaceAll(one, texts));
@@ -118,7 +121,7 @@ const both = (outer: string, inner: string): string => {
   return `(${outer}) && (${inner})`;
 };
 
-/** Its own steps, as they stand in the job, and what it tells the steps after it. @throws {NoEqual} */
+/** Returns the action's own steps as the job has them, and its outputs for later steps. @throws {NoEqual} */
 const stepsOf = (
   call: ReadStep,
   source: Source,
@@ -148,7 +151,7 @@ const stepsOf = (
     try {
       outputs.set(key, replaceNames(text, texts, false));
     } catch (error) {
-      // One that cannot be said is a mark where it is read.
+      // An untranslatable output becomes a mark where a step reads it.
       if (!(error instanceof NoEqual)) throw error;
     }
   return { own: readSteps(call.action, steps, source), outputs };
@@ -168,7 +171,7 @@ const readSteps = (action: string, steps: object[], { beside }: Source): StepOfC
 
 const isLocalAction = ({ action }: ReadStep): boolean => action.startsWith("./");
 
-/** A word that tells the steps of one call from those of another. */
+/** Returns a prefix that distinguishes the steps of one call from the steps of another. */
 const prefixOf = ({ id, action, token }: ReadStep): string =>
   id ??
   `${
@@ -178,7 +181,7 @@ const prefixOf = ({ id, action, token }: ReadStep): string =>
       ?.replaceAll(/[^\w-]/g, "-") ?? "action"
   }-${lineOf(token)}`;
 
-/** The steps of a job with those of the repository's actions in their places. */
+/** Replaces each call of a repository's action by the action's steps. */
 export const placeSteps = (steps: StepOfCalls[]): StepOfCalls[] => {
   let left = MOST_STEPS;
   const place = (one: StepOfCalls, depth: number): StepOfCalls[] => {

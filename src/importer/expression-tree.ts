@@ -15,7 +15,7 @@ import { type Token, TokenType } from "@actions/expressions/lexer";
 import { falsy } from "@actions/expressions/result";
 import { findSpans } from "../pipeline/expression/interpolation.ts";
 
-/* The trees of GitHub's expressions. */
+/* Syntax trees of GitHub's expressions. */
 
 const OTHERS = ["success", "failure", "always", "cancelled"].map((name) => ({ name, minArgs: 0, maxArgs: 255 }));
 const FUNCTIONS = [...OTHERS, { name: "hashFiles", minArgs: 1, maxArgs: 255 }];
@@ -33,16 +33,16 @@ export const parse = (text: string): Expr => {
   ).parse();
 };
 
-/** The words and signs of an expression. @throws what the library throws */
+/** Returns an expression's tokens. @throws what the library throws */
 export const tokensOf = (text: string): Token[] => new Lexer(text).lex().tokens;
 
-/** What an expression without contexts is. @throws what the library throws */
+/** Evaluates an expression without contexts. @throws what the library throws */
 export const evaluateConstant = (text: string): { isTrue: boolean; text: string } => {
   const value = new Evaluator(parse(text), new data.Dictionary()).evaluate();
   return { isTrue: !falsy(value), text: value.coerceString() };
 };
 
-/** The context and the literal keys of `context.key`; a star is `*`. Null for all else. */
+/** Returns the context and the literal keys of `context.key`, with `*` for a star; null for anything else. */
 export const contextPath = (node: Expr): string[] | null => {
   if (node instanceof ContextAccess) return [node.name.lexeme];
   if (!(node instanceof IndexAccess)) return null;
@@ -52,7 +52,7 @@ export const contextPath = (node: Expr): string[] | null => {
   return node.index instanceof Literal ? [...holder, node.index.literal.coerceString()] : null;
 };
 
-/** A text that is written out. */
+/** Returns the text of a text literal. */
 export const stringIn = (node: Expr): string | undefined =>
   node instanceof Literal && node.token.type === TokenType.STRING
     ? node.token.lexeme.slice(1, -1).replaceAll("''", "'")
@@ -60,7 +60,7 @@ export const stringIn = (node: Expr): string | undefined =>
 
 const ungrouped = (node: Expr): Expr => (node instanceof Grouping ? ungrouped(node.group) : node);
 
-/** The name that one side of a comparison has, and what the other side is. */
+/** Returns the name on one side of a comparison, and the expression on the other side. */
 const sidesOf = ({ left, right }: Binary): [name: string, other: Expr][] =>
   [[left, right] as const, [right, left] as const].flatMap(([side, other]): [string, Expr][] => {
     const path = contextPath(side);
@@ -73,17 +73,17 @@ const comparesEvent = (node: Expr, sign: string, event: string): boolean => {
   return sidesOf(inner).some(([name, other]) => name === "github.event_name" && stringIn(other) === event);
 };
 
-/** The event is no pull request. */
+/** Reports whether the node means "not a pull request". */
 export const isNoPull = (node: Expr): boolean => comparesEvent(node, "!=", "pull_request");
 
-/** The event is a push, or at least no pull request. */
+/** Reports whether the node means "a push", or at least "not a pull request". */
 export const isAnyPush = (node: Expr): boolean => comparesEvent(node, "==", "push") || isNoPull(node);
 
 const HEAD = "github.event.pull_request.head.repo.";
 
 const isOfHead = ([name]: [name: string, other: Expr]): boolean => name.startsWith(HEAD) && name !== `${HEAD}fork`;
 
-/** The pull request comes from another repository. */
+/** Reports whether the node means "a pull request from another repository". */
 export const isOfStranger = (node: Expr): boolean => {
   const inner = ungrouped(node);
   if (inner instanceof IndexAccess) return contextPath(inner)?.join(".").toLowerCase() === `${HEAD}fork`;
@@ -92,7 +92,7 @@ export const isOfStranger = (node: Expr): boolean => {
   return inner instanceof Unary ? isOther(ungrouped(inner.expr), "==") : isOther(inner, "!=");
 };
 
-/** A pull request that does not come from another repository: what a condition leaves out with `!`. */
+/** Reports whether the node means "a pull request from the own repository". A condition excludes it with `!`. */
 export const isOwnPull = (node: Expr): boolean => {
   const inner = ungrouped(node);
   if (!(inner instanceof Logical) || inner.operator.lexeme !== "&&" || inner.args.length !== 2) return false;
@@ -115,7 +115,7 @@ const someNode = (node: Expr, test: (node: Expr) => boolean): boolean => {
   return false;
 };
 
-/** Whether a condition names a status function: then it does not mean `success() && (...)`. */
+/** Reports whether a condition names a status function. Then it does not mean `success() && (...)`. */
 export const usesStatus = (text: string): boolean => {
   const { spans } = findSpans(text);
   return (spans.length > 0 ? spans.map(({ inner }) => inner) : [text]).some((one) => {

@@ -6,7 +6,7 @@ import { contextName, translateBeginning, translateEquality, translateOwnership 
 import { NoEqual } from "./marks.ts";
 import { findMatrixKey, findName, type Names, textOfValue } from "./names.ts";
 
-/* Translates expressions: the same tree, with the names of this service. */
+/* Translates expressions: the same tree, with this service's names. */
 
 const ORDER = new Set(["<", "<=", ">", ">="]);
 
@@ -19,7 +19,7 @@ class Translator {
     this.#names = names;
   }
 
-  /** A value of which only the text counts, as in a template: numbers of a matrix are texts here. */
+  /** Translates a value of which only the text counts, as in a template. Matrix numbers are texts here. */
   print(node: Expr): string {
     if (node instanceof Literal) return node.token.lexeme;
     if (node instanceof Grouping) return `(${this.print(node.group)})`;
@@ -32,7 +32,7 @@ class Translator {
     return this.#name(path);
   }
 
-  /** A value of which only counts whether it is something. */
+  /** Translates a value of which only the truth counts. */
   truth(node: Expr): string {
     if (node instanceof Grouping) return `(${this.truth(node.group)})`;
     const path = contextPath(node);
@@ -41,7 +41,7 @@ class Translator {
     return this.print(node);
   }
 
-  /** A value of which the kind counts too. */
+  /** Translates a value whose type counts too. */
   #exact(node: Expr): string {
     if (node instanceof Grouping) return `(${this.#exact(node.group)})`;
     if (node instanceof Logical) return this.#logical(node, (arg) => this.#exact(arg));
@@ -53,9 +53,9 @@ class Translator {
   }
 
   /**
-   * "A push, or the pull request of a stranger" is how a workflow says that a commit of a branch with an open pull request
-   * is tested once, and not in both of its runs. Here it has one build, that of the pull request, which is the one to
-   * test: else none would.
+   * "A push, or a stranger's pull request" is how a workflow tests a commit once if its branch has an open pull
+   * request, and not in both runs. Here the commit has one build, the pull request's. It must run the tests, or no
+   * build would.
    */
   #logical({ args, operator }: Logical, print: (arg: Expr) => string): string {
     const isOnce = this.#isOnce(operator.lexeme === "||" && args.some(isAnyPush) && args.some(isOfStranger));
@@ -64,7 +64,7 @@ class Translator {
     return written.join(` ${operator.lexeme} `);
   }
 
-  /** Whether a condition that is meant so leaves out one of two builds that are one here. */
+  /** Reports whether such a condition excludes one of two builds that are one build here. */
   #isOnce(isMeant: boolean): boolean {
     if (!isMeant || !this.#names.hasPulls || this.#names.pushes === "none") return false;
     if (this.#names.pushes === "all") return true;
@@ -100,7 +100,7 @@ class Translator {
       if (equality !== undefined) return sign === "==" ? equality : this.#negated(equality);
     }
     const [first, second] = [this.#compared(left, right, sign), this.#compared(right, left, sign)];
-    // What no step ever says, such as that a cache was found.
+    // A value that no step ever has, such as a cache hit.
     if (first === "''" && !ORDER.has(sign) && /^'[^']*'$/.test(second))
       return String((sign === "==") === (second === first));
     return `${first} ${sign} ${second}`;
@@ -113,7 +113,7 @@ class Translator {
     return /^\(.*\)$|^\w+\(.*\)$/s.test(condition) ? `!${condition}` : `!(${condition})`;
   }
 
-  /** A job that did not run because of a failure is `dropped` here; for GitHub it is `skipped`, as any other. */
+  /** Compares a job's result. A job that a failure kept from running is `dropped` here, but `skipped` on GitHub. */
   #resultIs(path: string[], text: string): string | undefined {
     if (path.length !== 3 || path[0]?.toLowerCase() !== "needs" || path[2]?.toLowerCase() !== "result")
       return undefined;
@@ -121,13 +121,13 @@ class Translator {
     const needed = findName(this.#names.needs, path[1]!, ({ key }) => key);
     if (!needed) return undefined;
     const name = `needs.${needed.key}.result`;
-    // A word of this service alone.
+    // GitHub does not have this word.
     if (text.toLowerCase() === "dropped") return "false";
     if (text.toLowerCase() !== "skipped") return `${name} == '${text.replaceAll("'", "''")}'`;
     return `(${name} == 'skipped' || ${name} == 'dropped')`;
   }
 
-  /** One side of a comparison. Numbers of a matrix are texts here, which compare in another way in some places. */
+  /** Translates one side of a comparison. Matrix numbers are texts here, which sometimes compare differently. */
   #compared(node: Expr, other: Expr, sign: string): string {
     const path = contextPath(node);
     const key = path && this.#matrixKey(path);
@@ -253,16 +253,16 @@ const readExpression = (text: string): Expr => {
   }
 };
 
-/** One expression, without `${{ }}`. @throws {NoEqual} */
+/** Translates one expression, without `${{ }}`. @throws {NoEqual} */
 export const translateExpression = (text: string, names: Names): string => {
   return new Translator(names).print(readExpression(text));
 };
 
-/** One expression of which only counts whether it is true. @throws {NoEqual} */
+/** Translates one expression of which only the truth counts. @throws {NoEqual} */
 const translateTruth = (text: string, names: Names): string =>
   new Translator({ ...names, isStrict: false }).truth(readExpression(text));
 
-/** A text with expressions. @throws {NoEqual} */
+/** Translates a text with expressions. @throws {NoEqual} */
 export const translateText = (text: string, names: Names): string => {
   const { spans } = findSpans(text);
   let translation = "";
@@ -274,7 +274,7 @@ export const translateText = (text: string, names: Names): string => {
   return translation + text.slice(end);
 };
 
-/** Whether the first bracket of a condition closes at its end. Texts in it may have brackets too. */
+/** Reports whether a condition's first bracket closes at its end. Texts in it may have brackets too. */
 const isGrouped = (condition: string): boolean => {
   let depth = 0;
   const signs = [...condition.replaceAll(/'[^']*'/g, (text) => "'".repeat(text.length)).matchAll(/[()]/g)];
@@ -287,13 +287,13 @@ const isGrouped = (condition: string): boolean => {
 const ungrouped = (condition: string): string =>
   condition.startsWith("(") && condition.endsWith(")") && isGrouped(condition) ? condition.slice(1, -1) : condition;
 
-/** The condition of `if`, as the parser of workflows gives it. @throws {NoEqual} */
+/** Translates an `if` condition from the workflow parser. @throws {NoEqual} */
 export const translateCondition = (text: string, names: Names): string => {
   const { spans } = findSpans(text);
   const [span] = spans;
   if (span && spans.length === 1 && text.slice(0, span.start).trim() === "" && text.slice(span.end).trim() === "")
     return ungrouped(translateTruth(span.inner, names));
-  // Text around an expression makes a text of it, and a text is true.
+  // With text around it, an expression becomes a text, and a text is true.
   if (span) throw new NoEqual("text around ${{ }}", "always-true");
   return text.trim() === "" ? "success()" : ungrouped(translateTruth(text, names));
 };

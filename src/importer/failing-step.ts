@@ -6,18 +6,18 @@ import { OutMap } from "./out.ts";
 import { conditionText, find, isExpression, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 
-/* What stands where a step could not be taken over. */
+/* Steps that replace what the importer could not translate. */
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** What stands where nothing could be taken over: it fails with the reason until a person writes something else. */
+/** Creates a step that fails with the reason until a person replaces it. */
 export const failingStep = (reason: string, name = "Not taken over", condition = new OutMap()): OutMap => {
   const step = new OutMap().set("name", name);
   step.items.push(...condition.items);
   return step.set("run", `echo ${quoted(reason)} >&2\nexit 1`);
 };
 
-/** Whether what comes after a step that was not taken over may need it. */
+/** Reports whether later steps may need a step that the importer could not translate. */
 export const isNeeded = ({ kind, action, token }: ReadStep, mark: string, source: Source): boolean => {
   const mayFail = find(token, "continue-on-error");
   if (mayFail && tokenText(mayFail, source) === "true") return false;
@@ -41,7 +41,7 @@ export const nameOf = (
   return action === "" || withdrawn.has(unit) ? undefined : action;
 };
 
-/** Empty for a step that runs always, and for one of which cannot be said when it does. */
+/** Returns a step's condition; empty for a step that always runs, and for an untranslatable condition. */
 export const conditionOf = (
   { token }: ReadStep,
   unit: string,

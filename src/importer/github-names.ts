@@ -1,7 +1,10 @@
 import { NoEqual } from "./marks.ts";
 import type { Names } from "./names.ts";
 
-/* The contexts `github` and `runner`: each name with what it is here. What is made of several parts has ( ) around it. */
+/*
+ * The contexts `github` and `runner`: the equivalent of each name here. Equivalents with several parts have ( ) around
+ * them.
+ */
 
 const PULL_SHA = "case(build.event == 'pull', build.commit, '')";
 
@@ -11,7 +14,7 @@ const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
 const refName = "(build.tag || build.branch)";
 
-/** Properties, in lower case. A text or null means the same in an expression, unless something names its kind. */
+/** Properties, in lower case. A text and null mean the same in an expression, unless something names the type. */
 const GITHUB: Record<string, Equivalent> = {
   sha: "build.commit",
   "event.after": "build.commit",
@@ -39,7 +42,7 @@ const GITHUB: Record<string, Equivalent> = {
   "event.pull_request.base.ref": "build.pull.base",
   "event.pull_request.head.sha": PULL_SHA,
   "event.pull_request.base.repo.full_name": "case(build.event == 'pull', repository.fullName, '')",
-  // Of the code of a stranger, which is what those who ask want to know: it may also be an author of the list.
+  // Callers want to know whether a stranger wrote the code. The true value also includes authors on the list.
   "event.pull_request.head.repo.fork": ({ hasPulls }) =>
     hasPulls ? "case(build.event == 'pull', !build.trusted, '')" : "''",
   "event.head_commit.message": "case(build.event == 'push' || build.event == 'tag', build.message, '')",
@@ -58,7 +61,7 @@ const REASONS: Record<string, string> = {
   "github.event.pull_request.head.repo.full_name": "compare it with `github.repository`",
 };
 
-/** What `github.a.b` or `runner.a` is here. @throws {NoEqual} */
+/** Returns the equivalent of `github.a.b` or `runner.a`. @throws {NoEqual} */
 export const contextName = (context: "github" | "runner", keys: string[], names: Names): string => {
   const key = keys.join(".").toLowerCase();
   const table = context === "github" ? GITHUB : RUNNER;
@@ -71,7 +74,7 @@ export const contextName = (context: "github" | "runner", keys: string[], names:
   return typeof equivalent === "string" ? equivalent : equivalent(names);
 };
 
-/* The repository that a pull request comes from, and the one that it goes into: by name, number or owner. */
+/* A pull request's source and target repositories: by name, number or owner. */
 
 const NAMED_REPOSITORY = String.raw`repo\.(?:full_name|id|node_id|url|html_url|clone_url|owner\.(?:login|id))|user\.(?:login|id)`;
 const HEAD_REPOSITORY = new RegExp(`^github\\.event\\.pull_request\\.head\\.(?:${NAMED_REPOSITORY})$`, "i");
@@ -80,9 +83,9 @@ const OWN_REPOSITORY =
   /^github\.(?:repository(?:_id|_owner|_owner_id)?|event\.repository\.(?:full_name|id|node_id|url|html_url|clone_url|owner\.(?:login|id)))$/i;
 
 /**
- * Whether the code of a pull request is of the repository itself: true in no other build, but where it is compared with
- * what only a pull request has. `build.trusted` is that and less: the code of an author of the list is not trusted either.
- * Undefined for a comparison of something else.
+ * Translates a check that a pull request's code is from the repository itself. It is false in other builds, unless the
+ * other side is a value that only a pull request has. `build.trusted` is stricter: it does not trust code of an author
+ * on the list either. Undefined for other comparisons.
  */
 export const translateOwnership = (left: string, right: string, { hasPulls }: Names): string | undefined => {
   const other = HEAD_REPOSITORY.test(left) ? right : HEAD_REPOSITORY.test(right) ? left : undefined;
@@ -103,7 +106,7 @@ const EVENTS: Record<string, string> = {
 const notPull = (names: Names, condition: string): string =>
   names.hasPulls ? `(build.event != 'pull' && ${condition})` : condition;
 
-/** A shorter way to say that a name equals a text; undefined where its value has to be compared. */
+/** Returns a shorter test that a name equals a text; undefined if the value itself must be compared. */
 export const translateEquality = (path: string, text: string, names: Names): string | undefined => {
   switch (path.toLowerCase()) {
     case "github.event_name":
@@ -132,7 +135,7 @@ export const translateEquality = (path: string, text: string, names: Names): str
   }
 };
 
-/** A shorter way to say that a ref begins with a text. */
+/** Returns a shorter test that a ref begins with a text. */
 export const translateBeginning = (path: string, text: string, names: Names): string | undefined => {
   if (path.toLowerCase() === "github.ref" && /^refs\/heads\//i.test(text))
     return notPull(names, `startsWith(build.ref, ${quote(text)})`);

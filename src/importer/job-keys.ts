@@ -6,7 +6,7 @@ import { OutMap } from "./out.ts";
 import { find, isExpression, lineOf, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 import { translateFolder } from "./step.ts";
 
-/* Keys of a job that become other keys here. Each function writes into the job. */
+/* Keys of a job that become other keys here. Each function writes to the job. */
 
 export interface JobPlace {
   names: Names;
@@ -14,7 +14,7 @@ export interface JobPlace {
   marks: Marks;
 }
 
-/** Writes what `make` makes, or the mark that stands in its place. */
+/** Writes what `make` creates, or a mark in its place. */
 const orMark = ({ source, marks }: JobPlace, out: OutMap, token: WorkflowToken, make: () => void): void => {
   try {
     make();
@@ -25,7 +25,7 @@ const orMark = ({ source, marks }: JobPlace, out: OutMap, token: WorkflowToken, 
   }
 };
 
-/** `environment`: whether it asks for an approval is not in the file, so a person is asked. */
+/** Writes `environment`. The file does not say whether it requires an approval, so a mark asks a person. */
 export const writeGate = (token: WorkflowToken, place: JobPlace, out: OutMap): void =>
   orMark(place, out, token, () => {
     const name = isMapping(token) ? find(token, "name") : token;
@@ -51,7 +51,7 @@ export const writeConcurrency = (token: WorkflowToken, place: JobPlace, out: Out
     out.set("concurrency", concurrency);
   });
 
-/** `fail-fast` is on there, when it is left out, and off here. */
+/** Writes `strategy`. GitHub's default for `fail-fast` is on; here the default is off. */
 export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: OutMap): void => {
   const failFast = find(strategy, "fail-fast");
   const most = find(strategy, "max-parallel");
@@ -65,7 +65,8 @@ export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: Out
 };
 
 /**
- * The folder of all steps that name none. One that cannot be said stops the job: its steps would run in another folder.
+ * Writes the folder of all steps that name none. An untranslatable folder stops the job: its steps would run in another
+ * one.
  * @throws {NoEqual}
  */
 export const writeFolder = (token: WorkflowToken, { names, source }: Omit<JobPlace, "marks">, out: OutMap): void => {
@@ -101,5 +102,5 @@ export const writeOutputs = (
   if (outputs.items.length > 0) out.set("outputs", outputs);
 };
 
-/** Keys that say where the steps run: written for a machine that is thrown away, they do not run on one that stays. */
+/** Keys that say where steps run. Steps for a disposable machine do not run on a lasting one. */
 export const PLACES = ["container", "services"] as const;

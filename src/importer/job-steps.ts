@@ -17,46 +17,46 @@ import { type ReadStep, readStep, translateStep } from "./step.ts";
 import { asExpression } from "./substitution.ts";
 import { uploadCommands } from "./upload-step.ts";
 
-/* The steps of one job, and the keys of the job that some of them become: `checkout`, `tools`, and those of kept files. */
+/* A job's steps, and the keys that some of them become: `checkout`, `tools`, and keys for kept files. */
 
-/** What the file says of all its jobs. */
+/** What the file says about all its jobs. */
 export interface WorkflowPlace {
   source: Source;
   marks: Marks;
   withdrawn: ReadonlyMap<string, string>;
-  /** What every job can name. */
+  /** Names that every job can use. */
   names: Names;
   shell: string | undefined;
-  /** The jobs that each job needs, with what they have. */
+  /** The jobs that each job needs, with their properties. */
   needs: NeededJob[];
   hasMoreNeeds: boolean;
-  /** Those that its jobs leave. */
+  /** The artifacts that its jobs keep. */
   artifacts: KeepingPlace["artifacts"];
 }
 
-/** Sets variables of all steps that name the folder of the checkout: no expression does. */
+/** Creates the step that sets the variables with the checkout's folder, which no expression can name. */
 const settingStep = (variables: ReadonlyMap<string, string>, isElsewhere: boolean): OutMap =>
   new OutMap()
     .set("name", "Variables with the folder of the checkout")
     .set("working-directory", isElsewhere ? "." : undefined)
     .set("run", [...variables].map(([key, value]) => `echo "${key}=${value}" >> "$MILLRACE_ENV"`).join("\n"));
 
-/** Writes the steps of one job, the keys that some of them become, and the outputs, which read the steps. */
+/** Writes a job's steps, the keys that some of them become, and the outputs that read the steps. */
 export class StepsWriter {
-  /** The text of a step that an action has is that of the action. */
+  /** For an action's step, the source is the action. */
   #file: WorkflowPlace;
   readonly #unit: string;
   readonly #part: (key: string) => OutMap;
   readonly #list = new OutList();
   readonly #tools = new JobTools();
   readonly #keptFiles = new KeptFiles();
-  /** Whether a step before may have looked at the checkout's folder, which is empty there until it is made. */
+  /** Whether an earlier step may have read the checkout's folder. On GitHub it is empty until the checkout. */
   #hasLooked = false;
   #hasCheckout = false;
-  /** What a step can name: each step with an id is added after it. */
+  /** Names that a step can use. Each step with an id is added after it. */
   #names: Names;
 
-  /** `part` is what a key of the workflow's job becomes; `unit` is the job's own. */
+  /** `part` returns the translation of a key of the workflow's job; `unit` is the job's own. */
   constructor(file: WorkflowPlace, unit: string, names: Names, part: (key: string) => OutMap) {
     this.#file = file;
     this.#unit = unit;
@@ -64,7 +64,7 @@ export class StepsWriter {
     this.#part = part;
   }
 
-  /** The keys that stand before the steps. */
+  /** The keys before the steps. */
   get #job(): OutMap {
     return this.#part("steps");
   }
@@ -92,7 +92,7 @@ export class StepsWriter {
     const place = { names: this.#names, source, marks };
     if (outputs) writeOutputs(outputs, place, this.#part("outputs"), `${this.#unit}.outputs`, withdrawn);
     if (this.#list.isEmpty) {
-      // A job that only fetched its files has done all that it had to do; of any other nothing is left to run.
+      // A job that only fetched its files has done all its work. Any other job has nothing left to run.
       if (steps.every(({ kind }) => kind === "checkout" || kind === "set-up" || kind === "keeping"))
         this.#list.add(new OutMap().set("run", "true"));
       else this.#stop(line);
@@ -101,7 +101,7 @@ export class StepsWriter {
     this.#job.set("steps", this.#list);
   }
 
-  /** A step of the job, or one of an action that the job uses. */
+  /** Writes a step of the job, or of an action that the job uses. */
   #placed(
     { step, source, calls }: StepOfCalls,
     unit: string,
@@ -116,7 +116,7 @@ export class StepsWriter {
     if (call?.isFirst) {
       this.#list.say(...file.source.commentsOn(line!), new Comment([`The steps of ${call.step.action}:`]));
     }
-    // What an action does, it does in the checkout.
+    // An action works in the checkout.
     const { folder } = this.#names;
     this.#file = { ...file, source };
     if (call) this.#names = { ...this.#names, folder: "", isOfAction: folder !== "" };
@@ -135,7 +135,7 @@ export class StepsWriter {
     this.#names = { ...this.#names, steps: [...this.#names.steps, step] };
   }
 
-  /** What an action tells the steps after it: what is not there cannot be said. */
+  /** Returns an action's outputs for later steps, without the untranslatable ones. */
   #outputsOf({ outputs }: Call): ReadonlyMap<string, string> {
     const told = new Map<string, string>();
     for (const [name, text] of outputs)
@@ -147,7 +147,7 @@ export class StepsWriter {
     return told;
   }
 
-  /** @returns what later steps may take it for */
+  /** @returns what later steps can expect of this step */
   #step(step: ReadStep, unit: string, shell: string | undefined, isFirstCheckout: boolean): StepFate {
     const { source, marks, withdrawn } = this.#file;
     const line = lineOf(step.token);
@@ -178,8 +178,8 @@ export class StepsWriter {
   }
 
   /**
-   * The mark that a step became. A step fails in its place, so that nothing that comes after it runs without what it
-   * would have done: set something up, fetched files, tested, or asked whether the job may go on.
+   * Adds a step's mark, and a failing step in its place if later steps may need it. They must not run without its work:
+   * set something up, fetch files, test, or decide whether the job continues.
    */
   #say(mark: Comment | undefined, step: ReadStep, unit: string): void {
     this.#list.say(mark);
@@ -192,7 +192,7 @@ export class StepsWriter {
     );
   }
 
-  /** The job fails, beside the marks on what it would have done. */
+  /** Makes the job fail. Marks say what it would have done. */
   #stop(line: number): void {
     const { marks } = this.#file;
     this.#list.say(marks.add("empty", "a job of which no step was taken over", line));
@@ -226,7 +226,7 @@ export class StepsWriter {
     }
   }
 
-  /** Whether files are kept where the step stands. What a name or condition of it asks for may not be sayable even there. */
+  /** Keeps files in the step's own place. Returns false if even there its name or condition has no equivalent. */
   #uploadInPlace(step: ReadStep, unit: string): boolean {
     const { source, marks } = this.#file;
     if (keepingKey(step.action) !== "artifacts") return false;
@@ -243,7 +243,7 @@ export class StepsWriter {
     }
   }
 
-  /** The step of the commands that stand for an action. */
+  /** Creates the step with the commands that replace an action. */
   #commands(step: ReadStep, unit: string, commands: Commands): OutMap | Comment {
     const { source, marks, withdrawn } = this.#file;
     const place = { names: this.#names, shell: undefined, source, marks };

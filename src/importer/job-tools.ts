@@ -5,7 +5,7 @@ import { Comment, OutMap } from "./out.ts";
 import type { SetUpTool } from "./set-up.ts";
 import { find, tokenText } from "./source.ts";
 
-/** The values of variables which stay what they are: no script names them beside the file of variables. */
+/** Returns the variables' values that stay constant. A script that names a variable and `GITHUB_ENV` may change it. */
 export const stableTexts = (texts: ReadonlyMap<string, string>, steps: readonly StepOfCalls[]): Map<string, string> => {
   const stable = new Map(texts);
   for (const { step, source } of steps) {
@@ -20,7 +20,7 @@ export const stableTexts = (texts: ReadonlyMap<string, string>, steps: readonly 
 export class JobTools {
   readonly #tools = new Map<string, SetUpTool>();
 
-  /** @throws {NoEqual} for another version of a tool that the job has */
+  /** @throws {NoEqual} for a tool that the job has in another version */
   add(tools: readonly SetUpTool[]): void {
     for (const { name, version } of tools) {
       const other = this.#tools.get(name);
@@ -29,7 +29,7 @@ export class JobTools {
     for (const tool of tools) this.#tools.set(tool.name, tool);
   }
 
-  /** `tools: auto` stands alone, and reads the versions of all tools: beside others what it would read is written out. */
+  /** Writes `tools`. `tools: auto` stands alone and reads all versions. Beside other tools they are written out. */
   writeTo(
     job: OutMap,
     { marks, withdrawn }: { marks: Marks; withdrawn: ReadonlyMap<string, string> },

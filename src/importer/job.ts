@@ -17,8 +17,6 @@ import { type Runner, translateRunner } from "./runs-on.ts";
 import { find, isEmpty, type Pair, pairsOf, tokenText } from "./source.ts";
 import { staticFolder, translateEnv, translateName, withEnv, writeIf, writeTimeout } from "./step.ts";
 
-/* One job. */
-
 const KNOWN = new Set([
   "name",
   "needs",
@@ -41,7 +39,7 @@ class JobWriter {
   readonly #pair: Pair;
   readonly #file: WorkflowPlace;
   readonly #unit: string;
-  /** What each key of the workflow's job becomes: in the order of that job they are the job here. */
+  /** The translation of each key of the workflow's job. In that job's order they form the job here. */
   readonly #parts = new Map<string, OutMap>();
   #names: Names;
 
@@ -56,7 +54,7 @@ class JobWriter {
     return { names: this.#names, source: this.#file.source, marks: this.#file.marks };
   }
 
-  /** For what is evaluated when the build is planned. */
+  /** The place for values that are evaluated when the build is planned. */
   get #planned(): JobPlace {
     return { ...this.#place, names: { ...this.#names, isPlanned: true } };
   }
@@ -104,7 +102,7 @@ class JobWriter {
     return this.#inOrder();
   }
 
-  /** What becomes of the job where its steps cannot run: it fails where they would have run. */
+  /** Replaces a job whose steps cannot run. It fails in the cases in which they would have run. */
   fail({ kind, message }: NoEqual): OutMap {
     const { source, marks } = this.#file;
     const { value, line } = this.#pair;
@@ -124,7 +122,7 @@ class JobWriter {
     return out;
   }
 
-  /** Its needs and its condition. */
+  /** Writes the job's needs and its condition. */
   #when(): void {
     const { needs, withdrawn } = this.#file;
     if (needs.length > 0)
@@ -164,8 +162,8 @@ class JobWriter {
   }
 
   /**
-   * Steps that were written for a container, or beside services, do not run on the agent until a person says so: there
-   * they may remove and install what they like.
+   * Keeps steps for a container, or beside services, from running on the agent until a person allows it. In their own
+   * environment they may remove and install anything.
    */
   #places(): void {
     const { source, marks } = this.#file;
@@ -177,7 +175,7 @@ class JobWriter {
     }
   }
 
-  /** Adds to the condition of the job; `place` is the key that a new one stands at. */
+  /** Adds a condition to the job's own. `place` is the key for a new condition. */
   #onlyIf(condition: string, place: string): void {
     const items = [...this.#parts.values()].flatMap(({ items }) => items);
     const ifItem = items.find((item) => !(item instanceof Comment) && item.key === "if");
@@ -187,7 +185,7 @@ class JobWriter {
         condition === "false" ? `false && (${String(ifItem.value)})` : `(${String(ifItem.value)}) && ${condition}`;
   }
 
-  /** The folder of the steps. @returns the shell that the job names for them */
+  /** Writes the folder of the steps. @returns the shell that the job names for them */
   #defaults(): string | undefined {
     const { source, shell: outer } = this.#file;
     const run = find(this.#find("defaults"), "run");
@@ -201,7 +199,7 @@ class JobWriter {
   }
 }
 
-/** A job; where it cannot run, one that fails with the reason. */
+/** Translates a job. A job that cannot run becomes one that fails with the reason. */
 export const translateJob = (pair: Pair, file: WorkflowPlace): OutMap => {
   const before = file.marks.list.length;
   try {

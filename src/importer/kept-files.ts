@@ -9,22 +9,22 @@ import { find, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 import { translateUploadedPaths } from "./uploaded-paths.ts";
 
-/* Actions that keep files, and fetch them again: each becomes an entry of a key of the job. */
+/* Actions that keep files, or fetch them again. Each becomes an entry in one of the job's keys. */
 
 export interface KeepingPlace {
   names: Names;
   source: Source;
-  /** Those that jobs of the file leave. */
+  /** The artifacts that jobs of the file keep. */
   artifacts: readonly LeftArtifact[];
 }
 
-/** An artifact that a step of a job leaves, by the name that is written there. */
+/** An artifact that a job's step keeps, by its name as written. */
 interface LeftArtifact {
   job: string;
   written: string;
 }
 
-/** What the steps of other files leave, an action's of the repository or a called workflow's. */
+/** Artifacts from steps in other files: a local action or a called workflow. */
 const UNKNOWN = "${{ unknown }}";
 
 export const findArtifacts = (jobs: { key: string; steps: ReadStep[] }[], source: Source): LeftArtifact[] =>
@@ -35,7 +35,7 @@ export const findArtifacts = (jobs: { key: string; steps: ReadStep[] }[], source
     return isOpen ? [...named, { job, written: UNKNOWN }] : named;
   });
 
-/** The entry that says the same as the step. @throws {NoEqual} where none does */
+/** Creates the entry that equals the step. @throws {NoEqual} if there is none */
 const makeEntry = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
   ENTRIES[keepingKey(step.action)](new KeptInputs(step, place.source), step, nth, place);
 
@@ -53,7 +53,7 @@ const AFTER = new Map([
   ["success() || failure()", "always"],
 ]);
 
-/** After which end of the steps the files are kept. */
+/** Returns the result of the steps after which the files are kept. */
 const readWhen = ({ token }: ReadStep, source: Source, kind: "artifact" | "cache" = "artifact"): string | undefined => {
   const condition = find(token, "if");
   const text = condition ? tokenText(condition, source).replace(/^\$\{\{|\}\}$/g, "") : "";
@@ -103,7 +103,10 @@ const download: MakeEntry = (inputs, step, _, { artifacts }) => {
     .set("to", withoutEnd(to, "/") || ".");
 };
 
-/** Whether an artifact's name fits a pattern. @throws {NoEqual} where that depends on what stands in the name */
+/**
+ * Reports whether an artifact's name fits a pattern.
+ * @throws {NoEqual} if that depends on a computed part of the name
+ */
 const fits = (pattern: string, written: string): boolean => {
   const [start = "", ...parts] = written.split(/\$\{\{.*?\}\}/);
   const signs = pattern.replaceAll(/[.*]/g, (sign) => (sign === "*" ? ".*" : "\\."));
@@ -114,7 +117,7 @@ const fits = (pattern: string, written: string): boolean => {
   return false;
 };
 
-/** Several artifacts: all that jobs before have left, or those of a pattern. Each has a folder of its name, unless merged. */
+/** Returns downloads of all earlier artifacts, or of a pattern. Each has a folder with its name, unless merged. */
 const severalDownloads = (step: ReadStep, { names, source, artifacts }: KeepingPlace) => {
   alwaysRuns(step, "artifact");
   const inputs = new KeptInputs(step, source);
@@ -128,7 +131,7 @@ const severalDownloads = (step: ReadStep, { names, source, artifacts }: KeepingP
   let isNamedOtherwise = false;
   const entries = chosen.map(({ job, written }) => {
     const needed = names.needs.find(({ key }) => key === job);
-    // There what another job has left by then is fetched too, and it may be nothing.
+    // GitHub also fetches what another job has left by then, possibly nothing.
     if (!needed) throw new NoEqual(`all artifacts at once, of which ${job} may leave some`, "artifact");
     const name = shortName(withVariables(written, names), OF_BUILD, OF_COMBINATION);
     if (name.includes("${{")) throw new NoEqual(`${written}, whose name is computed`, "artifact");
@@ -144,16 +147,16 @@ const severalDownloads = (step: ReadStep, { names, source, artifacts }: KeepingP
 
 const HASHES = /\$\{\{\s*hashFiles\(([^()]*)\)\s*\}\}/g;
 
-/** The system, which is part of each key here. */
+/** The system. Every key here includes it. */
 const SYSTEM = /\$\{\{\s*runner\.(?:os|arch)\s*\}\}[-_]?/gi;
 
-/** A variable that nothing sets before the first step: a step may set it there before the key is read. */
+/** Returns a variable that nothing sets before the first step. On GitHub a step may set it before the key is read. */
 const variableIn = (text: string, { env }: Names): string | undefined =>
   [...text.matchAll(/\benv\.([A-Za-z_]\w*)/g)]
     .map(([, name = ""]) => name)
     .find((name) => findName(env, name, (one) => one) === undefined);
 
-/** A key without its hashes of files, and these files: here they stand beside it. */
+/** Returns a key without its hashes of files, and these files. Here the entry lists them separately. */
 const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   const files = [...text.matchAll(HASHES)].flatMap(([, list = ""]) =>
     [...list.matchAll(/'((?:[^']|'')*)'/g)].map(([, one = ""]) => one.replaceAll("''", "'").replace(/^\.\//, "")),
@@ -164,7 +167,7 @@ const keyWithoutFiles = (text: string): { key: string; files: string[] } => {
   return { key: key === text && short === "" ? "" : `${short}-`, files };
 };
 
-/** There a step can fail because nothing was found, which no cache here does. */
+/** Rejects `fail-on-cache-miss`. On GitHub a miss can fail a step; here it never does. */
 const needsIt = (inputs: KeptInputs): void => {
   if (inputs.fixed("fail-on-cache-miss") === "true")
     throw new NoEqual("`fail-on-cache-miss: true`", "cache-handed-over");
@@ -199,20 +202,20 @@ const inputText = ({ inputs }: ReadStep, name: string, source: Source): string =
   return input ? tokenText(input.value, source).trim() : "";
 };
 
-/** What a cache is, for another step of the same job. */
+/** Returns a key for a cache, equal for another step of the same job with this cache. */
 const cacheOf = (step: ReadStep, source: Source): string =>
   `${inputText(step, "path", source)}\n${inputText(step, "key", source)}`;
 
-/** The step whose key is saved. */
+/** Returns the id of the step whose key is saved. */
 const restoringStep = (step: ReadStep, source: Source): string | undefined =>
   /^\$\{\{\s*steps\.([\w-]+)\.outputs\.cache-primary-key\s*\}\}$/.exec(inputText(step, "key", source))?.[1];
 
 const ENTRIES: Record<KeepingKey, MakeEntry> = { artifacts: artifact, downloads: download, cache };
 
-/** The entries of one job, by the key they stand under. */
+/** A job's entries, by the key that has them. */
 export class KeptFiles {
   readonly #lists = new Map<KeepingKey, OutList>();
-  /** What `actions/cache/restore` became, by what it restores and by the id of its step. */
+  /** The translations of `actions/cache/restore`, by the cache and by the step's id. */
   readonly #restored = new Map<string, OutMap>();
   readonly #names = new Set<string>();
 
@@ -223,14 +226,14 @@ export class KeptFiles {
     else this.#addEntry(step, unit, place);
   }
 
-  /** What stands in other folders than there waits for a person to look at what reads it. */
+  /** Adds several downloads. If a folder differs from GitHub's, a person has to check what reads it. */
   #downloadSeveral(step: ReadStep, unit: string, place: KeepingPlace): void {
     const { entries, isNamedOtherwise } = severalDownloads(step, place);
     for (const entry of entries) this.#listOf("downloads").add(entry, unit);
     if (isNamedOtherwise) throw new NoEqual("several artifacts", "artifact-folders");
   }
 
-  /** A job that saves what it has restored has one entry for both. */
+  /** Saves a cache that the job has restored: both share one entry. */
   #save(step: ReadStep, { source }: KeepingPlace): void {
     const entry = this.#restored.get(cacheOf(step, source)) ?? this.#restored.get(restoringStep(step, source) ?? "");
     if (!entry) throw new NoEqual("a key that this job has not restored", "cache-handed-over");
@@ -250,7 +253,7 @@ export class KeptFiles {
     if (step.id !== null) this.#restored.set(step.id, entry);
   }
 
-  /** Adds an entry of a name that the job may have already. */
+  /** Adds an entry, unless the job already has one with this name. */
   addOnce(key: KeepingKey, name: string, entry: OutMap, unit: string): void {
     if (this.#names.has(name)) return;
     this.#names.add(name);

@@ -3,16 +3,14 @@ import { NoEqual } from "./marks.ts";
 import { type Pair, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 
-/* What a step that keeps files is given. */
-
 export const DEFAULT_NAME = "artifact";
 
-/** What is the same in all of a build: an artifact is the build's here, so its name does not say it again. */
+/** Values that are the same in the whole build. An artifact belongs to its build here, so its name omits them. */
 export const OF_BUILD = /\$\{\{\s*github\.(?:sha|run_id|run_number|run_attempt)\s*\}\}/gi;
-/** What tells the combinations of a matrix apart, of which each has a folder of its own here. */
+/** Values that distinguish a matrix's combinations. Here each combination has its own folder. */
 export const OF_COMBINATION = /\$\{\{\s*(?:matrix(?:\.[\w-]+)+|runner\.(?:os|arch)|strategy\.job-index)\s*\}\}/gi;
 
-/** A name without what `pattern` finds, and without the signs that stood between. */
+/** Returns a name without the matches of `pattern` and the signs around them. */
 export const shortName = (name: string, ...patterns: RegExp[]): string => {
   const short = patterns.reduce((text, pattern) => text.replaceAll(pattern, "\0"), name);
   if (short === name) return name;
@@ -20,7 +18,7 @@ export const shortName = (name: string, ...patterns: RegExp[]): string => {
   return parts.length === 0 ? DEFAULT_NAME : parts.join("-");
 };
 
-/** The inputs of one step, each of which has to be asked for. */
+/** A step's inputs. Each has to be read. */
 export class KeptInputs {
   readonly #pairs: Map<string, Pair>;
   readonly #source: Source;
@@ -37,7 +35,7 @@ export class KeptInputs {
     return pair && tokenText(pair.value, this.#source);
   }
 
-  /** A text that is the same in each run. */
+  /** Returns a text that is the same in each run. */
   fixed(key: string): string | undefined {
     const text = this.take(key);
     if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, this.kind);
@@ -49,7 +47,7 @@ export class KeptInputs {
     return lines.filter((line) => line !== "" && !line.startsWith("#"));
   }
 
-  /** Paths in the checkout. */
+  /** Returns paths in the checkout. */
   paths(): string[] {
     return this.lines("path").map((line) => {
       const path = line.replace(/^(!?)(?:\$\{\{\s*github\.workspace\s*\}\}\/|\.\/)/, "$1");
@@ -58,7 +56,7 @@ export class KeptInputs {
     });
   }
 
-  /** What nobody has asked for changes what the step does. */
+  /** Rejects unread inputs: they change what the step does. */
   end(): void {
     for (const key of this.#pairs.keys()) throw new NoEqual(`\`${key}\``, this.kind);
   }

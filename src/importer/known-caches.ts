@@ -1,11 +1,11 @@
 import { OutMap } from "./out.ts";
 
-/* Where programs keep what they have fetched, on Linux and on a Mac. What is not there is not kept. */
+/* Where programs keep downloaded files, on Linux and on a Mac. Missing paths are skipped. */
 
 interface Place {
   path: readonly string[];
   files: readonly string[];
-  /** Whether what an earlier lock file has led to is of use too. */
+  /** Whether files from an earlier lock file are useful too. */
   isGrowing?: boolean;
 }
 
@@ -48,14 +48,14 @@ export type CacheName = keyof typeof PLACES;
 
 export interface KnownCache {
   name: CacheName;
-  /** In place of the well-known ones. */
+  /** Replaces the well-known paths. */
   path?: readonly string[];
   files?: readonly string[];
 }
 
 export const isCacheName = (name: string): name is CacheName => Object.hasOwn(PLACES, name);
 
-/** The entry of `cache` of a job. */
+/** Creates an entry of a job's `cache`. */
 export const cacheEntry = ({ name, path, files }: KnownCache): OutMap => {
   const place: Place = PLACES[name];
   const own = path && path.length > 0 ? path : place.path;

@@ -6,17 +6,17 @@ import { type PrintedLine, treeLines } from "./out.ts";
 import { readWorkflow, Untranslatable } from "./read-workflow.ts";
 import { translateFile } from "./workflow.ts";
 
-/** The release that this program belongs to. */
+/** The release of this program. */
 export const version: string = VERSION;
 
 export { minutesOf } from "./marks.ts";
 
-/** A pipeline file with marks on what has no equal in it; or why the workflow cannot be translated. */
+/** A pipeline file with marks where something has no equivalent, or why the workflow cannot be translated. */
 export type ImportResult =
   | { text: string; marks: readonly Mark[]; refusal?: undefined }
   | { text?: undefined; marks?: undefined; refusal: string };
 
-/** Most times that parts which `check` refuses are taken out: each time at least one is. */
+/** The maximum number of rounds that remove parts which `check` rejects. Each round removes at least one. */
 const MOST_ROUNDS = 20;
 
 const summaryOf = (printed: readonly PrintedLine[]): string[] =>
@@ -27,7 +27,10 @@ const summaryOf = (printed: readonly PrintedLine[]): string[] =>
     }),
   );
 
-/** Translates until the project's own parser finds no mistake: each part with one becomes a mark. @throws {Untranslatable} */
+/**
+ * Translates until the project's own parser finds no mistake. Each part with a mistake becomes a mark.
+ * @throws {Untranslatable}
+ */
 const translateUntilValid = async (text: string, name: string, beside?: Beside): Promise<ImportResult> => {
   const workflow = () => readWorkflow(text, name, beside);
   const withdrawn = new Map<string, string>();
@@ -49,10 +52,10 @@ const translateUntilValid = async (text: string, name: string, beside?: Beside):
 };
 
 /**
- * Translates a workflow of GitHub Actions. What it prints has no mistakes; what has no equal is a comment in it that
- * begins with `import:`.
+ * Translates a workflow of GitHub Actions. The output has no mistakes. Where something has no equivalent, the output
+ * has a comment that begins with `import:`.
  * @param name the file's path in its repository
- * @param beside reads other files of that repository: those that name versions, and local actions
+ * @param beside reads other files of that repository: files that name versions, and local actions
  */
 export const importWorkflow = async (text: string, name: string, beside?: Beside): Promise<ImportResult> => {
   try {

@@ -1,10 +1,10 @@
 import { Comment } from "./out.ts";
 
-/* What has no equal here, by kinds. */
+/* Kinds of things without an equivalent here. */
 
 /**
- * The kinds of marks: the reason that a mark gives, and the minutes in which a person who knows the workflow writes what
- * stands in its place. The minutes are an estimate; docs/import.md has the table.
+ * The kinds of marks: the reason that a mark gives, and the minutes that a person who knows the workflow needs to write
+ * a replacement. The minutes are an estimate; docs/import.md has the table.
  */
 export const MARKS = {
   action: {
@@ -162,7 +162,7 @@ export const MARKS = {
     minutes: 2,
   },
   windows: {
-    // A look is enough: what needs Windows is left out already.
+    // A look is enough: jobs that need Windows are already left out.
     reason: "there is no agent for Windows: what needs one does not run: remove it, or let it run elsewhere",
     minutes: 1,
   },
@@ -177,14 +177,14 @@ export type MarkKind = keyof typeof MARKS;
 
 export interface Mark {
   kind: MarkKind;
-  /** Line of the workflow, from 1. */
+  /** The workflow's line, from 1. */
   line: number;
   message: string;
-  /** All that is printed of it. */
+  /** The mark's full printed text. */
   text: string;
 }
 
-/** A part of the workflow cannot be said here. */
+/** A part of the workflow has no equivalent here. */
 export class NoEqual extends Error {
   readonly kind: MarkKind;
   constructor(what: string, kind: MarkKind = "expression") {
@@ -193,14 +193,14 @@ export class NoEqual extends Error {
   }
 }
 
-/** Most lines of the workflow that one mark repeats. */
+/** The maximum number of the workflow's lines that one mark repeats. */
 const MOST_LINES = 60;
 
 /** The marks of one translation. */
 export class Marks {
   readonly list: Mark[] = [];
 
-  /** `what` is the thing in the workflow; `original` are its lines, which the comment repeats. */
+  /** Adds a mark. `what` is the thing in the workflow. The comment repeats `original`, its lines. */
   add(kind: MarkKind, what: string, line: number, original: string[] = []): Comment {
     const message = `${what}: ${MARKS[kind].reason}`;
     const more = original.length > MOST_LINES ? [`   (${original.length - MOST_LINES} more lines)`] : [];
@@ -212,8 +212,8 @@ export class Marks {
 }
 
 /**
- * How long it takes a person to write what the marks stand for. Marks with the same text are counted once: what is
- * written for the first of them is written for all.
+ * Returns the minutes that a person needs to replace the marks. Marks with the same text count once: one replacement
+ * serves all.
  */
 export const minutesOf = (marks: readonly Pick<Mark, "kind" | "text">[]): number =>
   [...new Map(marks.map(({ kind, text }) => [text, kind])).values()].reduce(
@@ -223,7 +223,7 @@ export const minutesOf = (marks: readonly Pick<Mark, "kind" | "text">[]): number
 
 const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? "" : "s"}`;
 
-/** Marks, with the lines in which they are printed, as the last lines of the file: none where there are no marks. */
+/** Returns the file's last lines: the marks, with the lines that print them. Empty without marks. */
 export const summaryLines = (marks: readonly { kind: MarkKind; text: string; printedAt: number }[]): string[] => {
   if (marks.length === 0) return [];
   const byKind = Map.groupBy(marks, ({ kind }) => kind);

@@ -7,7 +7,7 @@ import { isEqual, type MatrixKey, textOfValue } from "./names.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
 import { asMapping, find, isExpression, itemsOf, lineOf, pairsOf, type Source, type WorkflowToken } from "./source.ts";
 
-/* A matrix of GitHub, whose values have kinds and are compared loosely, as one of texts that are compared exactly. */
+/* Translates GitHub's matrix, which has typed values and loose comparisons, to one with texts and exact comparisons. */
 
 type Value = string | number | boolean | null;
 type Item = Map<string, Value>;
@@ -45,7 +45,7 @@ class MatrixReader {
     return literal;
   }
 
-  /** The parts of a value that has some, by the names that they have as keys of their own. */
+  /** Returns the parts of a value, by the names that they have as separate keys. */
   parts(token: WorkflowToken, key: string, path = key): Item {
     if (!isMapping(token)) {
       this.#paths.set(key, path);
@@ -58,7 +58,7 @@ class MatrixReader {
     return new Map(parts);
   }
 
-  /** What a key is called there, where it is the part of a value. */
+  /** Returns a key's name on GitHub, if the key is a part of a value. */
   pathOf(key: string): string | undefined {
     const path = this.#paths.get(key);
     return path === key ? undefined : path;
@@ -73,7 +73,7 @@ class MatrixReader {
   }
 }
 
-/** The items that say in exact values what an item says in loose ones. None: it fits no value. */
+/** Returns an item's equivalents with exact values. Empty if the item fits no value. */
 const exactly = (item: Item, axes: Map<string, Value[]>): Item[] => {
   let items: Item[] = [new Map()];
   for (const [key, value] of item) {
@@ -92,7 +92,7 @@ const toOut = (item: Item): OutMap => {
 
 const asMatrix = (item: Item): Matrix => Object.fromEntries([...item].map(([key, value]) => [key, asWritten(value)]));
 
-/** A name for each value with parts: the first of its parts that tells all of them apart, or its number. */
+/** Returns a name for each value with parts: the first part that distinguishes all of them, or a number. */
 const labelsOf = (items: Item[]): string[] => {
   for (const key of items[0]?.keys() ?? []) {
     const texts = items.map((item) => textOfValue(item.get(key) ?? null));
@@ -101,14 +101,14 @@ const labelsOf = (items: Item[]): string[] => {
   return items.map((_, index) => String(index + 1));
 };
 
-/** What the matrix is here, with the comments on it. @throws {NoEqual} where its values are not in the file */
+/** Translates a matrix, with comments. @throws {NoEqual} if its values are not in the file */
 export const translateMatrix = (token: WorkflowToken, source: Source, marks: Marks): TranslatedMatrix => {
   if (!isMapping(token)) throw new NoEqual(COMPUTED, "matrix");
   const reader = new MatrixReader(source, marks);
   const out = new OutMap();
   const axes = new Map<string, Value[]>();
   const partsOfAxes: Item[] = [];
-  /** Axes whose values are only names of what has parts. */
+  /** Axes whose values only name values with parts. */
   const labels = new Set<string>();
   for (const { key, value } of pairsOf(asMapping(token))) {
     if (key === "include" || key === "exclude") continue;
@@ -131,7 +131,7 @@ export const translateMatrix = (token: WorkflowToken, source: Source, marks: Mar
         throw new NoEqual("`include` or `exclude` of values with parts of their own", "matrix");
   const exclude = excluded.flatMap((item) => exactly(item, axes));
   const plain = { axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })), include: [] };
-  // An item that takes nothing away is a mistake here, and nothing there.
+  // An item that excludes nothing is a mistake here, but not on GitHub.
   const useful = exclude.filter((item) => {
     const { problems = [] } = expandMatrix({ ...plain, exclude: [asMatrix(item)] });
     return problems.every(({ at }) => at !== "exclude");
@@ -141,7 +141,7 @@ export const translateMatrix = (token: WorkflowToken, source: Source, marks: Mar
     combinations.some((one) => [...item].every(([key, value]) => !axes.has(key) || one[key] === asWritten(value)));
   const include = includeItems.flatMap((item) => {
     const exact = exactly(item, axes).filter(fits);
-    // One that fits no combination is one of its own, with the values that it has.
+    // An item that fits no combination is a separate combination.
     return exact.length > 0 ? exact : [item];
   });
   out.say(...reader.comments.splice(0));

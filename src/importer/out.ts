@@ -1,8 +1,8 @@
 import { stringify, type ToStringOptions } from "yaml";
 
-/* What is printed: a tree of mappings, lists and texts, in which comments have places of their own. */
+/* The output: a tree of mappings, lists and texts. Comments have places of their own. */
 
-/** Lines of a comment, without the sign before them. `kind` is that of the mark that it is. */
+/** A comment's lines, without the sign before them. `kind` is the mark's kind, if the comment is a mark. */
 export class Comment {
   readonly lines: string[];
   readonly kind: string | undefined;
@@ -12,14 +12,14 @@ export class Comment {
   }
 }
 
-/** `unit` names what would be taken out if the project's own parser refused what is printed of it. */
+/** `unit` names the part to remove if the project's own parser rejects the entry's output. */
 interface Entry {
   key: string;
   value: Out;
   unit?: string | undefined;
 }
 
-/** Stands for an empty line. */
+/** An empty line. */
 export const EMPTY_LINE = new Comment([]);
 
 export class OutMap {
@@ -64,7 +64,7 @@ export class OutList {
 
 type Out = string | number | boolean | OutMap | OutList | readonly (string | number | boolean)[];
 
-/** A printed line, and the unit that it belongs to. `comment` is the one that begins in it. */
+/** A printed line, with its unit. `comment` is the comment that begins in it. */
 export interface PrintedLine {
   text: string;
   unit: string;
@@ -83,13 +83,13 @@ const FLOW_WIDTH = 110;
 const flow = (list: readonly (string | number | boolean)[]): string =>
   stringify(list, { ...OPTIONS, collectionStyle: "flow" }).trimEnd();
 
-/** The lines of a pair, at the beginning of a line: a text of several lines is below its key. */
+/** Returns a pair's lines without indentation. A text with several lines is below its key. */
 const pairLines = (key: string, value: string | number | boolean): string[] =>
   stringify({ [key]: value }, OPTIONS)
     .replace(/\n$/, "")
     .split("\n");
 
-/** What YAML would not take in a comment is left out of it. */
+/** Returns a comment's lines, with `?` for characters that YAML does not accept there. */
 const commentLines = (comment: Comment, indent: string, unit: string): PrintedLine[] =>
   comment.lines
     .flatMap((line) => line.split(/\r\n|[\n\r\u0085\u2028\u2029]/))
@@ -118,7 +118,7 @@ const entryLines = ({ key, value, unit: own }: Entry, indent: string, outer: str
   return pairLines(key, value).map((line) => ({ text: line === "" ? "" : indent + line, unit }));
 };
 
-/** The lines of a mapping or list. One of nothing but comments is empty below them. */
+/** Returns the lines of a mapping or list. If it has only comments, an empty value follows them. */
 export const treeLines = (tree: OutMap | OutList, indent: string, unit: string): PrintedLine[] => {
   const lines = tree.items.flatMap((item, index): PrintedLine[] => {
     if (item === EMPTY_LINE) return index === 0 || tree.items[index - 1] === EMPTY_LINE ? [] : [{ text: "", unit }];

@@ -25,7 +25,7 @@ import { asMapping, find, itemsOf, Source, type WorkflowToken } from "./source.t
 /** The file cannot be translated at all. The message says why, and what to do. */
 export class Untranslatable extends Error {}
 
-/** Most mistakes that one refusal lists. */
+/** The maximum number of mistakes that one message lists. */
 const MOST_MISTAKES = 20;
 
 const place = (counter: LineCounter, offset: number): string => {
@@ -33,13 +33,13 @@ const place = (counter: LineCounter, offset: number): string => {
   return `line ${line}, column ${col}`;
 };
 
-/** The document within the limits of a pipeline file. @throws {Untranslatable} */
+/** Parses the document, within the limits of a pipeline file. @throws {Untranslatable} */
 const parseDocument = (text: string, counter: LineCounter): Document.Parsed => {
   if (text.length > FILE_LIMITS.characters)
     throw new Untranslatable(`it has more than ${withCommas(FILE_LIMITS.characters)} characters`);
   try {
     const { document, errors } = parseYaml(text, counter, { tokens: 0, marks: 0 });
-    // What its parser makes of an unknown tag, GitHub makes of it too.
+    // GitHub handles an unknown tag as this parser does.
     const [first] = errors.filter(({ code }) => code !== "TAG_RESOLVE_FAILED");
     if (first?.code === "MULTIPLE_DOCS")
       throw new Untranslatable("it has several documents: give one workflow at a time");
@@ -57,7 +57,7 @@ const parseDocument = (text: string, counter: LineCounter): Document.Parsed => {
   }
 };
 
-/** Refuses a file whose aliases stand for more than a pipeline file may have: each would be read again. */
+/** Rejects a file whose aliases stand for more values than a pipeline file may have: each alias would be read again. */
 const boundAliases = (document: Document.Parsed): void => {
   const sizes = new Map<Node, number>();
   const anchors = new Map<string, Node>();
@@ -67,7 +67,7 @@ const boundAliases = (document: Document.Parsed): void => {
     if (isScalar(node)) return 1 + (node.source?.length ?? 0) / 8;
     return isCollection(node) ? node.items.reduce((sum: number, item) => sum + measure(item), 1) : 1;
   };
-  // In the order of the file: an alias refers to what stands before it, whose size is known by then.
+  // In the file's order. An alias refers to an earlier node, whose size is then known.
   visit(document, {
     Alias: (_, node) => {
       const target = anchors.get(node.source);
@@ -81,7 +81,7 @@ const boundAliases = (document: Document.Parsed): void => {
     throw new Untranslatable("its aliases stand for more than a pipeline file may have: write less of them");
 };
 
-/** The document, of which all that is read again and again is small. @throws {Untranslatable} */
+/** Parses the document and limits the size of its repeated parts. @throws {Untranslatable} */
 export const documentIn = (text: string, counter: LineCounter): Document.Parsed => {
   const document = parseDocument(text, counter);
   boundAliases(document);
@@ -95,7 +95,7 @@ const readEvents = (document: Document.Parsed): string[] => {
   return isMap(on) ? on.items.map(({ key }) => String(isScalar(key) ? key.value : "")) : [];
 };
 
-/** Refuses what is a file of GitHub Actions, and no workflow that runs by itself. */
+/** Rejects files of GitHub Actions that are not workflows, or do not run by themselves. */
 const refuseOthers = (document: Document.Parsed): void => {
   const has = (key: string) => document.has(key);
   if (has("runs") && !has("jobs"))
@@ -109,10 +109,10 @@ const refuseOthers = (document: Document.Parsed): void => {
     );
 };
 
-/** Filters of an event, without which nothing is filtered. */
+/** Filters of an event. Without them the event is unfiltered. */
 const FILTERS = new Set(["branches", "branches-ignore", "tags", "tags-ignore", "paths", "paths-ignore", "types"]);
 
-/** Events of which GitHub ignores keys that it does not know, each with those that it does. */
+/** Events whose unknown keys GitHub ignores, with their known keys. */
 const OPEN_EVENTS = new Map([
   ["push", FILTERS],
   ["pull_request", FILTERS],
@@ -120,7 +120,7 @@ const OPEN_EVENTS = new Map([
   ["workflow_dispatch", new Set(["inputs"])],
 ]);
 
-/** What is read in another way: as if it were not there, or as a mapping without keys. */
+/** Parts that are read differently: as missing, or as a mapping without keys. */
 interface Gaps {
   ignored: [start: number, end: number][];
   empty: number[];
@@ -150,8 +150,8 @@ const gapsIn = (text: string, document: Document.Parsed): Gaps => {
 };
 
 /**
- * The text as GitHub's published parser has to be given it, with every key in its place. GitHub takes `branches:` for no
- * filter at all, an input without a value for a text, and looks at no key of an event that it does not know.
+ * Returns the text that GitHub's published parser needs, with every key in its place. GitHub itself reads `branches:`
+ * as no filter and an input without a value as a text. It ignores an event's unknown keys.
  */
 const asParsed = (text: string, document: Document.Parsed): string => {
   const { ignored, empty } = gapsIn(text, document);
@@ -168,7 +168,7 @@ const asParsed = (text: string, document: Document.Parsed): string => {
   return kept + text.slice(at);
 };
 
-/** What its published parser knows and does not take yet. */
+/** Features that GitHub's published parser knows but does not accept yet. */
 const FEATURES = new FeatureFlags({ allowBackgroundSteps: true });
 
 const newContext = (): TemplateContext => {
@@ -188,7 +188,7 @@ export interface Workflow {
 
 /**
  * Parses a workflow as GitHub does, within the limits of a pipeline file.
- * @throws {Untranslatable} for what is no workflow, and for one that GitHub would refuse
+ * @throws {Untranslatable} for a file that is not a workflow, or that GitHub would reject
  */
 export const readWorkflow = async (text: string, name: string, beside?: Beside): Promise<Workflow> => {
   const counter = new LineCounter();
@@ -208,7 +208,7 @@ export const readWorkflow = async (text: string, name: string, beside?: Beside):
   return { root: asMapping(value), source: new Source(text, document, counter, beside) };
 };
 
-/** Steps as GitHub reads those of a job. @throws {Untranslatable} where it would refuse them */
+/** Parses steps as GitHub parses a job's steps. @throws {Untranslatable} if GitHub would reject them */
 export const readStepList = (
   steps: object[],
   name: string,

@@ -6,7 +6,7 @@ import { findMatrixKey, type Names, textOfValue } from "./names.ts";
 import { type Comment, OutMap } from "./out.ts";
 import { find, itemsOf, lineOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
-/* `runs-on`, as what the agent must have. */
+/* Translates `runs-on` to the agent's requirements. */
 
 type Platform = "linux" | "macos" | "windows";
 
@@ -24,13 +24,13 @@ const PLATFORMS = new Map<string, Platform>([
 const findPlatform = (label: string): Platform | undefined =>
   HOSTED.find(([pattern]) => pattern.test(label))?.[1] ?? PLATFORMS.get(label.toLowerCase());
 
-/** Whether the platform says all that this label does. */
+/** Reports whether the label says only the platform. */
 const isPlatformAlone = (label: string): boolean => /-latest$/i.test(label) || PLATFORMS.has(label.toLowerCase());
 
 export interface Runner {
   requires: OutMap;
   comments: Comment[];
-  /** For which combinations of the matrix there are agents; null for all. */
+  /** The combinations of the matrix that have agents; null for all. */
   condition: string | null;
 }
 
@@ -73,7 +73,7 @@ class RunnerReader {
     if (!platform || !isPlatformAlone(text)) this.#label(text);
   }
 
-  /** A label that is computed: where it is made of a key of the matrix, its platforms are known. */
+  /** Translates a computed label. If a key of the matrix decides it, its platforms are known. */
   template(text: string): void {
     const [, before = "", inner = "", path = "", after = ""] = WITH_KEY.exec(text) ?? [];
     const key = path.slice(1);
@@ -110,7 +110,7 @@ class RunnerReader {
   }
 }
 
-/** @throws {NoEqual} where no agent could be told apart by it */
+/** @throws {NoEqual} if no agent could be distinguished by it */
 export const translateRunner = (token: WorkflowToken, names: Names, source: Source, marks: Marks): Runner => {
   const reader = new RunnerReader(names, marks, lineOf(token));
   if (isMapping(token) && find(token, "group"))

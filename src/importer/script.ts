@@ -5,21 +5,21 @@ import { translateExpression, translateText } from "./expression.ts";
 import { NoEqual } from "./marks.ts";
 import { findMatrixKey, findName, type Names } from "./names.ts";
 
-/* The shells of GitHub. Where it runs a script otherwise than the shell here does, the script begins with what differs. */
+/* GitHub's shells. If GitHub runs a script differently than the shell here, the script begins with the difference. */
 
 interface TranslatedShell {
-  /** Undefined for bash, which is what runs where nothing is said. */
+  /** Undefined for bash, the default. */
   shell: "sh" | "pwsh" | "python" | undefined;
-  /** A line that the script begins with; empty where none is needed. */
+  /** The script's first line; empty if not needed. */
   prelude: string;
 }
 
 const bash = (prelude = ""): TranslatedShell => ({ shell: undefined, prelude });
 
-/** A `|` between two commands: whether its status counts is told by `pipefail`. */
+/** Reports whether the script has a `|` between two commands. `pipefail` decides whether its status counts. */
 const hasPipe = (script: string): boolean => /(?<![|>])\|(?![|])/.test(script);
 
-/** `bash -e {0}` and the like: the options that are on here, and are not there, are taken back. */
+/** Translates `bash -e {0}` and the like. The script resets options that are on here but not on GitHub. */
 const ownBash = (commandLine: string, script: string): TranslatedShell => {
   const words = commandLine.trim().split(/\s+/);
   if (words[0] !== "bash" || words.at(-1) !== "{0}") throw new NoEqual(`\`shell: ${commandLine}\``, "shell");
@@ -43,11 +43,11 @@ const ownBash = (commandLine: string, script: string): TranslatedShell => {
   return bash(changes.length > 0 ? `set ${changes.join(" ")}` : "");
 };
 
-/** The shell for a script; `shell` is undefined where the workflow names none. @throws {NoEqual} */
+/** Returns the shell for a script. `shell` is undefined if the workflow names none. @throws {NoEqual} */
 export const translateShell = (shell: string | undefined, script: string): TranslatedShell => {
   switch (shell) {
     case undefined:
-      // Where no shell is named, GitHub runs `bash -e`.
+      // Without a named shell, GitHub runs `bash -e`.
       return bash(hasPipe(script) ? "set +o pipefail" : "");
     case "bash":
       return bash();
@@ -60,13 +60,13 @@ export const translateShell = (shell: string | undefined, script: string): Trans
   }
 };
 
-/* Scripts: their expressions, and the ways in which they speak to the runner. */
+/* Scripts: their expressions, and the ways in which they communicate with the runner. */
 
 interface TranslatedScript {
   text: string;
-  /** Variables that the script reads and that GitHub sets, by name. */
+  /** Variables that the script reads and GitHub sets, by name. */
   env: [string, string][];
-  /** Expressions that are several words there, or none, when their values are. */
+  /** Expressions that become several words on GitHub, or none, if their values do. */
   words: string[];
 }
 
@@ -77,7 +77,7 @@ const FILES: Record<string, string> = {
   GITHUB_STEP_SUMMARY: "MILLRACE_SUMMARY",
 };
 
-/** Variables of the runner, by what they are in an expression. */
+/** The runner's variables, with their equivalents in an expression. */
 const VARIABLES: Record<string, string> = {
   GITHUB_SHA: "github.sha",
   GITHUB_REF: "github.ref",
@@ -96,13 +96,13 @@ const VARIABLES: Record<string, string> = {
   RUNNER_NAME: "runner.name",
 };
 
-/** The folder of the checkout, for a step that begins in a folder of it. */
+/** Returns the checkout's folder, for a step that begins in a folder of it. */
 const workspaceFrom = (folder: string): string => {
   const above = folder.split("/").filter((part) => part !== "" && part !== ".");
   return above.length === 0 ? "$PWD" : `$(cd ${above.map(() => "..").join("/")} && pwd)`;
 };
 
-/** Lines that a script of bash or sh begins with, by what it asks for. @throws {NoEqual} */
+/** Returns lines for the beginning of a bash or sh script, depending on what it requires. @throws {NoEqual} */
 const preludeFor = (script: string, shell: string, names: Names): string[] => {
   const asksForFolder =
     /(?<![A-Za-z0-9_])GITHUB_WORKSPACE(?![A-Za-z0-9_])/.test(script) && !hasVariable(names, "GITHUB_WORKSPACE");
@@ -121,16 +121,16 @@ const preludeFor = (script: string, shell: string, names: Names): string[] => {
 const ASKS_FOR_BRANCH =
   /\bgit\s+(?:branch\s+--show-current|symbolic-ref\s(?:[^\n|;&]*\s)?HEAD|rev-parse\s(?:[^\n|;&]*\s)?--abbrev-ref)/;
 
-/** There a branch is checked out where one is built; here no build has one. */
+/** GitHub checks out a branch when it builds one. Here no build has a branch checked out. */
 const CHECK_OUT_BRANCH =
   '[ -n "$MILLRACE_TAG$MILLRACE_PULL" ] || git symbolic-ref -q HEAD > /dev/null || git checkout -q -B "$MILLRACE_BRANCH"';
 
 const KNOWN = new RegExp(`\\b(?:${Object.keys(FILES).join("|")})\\b`, "g");
 
 const NAME = "((?:GITHUB|RUNNER|ACTIONS)_[A-Z_0-9]+)";
-/** Any word that is such a name: what it means in the script is not asked, since nothing is lost where it is set too. */
+/** Any such name, whatever it means in the script: setting an unneeded variable does no harm. */
 const NAMED = new RegExp(`(?<![A-Za-z0-9_])${NAME}`, "g");
-/** The ways to read a variable: of a shell, of programs, and of what hands it on. */
+/** Ways to read a variable: in a shell, in a program, and when passing it on. */
 const READ = new RegExp(
   [
     String.raw`\$(?:env:|\{)?`,
@@ -164,14 +164,14 @@ const isWorkspace = (expression: string): boolean => /^github\.workspace$/i.test
 
 const WORKSPACE = /\$\{\{\s*github\.workspace\s*\}\}/gi;
 
-/** A text with the folder of the checkout in it, for double quotes of a shell; undefined for any other. @throws {NoEqual} */
+/** Translates a text with the checkout's folder for a shell's double quotes; undefined for others. @throws {NoEqual} */
 export const withCheckout = (text: string, names: Names): string | undefined => {
   const marked = text.replaceAll(WORKSPACE, "\0");
   const isPlain = /^[\w.@+,:=/\0 -]*$/.test(marked.replaceAll(/\$\{\{.*?\}\}/g, ""));
   return marked !== text && isPlain ? translateText(marked, names).replaceAll("\0", "$PWD") : undefined;
 };
 
-/** Whether every value that an expression can have is one word, which a shell reads as it is. */
+/** Reports whether every possible value of an expression is one word that a shell reads literally. */
 const isOneWord = (expression: string, names: Names): boolean => {
   if (
     /^github\.(?:sha|ref|ref_name|run_id|run_number|run_attempt|repository|event_name|workflow_sha|job)$/i.test(
@@ -187,8 +187,8 @@ const isOneWord = (expression: string, names: Names): boolean => {
 };
 
 /**
- * Variables for expressions outside quotes, which are as many words as their values have. The shell splits a variable so;
- * an expression in a script is one word here.
+ * Variables for expressions outside quotes, which become as many words as their values have. The shell splits a
+ * variable; an expression in a script is one word here.
  */
 class WordVariables {
   readonly env: [string, string][] = [];
@@ -210,7 +210,7 @@ class WordVariables {
     return name;
   }
 
-  /** A variable that the file sets is there by its own name. */
+  /** Returns the name of a variable that the file sets: the script has it already. */
   #variableOf(expression: string): string | undefined {
     const key = /^env\.([A-Za-z_]\w*)$/.exec(expression.trim())?.[1];
     return key === undefined ? undefined : findName(this.#context.env, key, (one) => one);
@@ -245,7 +245,7 @@ const variablesIn = (script: string, names: Names): [string, string][] => {
 
 const reference = (name: string, after: string): string => (/^\w/.test(after) ? `\${${name}}` : `$${name}`);
 
-/** @throws {NoEqual} for a script that names a variable which could not be taken over */
+/** @throws {NoEqual} for a script that names an untranslatable variable */
 const refuseLost = (script: string, { lostEnv }: Names): void => {
   const words = new Set(lostEnv.length > 0 ? script.split(/[^A-Za-z0-9_]+/) : []);
   const lost = lostEnv.find((name) => words.has(name));
@@ -277,7 +277,7 @@ export const translateScript = (
   let end = 0;
   for (const span of findSpans(text).spans) {
     translation += text.slice(end, span.start);
-    // What stands in a comment of the script stays as it is, and is never evaluated.
+    // A script's own comments stay unchanged, and are never evaluated.
     if (!live.has(span.innerStart)) translation += text.slice(span.start, span.end);
     else if (isWorkspace(span.inner)) translation += "${GITHUB_WORKSPACE}";
     else if (split.has(span.innerStart)) translation += reference(split.get(span.innerStart)!, text.slice(span.end));

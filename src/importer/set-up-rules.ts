@@ -6,19 +6,19 @@ import { isCacheName, type KnownCache } from "./known-caches.ts";
 import { NoEqual } from "./marks.ts";
 import type { VersionWords } from "./tool-versions.ts";
 
-/* What a set-up action becomes: tools, caches, and commands. */
+/* Translates set-up actions to tools, caches, and commands. */
 
-/** A tool, and where its version stands. */
+/** A tool, and the places of its version. */
 export interface ToolInput extends VersionWords {
   /** The input that names the version. */
   version?: string;
-  /** The input that names a file with it. */
+  /** The input that names a file with the version. */
   file?: string;
-  /** Files that are looked for where no input names any, the first that has a version counts. */
+  /** Files to search if no input names one. The first with a version counts. */
   files?: readonly string[];
-  /** The version where nothing else names one. Without it a mark says that the agent's own is used. */
+  /** The default version. Without it, a mark says that the job uses the agent's own version. */
   otherwise?: string;
-  /** Whether the action leaves this tool alone where its inputs do not name it. */
+  /** Whether the action skips this tool if no input names it. */
   isOptional?: boolean;
 }
 
@@ -27,32 +27,32 @@ export interface Commands {
   folder?: string | undefined;
 }
 
-/** What a row is told of the step: `ref` is what stands behind the `@` of the action. */
+/** What a row knows about the step: `ref` is the action's part after the `@`. */
 export interface SetUpPlace {
   inputs: ActionInputs;
   ref: string;
   beside: Beside | undefined;
-  /** A mapping within the limits of a file. @throws where it is none */
+  /** Parses a mapping within a file's limits. @throws if the text is not a mapping */
   readYaml(text: string): unknown;
-  /** All texts that a text with keys of the matrix can be; undefined where they are not in the file. */
+  /** Returns all possible texts of a text with matrix keys; undefined if they are not in the file. */
   valuesOf(text: string): string[] | undefined;
 }
 
 export interface SetUp {
   tools?: readonly ToolInput[];
-  /** Versions that the row reads by itself, by tool. */
+  /** Returns versions that the row reads itself, by tool. */
   versions?(place: SetUpPlace): Map<string, string>;
   caches?(place: SetUpPlace): KnownCache[];
   commands?(place: SetUpPlace): Commands | undefined;
-  /** What later steps may read of it, as expressions of this service. */
+  /** Returns outputs for later steps, as expressions of this service. */
   outputs?(place: SetUpPlace): Map<string, string>;
-  /** What the agent must have instead, as a key of \`requires\`. */
+  /** The agent's alternative requirement, as a key of `requires`. */
   requires?: "android";
-  /** Inputs without any effect on what the tool does. */
+  /** Inputs that do not affect the tool. */
   harmless?: string;
 }
 
-/** Commands of several words, each input as it is. */
+/** Joins words of a command, with each input unchanged. */
 const words = (...parts: (string | undefined)[]): string => parts.filter((one) => one !== undefined).join(" ");
 
 export const cacheOf = (name: KnownCache["name"], key: string, files?: string) => ({
@@ -62,7 +62,7 @@ export const cacheOf = (name: KnownCache["name"], key: string, files?: string) =
   },
 });
 
-/** `cache: npm`: which one is kept is named. */
+/** Returns the cache that `cache: npm` and the like name. */
 export const namedCache = ({ inputs }: SetUpPlace): KnownCache[] => {
   const files = inputs.list("cache-dependency-path");
   const name = inputs.text("cache");
@@ -78,7 +78,7 @@ export const LTS = Object.fromEntries(
 );
 export const LATEST = { latest: "latest" };
 
-/** Folders of a workspace, as `app -> target` or `app`. */
+/** Returns caches for a workspace's folders, written as `app -> target` or `app`. */
 export const cargoCaches = ({ inputs }: SetUpPlace): KnownCache[] => {
   inputs.pass(..."key shared-key prefix-key add-job-id-key add-rust-environment-hash-key env-vars save-if".split(" "));
   inputs.pass(
@@ -96,10 +96,10 @@ export const cargoCaches = ({ inputs }: SetUpPlace): KnownCache[] => {
   return [{ name: "cargo", path: ["~/.cargo/registry", "~/.cargo/git", ...own, ...more] }];
 };
 
-/** Components that each toolchain has. */
+/** Components of every toolchain. */
 const OF_EACH_RUST = new Set(["cargo", "clippy", "rust-std", "rustc", "rustfmt"]);
 
-/** The toolchain that a `rust-toolchain` file names; undefined where it asks for more than that. */
+/** Returns the toolchain that a `rust-toolchain` file names; undefined if the file requires more. */
 const rustIn = (text: string): string | undefined => {
   if (!text.includes("=")) return text.trim();
   const keys = new Map([...text.matchAll(/^\s*(\w+)\s*=\s*(.*)$/gm)].map(([, key = "", value = ""]) => [key, value]));
@@ -112,8 +112,8 @@ const rustIn = (text: string): string | undefined => {
 };
 
 /**
- * A toolchain of Rust. There a `rust-toolchain` file wins over it, here it does not, so where one names another toolchain
- * this cannot be said.
+ * Returns a Rust toolchain. On GitHub a `rust-toolchain` file overrides it, but not here. A file with another toolchain
+ * therefore has no equivalent.
  */
 const rustVersion = ({ inputs, ref, beside }: SetUpPlace): Map<string, string> => {
   const named = inputs.text("toolchain");
@@ -143,7 +143,7 @@ export const RUST: SetUp = {
   harmless: "profile override default",
 };
 
-/** `bundler-cache: true` installs the gems, and keeps them. */
+/** Returns commands for `bundler-cache: true`, which installs and keeps the gems. */
 export const bundleInstall = ({ inputs }: SetUpPlace): Commands | undefined => {
   const folder = inputs.fixed("working-directory");
   if (!inputs.isOn("bundler-cache")) return undefined;
@@ -157,7 +157,7 @@ export const bundleInstall = ({ inputs }: SetUpPlace): Commands | undefined => {
   };
 };
 
-/** `arguments` of the Gradle actions of before their fourth version: they run it. */
+/** Returns commands for `arguments` of the Gradle actions before version 4, which run Gradle. */
 const gradleCommands = ({ inputs }: SetUpPlace): Commands | undefined => {
   const folder = inputs.text("build-root-directory");
   const own = inputs.text("arguments");
@@ -188,12 +188,12 @@ export const lint = ({ inputs }: SetUpPlace): Commands => ({
   folder: inputs.text("working-directory"),
 });
 
-/** Subcommands of cargo that are called by their own names. */
+/** Cargo subcommands that actions call by their own names. */
 const CRATES = new Set(
   "nextest hack llvm-cov deny insta machete udeps audit semver-checks minimal-versions".split(" "),
 );
 
-/** `tool: nextest@0.9, cargo-hack`: each by the name that `tools` has for it. */
+/** Reads `tool: nextest@0.9, cargo-hack`: each tool under its name in `tools`. */
 export const installed = ({ inputs, ref }: SetUpPlace): Map<string, string> => {
   const named = inputs.list("tool").flatMap((one) => one.split(/\s+/));
   const all = named.length > 0 || /^(?:v\d|main$|[0-9a-f]{40}$)/.test(ref) ? named : [ref];
@@ -210,7 +210,7 @@ export const installed = ({ inputs, ref }: SetUpPlace): Map<string, string> => {
   );
 };
 
-/** The channel of Flutter that `tools` has. @throws {NoEqual} */
+/** Accepts the Flutter channel that `tools` has. @throws {NoEqual} */
 export const stableFlutter = ({ inputs, valuesOf }: SetUpPlace): Map<string, string> => {
   const channel = inputs.text("channel") ?? "stable";
   if (valuesOf(channel)?.every((one) => one === "stable" || one === "") !== true)
@@ -218,7 +218,7 @@ export const stableFlutter = ({ inputs, valuesOf }: SetUpPlace): Map<string, str
   return new Map();
 };
 
-/** Where no file of the project asks for a version, the newest is set up. */
+/** Returns the newest version if the project's files require none. */
 export const uvVersion = ({ inputs, beside }: SetUpPlace): Map<string, string> => {
   const isNamed = inputs.has("version") || inputs.has("version-file");
   const isOpen = beside && ["pyproject.toml", "uv.toml"].every((file) => !beside(file)?.includes("required-version"));
@@ -237,10 +237,10 @@ export const pnpmInstall = ({ inputs }: SetUpPlace): Commands | undefined => {
   return install === "true" ? { run: "pnpm install" } : undefined;
 };
 
-/** Signs that mean something in the patterns of that action, and nothing here. */
+/** Signs with a meaning in that action's patterns, but not here. */
 const OTHER_SIGNS = /[!?+@()[\]{}|\\]/;
 
-/** \`filters\` by their names, each with what \`changed\` looks for. @throws {NoEqual} */
+/** Returns the `filters` by name, each with the patterns for `changed`. @throws {NoEqual} */
 export const changedBy = ({ inputs, readYaml }: SetUpPlace): Map<string, string> => {
   const text = inputs.fixed("filters") ?? "";
   let filters: unknown;

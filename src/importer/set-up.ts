@@ -11,13 +11,11 @@ import { SET_UPS } from "./set-ups.ts";
 import { misread, type Pair, type Source } from "./source.ts";
 import { MATRIX_KEY, versionTemplate } from "./tool-versions.ts";
 
-/* One step that sets something up. */
-
 export interface SetUpTool {
   name: string;
-  /** Undefined for what a file of the repository says. */
+  /** Undefined if a file of the repository decides. */
   version: string | undefined;
-  /** The file that names the version, and what it says at the moment. */
+  /** The file that names the version, and its current version. */
   file?: string;
   read?: string | undefined;
 }
@@ -27,7 +25,7 @@ interface TranslatedSetUp {
   caches: KnownCache[];
   commands: Commands | undefined;
   outputs: Map<string, string> | undefined;
-  /** What the agent must have, as a key of `requires`. */
+  /** The agent's requirement, as a key of `requires`. */
   requires: "android" | undefined;
   comments: Comment[];
 }
@@ -39,16 +37,16 @@ interface Use {
   line: number;
 }
 
-/** Distributions of Java, as their versions begin. */
+/** Java distributions, by the prefix of their versions. */
 const DISTRIBUTIONS = new Set(["temurin", "zulu", "corretto", "liberica", "microsoft", "oracle", "semeru"]);
 
 /** Files that `tools: auto` reads. */
 const READ_BY_AUTO = new Set([".nvmrc", ".node-version", ".python-version", ".tool-versions", "mise.toml"]);
 
-/** Inputs of any action without an effect on what its tool does. */
+/** Inputs of any action that do not affect its tool. */
 const HARMLESS = ["check-latest", "token", "github-token", "cache-dependency-path"];
 
-/** Versions of Java begin with who made them. @throws {NoEqual} */
+/** Returns the prefix of Java versions, which names the distribution. @throws {NoEqual} */
 const prefixOf = (tool: string, inputs: ActionInputs): string => {
   if (tool !== "java") return "";
   const distribution = inputs.text("distribution") ?? "temurin";
@@ -147,13 +145,13 @@ class SetUpReader {
     return [];
   }
 
-  /** What a file says: `tools: auto` reads some files by itself, of all others the version is written out. */
+  /** Reads a version from a file. `tools: auto` reads some files itself; other files' versions are written out. */
   #inFile(file: string, tool: ToolInput, prefix: string): SetUpTool {
     const { beside } = this.#source;
     const path = file.replace(/^\.\//, "");
     const found = path.includes("${{") || !beside ? undefined : versionInFile(tool.tool, path, beside);
     const read = found === undefined ? undefined : this.#version(found, tool, prefix);
-    // The first of its files counts, so none of those before this one may be there.
+    // The first of its files counts, so no earlier one may exist.
     const isFirst =
       !beside || ["mise.toml", ".tool-versions"].every((one) => one === path || beside(one) === undefined);
     if (READ_BY_AUTO.has(path) && isFirst) return { name: tool.tool, version: undefined, file: path, read };
@@ -162,6 +160,6 @@ class SetUpReader {
   }
 }
 
-/** What a step sets up. @throws {NoEqual} */
+/** Translates a set-up step. @throws {NoEqual} */
 export const translateSetUp = (use: Use, names: Names, source: Source, marks: Marks): TranslatedSetUp =>
   new SetUpReader(use, names, source, marks).read();

@@ -19,9 +19,9 @@ import {
   uvVersion,
 } from "./set-up-rules.ts";
 
-/* The actions that set something up, each with what it becomes. */
+/* The set-up actions, each with its translation. */
 
-/** One tool whose version is an input, the newest where it is left out. */
+/** Describes one tool with its version in an input. A missing input means the newest version. */
 const oneTool = (tool: string, version: string, rest: Omit<SetUp, "tools"> = {}): SetUp => ({
   tools: [{ tool, version, otherwise: "latest", words: LATEST }],
   ...rest,
@@ -127,7 +127,7 @@ export const SET_UPS: Record<string, SetUp> = {
   "shivammathur/setup-php": {
     tools: [{ tool: "php", version: "php-version", file: "php-version-file", words: LATEST, otherwise: "latest" }],
     commands: ({ inputs }) => {
-      // Composer comes with PHP; a driver of coverage does not.
+      // Composer comes with PHP; a coverage driver does not.
       for (const key of ["coverage", "tools"] as const)
         if (/^(?:none|composer(?::v2)?)$/.test(inputs.peek(key) ?? "")) inputs.pass(key);
       return undefined;

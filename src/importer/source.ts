@@ -6,13 +6,13 @@ import type { Beside } from "./beside.ts";
 import { CommentsByLine } from "./comments.ts";
 import { type Comment, EMPTY_LINE } from "./out.ts";
 
-/** The workflow's text, for what its tokens do not tell: texts and numbers as they are written, and comments. */
+/** The workflow's text, for details that its tokens lack: texts and numbers as written, and comments. */
 export class Source {
   readonly #lines: string[];
   readonly #scalars = new Map<string, Scalar>();
   readonly #comments: CommentsByLine;
 
-  /** Undefined where only the workflow itself was given. */
+  /** Undefined if only the workflow itself is available. */
   readonly beside: Beside | undefined;
 
   constructor(text: string, document: Document.Parsed, counter: LineCounter, beside?: Beside) {
@@ -31,19 +31,19 @@ export class Source {
     return range && this.#scalars.get(`${range.start.line}:${range.start.column}`);
   }
 
-  /** The text of a scalar, with its expressions; undefined for one that is somewhere else, behind an alias. */
+  /** Returns a scalar's text with its expressions; undefined for a scalar behind an alias. */
   textAt(token: TemplateToken): string | undefined {
     const value = this.#scalarAt(token)?.value;
     return typeof value === "string" ? value : undefined;
   }
 
-  /** What is written where a number is read. */
+  /** Returns a number as written. */
   numberAt(token: TemplateToken): string | undefined {
     const node = this.#scalarAt(token);
     return typeof node?.value === "number" ? node.source : undefined;
   }
 
-  /** The lines of a token and what is below it, `from` the line of its key, without their common indentation. */
+  /** Returns the lines of a token and its children, without common indentation. `from` is the line of its key. */
   lines(token: TemplateToken, from = token.range?.start.line ?? 1): string[] {
     const end = token.range?.end ?? { line: from, column: 2 };
     const lines = this.#lines.slice(from - 1, Math.max(from, end.column <= 1 ? end.line - 1 : end.line));
@@ -52,7 +52,7 @@ export class Source {
     return lines.map((line) => line.slice(Number.isFinite(indent) ? indent : 0));
   }
 
-  /** The comments of the key or step that begins in this line, after an empty line where there is one. */
+  /** Returns the comments of the key or step that begins in this line, after an empty line if there is one. */
   commentsOn(line: number): Comment[] {
     const isApart = (this.#lines[this.#comments.firstLineOf(line) - 2] ?? "x").trim() === "";
     const comment = this.#comments.take(line);
@@ -66,11 +66,11 @@ export class Source {
   }
 }
 
-/* What the tokens of a workflow say, in the words of this program. */
+/* Reads a workflow's tokens in this program's terms. */
 
 export type WorkflowToken = TemplateToken;
 
-/** One pair of a mapping. `line` is that of its key, from 1. */
+/** A pair of a mapping. `line` is its key's line, from 1. */
 export interface Pair {
   key: string;
   value: WorkflowToken;
@@ -79,7 +79,7 @@ export interface Pair {
 
 export const lineOf = (token: WorkflowToken): number => token.range?.start.line ?? 1;
 
-/** The token as a mapping: the parser has refused everything else where this is asked. */
+/** Returns the token as a mapping. The parser has already rejected anything else here. */
 export const asMapping = (token: WorkflowToken): MappingToken => token.assertMapping("a mapping");
 
 export const pairsOf = (token: WorkflowToken | undefined): Pair[] => {
@@ -90,7 +90,7 @@ export const pairsOf = (token: WorkflowToken | undefined): Pair[] => {
 export const find = (token: WorkflowToken | undefined, key: string): WorkflowToken | undefined =>
   token && isMapping(token) ? token.find(key) : undefined;
 
-/** The items of a list; a single value is a list of itself. */
+/** Returns the items of a list; for a single value, a list with this value. */
 export const itemsOf = (token: WorkflowToken | undefined): WorkflowToken[] => {
   if (!token) return [];
   return isSequence(token) ? [...token] : [token];
@@ -98,25 +98,25 @@ export const itemsOf = (token: WorkflowToken | undefined): WorkflowToken[] => {
 
 export const isExpression = (token: WorkflowToken): boolean => isScalar(token) && !isLiteral(token);
 
-/** A scalar as text with its expressions. A number is the text that GitHub reads it as. */
+/** Returns a scalar as text with its expressions. For a number, that is the text that GitHub reads. */
 export const tokenText = (token: WorkflowToken, source: Source): string => {
   if (isBasicExpression(token)) {
-    // Of text around an expression the parser makes a call of format(): the text itself is what is written.
+    // The parser turns text around an expression into a call of format(). Return the text as written.
     if (!token.originalExpressions) return `\${{ ${token.expression} }}`;
     return source.textAt(token) ?? token.source ?? token.toString();
   }
   return isScalar(token) ? token.toString() : "";
 };
 
-/** The text of an `if`, which may be true or a number. */
+/** Returns the text of an `if`, which may be true or a number. */
 export const conditionText = (condition: WorkflowToken, source: Source): string =>
   isLiteral(condition) ? condition.toString() : tokenText(condition, source);
 
-/** Whether nothing is written there: no text, or no entry. */
+/** Reports whether the token has no text or no entry. */
 export const isEmpty = (token: WorkflowToken, source: Source): boolean =>
   isScalar(token) ? tokenText(token, source) === "" : isMapping(token) && pairsOf(token).length === 0;
 
-/** How a number is written, where GitHub reads another text. */
+/** Returns a number as written, if GitHub reads another text. */
 export const misread = (token: WorkflowToken, source: Source): string | undefined => {
   if (!isScalar(token) || isExpression(token)) return undefined;
   const original = source.numberAt(token);

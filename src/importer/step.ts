@@ -20,21 +20,19 @@ import {
   type WorkflowToken,
 } from "./source.ts";
 
-/* One step. */
-
-/** What a step is, before it is translated. */
+/** A step's kind, before its translation. */
 type StepKind = "run" | "checkout" | "set-up" | "keeping" | "later" | "lost";
 
 export interface ReadStep {
   token: WorkflowToken;
   kind: StepKind;
   action: string;
-  /** The version of the action: a tag, a branch or a commit. */
+  /** The action's version: a tag, a branch or a commit. */
   ref: string;
   inputs: Pair[];
   id: string | null;
   fate: StepFate;
-  /** Why an action of the repository could not be taken over. */
+  /** Why a local action could not be translated. */
   refusal?: string;
 }
 
@@ -54,7 +52,7 @@ export const readStep = (token: WorkflowToken, source: Source): ReadStep => {
   return { ...read, kind: isSetUp(action) ? "set-up" : "lost", fate: "lost" };
 };
 
-/** What the job says of its steps. */
+/** What the job says about its steps. */
 interface StepPlace {
   names: Names;
   shell: string | undefined;
@@ -62,7 +60,7 @@ interface StepPlace {
   marks: Marks;
 }
 
-/** `timeout-minutes` of a step or job: a fraction is rounded up. */
+/** Writes a step's or job's `timeout-minutes`, with fractions rounded up. */
 export const writeTimeout = (token: WorkflowToken | undefined, source: Source, marks: Marks, out: OutMap): void => {
   if (!token) return;
   const text = tokenText(token, source);
@@ -78,7 +76,7 @@ export const writeTimeout = (token: WorkflowToken | undefined, source: Source, m
 
 const KEY = /^(?!MILLRACE_|__proto__$)[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Variables, each of which may be one that cannot be said. `later` takes those that a first step of the job can set. */
+/** Translates variables, some of which may have no equivalent. `later` gets those that the job's first step can set. */
 export const translateEnv = (
   token: WorkflowToken | undefined,
   names: Names,
@@ -98,7 +96,7 @@ export const translateEnv = (
       const refused = withdrawn.get(own);
       if (refused !== undefined) throw new NoEqual(`${key} (${refused})`, "refused");
       if (!KEY.test(key)) throw new NoEqual(`the variable ${key}`, "unknown");
-      // There an entry does not see the ones above it; here it does.
+      // On GitHub an entry does not see the entries above it; here it does.
       const seen = { ...names, wrongEnv: [...names.wrongEnv, ...before] };
       const inCheckout = later && withCheckout(tokenText(value, source), seen);
       if (inCheckout !== undefined) {
@@ -119,8 +117,8 @@ export const translateEnv = (
 };
 
 /**
- * The names with the variables of a place. One that could not be taken over is unknown in expressions, and what names it in
- * a script does not run: `rm -r $FOLDER/*` would be another command. The host's token is what a step can do without.
+ * Adds a place's variables to the names. An untranslatable variable is unknown in expressions. A script that names it
+ * does not run: `rm -r $FOLDER/*` would be another command. A step can do without the host's token.
  */
 export const withEnv = (
   names: Names,
@@ -149,7 +147,7 @@ const KNOWN_KEYS = new Set("id name run if shell env working-directory timeout-m
 const downFromCheckout = (text: string): string =>
   text.replace(/^(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE)(?:\/|$)/, "");
 
-/** The folder from the checkout downwards, where it is known. */
+/** Returns the folder relative to the checkout, if known. */
 export const staticFolder = (token: WorkflowToken, source: Source): string | undefined => {
   const text = downFromCheckout(tokenText(token, source));
   return text.includes("${{") ? undefined : text;
@@ -160,7 +158,7 @@ export const translateFolder = (folder: string, names: Names): string =>
 
 const KEYS_OF_ACTIONS = new Set([...KNOWN_KEYS, "uses", "with"]);
 
-/** A step of `run`, or of the commands that stand for an action. @throws {NoEqual} where it cannot be run at all */
+/** Translates a `run` step, or the commands that replace an action. @throws {NoEqual} if it cannot run at all */
 const runStep = (
   { token, id }: ReadStep,
   place: StepPlace,
@@ -199,7 +197,7 @@ const runStep = (
   );
   out.set("shell", shell);
   if (ownFolder) out.set("working-directory", translateFolder(tokenText(ownFolder, source), names));
-  // An action knows no `defaults`: it runs in the checkout.
+  // An action ignores `defaults`: it runs in the checkout.
   const isInAction = commands !== undefined || place.names.isOfAction === true;
   const isElsewhere = commands?.folder !== undefined || place.names.isOfAction || place.names.folder !== "";
   if (isInAction && isElsewhere && !ownFolder)
@@ -230,7 +228,7 @@ export const translateName = (
   }
 };
 
-/** A condition that cannot be said is never true: what it guards does not run, and a mark says so. */
+/** Writes a condition. An untranslatable one is never true: the step or job does not run, and a mark says so. */
 export const writeIf = (
   token: WorkflowToken,
   names: Names,
@@ -256,7 +254,7 @@ export const writeIf = (
   }
 };
 
-/** A step that runs here, or the comment that stands in its place. */
+/** Translates a step that runs here, or returns the comment that replaces it. */
 export const translateStep = (
   step: ReadStep,
   place: StepPlace,

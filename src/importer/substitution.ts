@@ -3,20 +3,20 @@ import { findSpans } from "../pipeline/expression/interpolation.ts";
 import { evaluateConstant, tokensOf } from "./expression-tree.ts";
 import { NoEqual } from "./marks.ts";
 
-/* The names that only the steps of an action know, in its texts: each stands as what it is where the action is used. */
+/* Names that only an action's steps know. Each is replaced by its equivalent in the place that uses the action. */
 
 export interface TextsOfNames {
-  /** The values of inputs, by names in lower case: texts with expressions of the place of use. */
+  /** The inputs' values, by names in lower case: texts with expressions of the calling place. */
   inputs: ReadonlyMap<string, string>;
-  /** What its steps are called in the job, by their ids in lower case. */
+  /** The ids of its steps in the job, by their own ids in lower case. */
   ids: ReadonlyMap<string, string>;
-  /** The action's own folder, from the checkout downwards. */
+  /** The action's own folder, relative to the checkout. */
   folder: string;
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** A text with expressions as one expression, whose value is a text as that of an input is. */
+/** Converts a text with expressions to one expression. Its value is a text, as an input's value is. */
 export const asExpression = (text: string): string => {
   const { spans } = findSpans(text);
   if (spans.length === 0) return quote(text);
@@ -33,7 +33,7 @@ export const asExpression = (text: string): string => {
 const isName = (token: Token | undefined, name: string): boolean =>
   token?.type === TokenType.IDENTIFIER && token.lexeme.toLowerCase() === name;
 
-/** The key behind a context: `.key` or `['key']`, with the number of tokens that it has. */
+/** Returns the key after a context, `.key` or `['key']`, and its number of tokens. */
 const keyAfter = (tokens: Token[], index: number): { key: string; length: number } | undefined => {
   const [first, second, third] = tokens.slice(index + 1, index + 4);
   if (first?.type === TokenType.DOT && second?.type === TokenType.IDENTIFIER) return { key: second.lexeme, length: 3 };
@@ -46,7 +46,7 @@ const keyAfter = (tokens: Token[], index: number): { key: string; length: number
   return undefined;
 };
 
-/** One expression. @throws {NoEqual} where it names what cannot be put in place */
+/** Replaces names in one expression. @throws {NoEqual} for a name that cannot be replaced */
 const partsOf = (expression: string, { inputs, ids, folder }: TextsOfNames): string[] => {
   let tokens: Token[];
   try {
@@ -77,14 +77,14 @@ const partsOf = (expression: string, { inputs, ids, folder }: TextsOfNames): str
   return parts;
 };
 
-/** Words and signs with spaces between them, but none around those of names and calls. */
+/** Joins words and signs with spaces, except inside names and calls. */
 const spaced = (parts: readonly string[]): string =>
   parts.reduce<string>((text, part) => {
     const isTight = /[.(!["]$/.test(text) || /^[.),[\]]/.test(part) || (part === "(" && /[\w-]$/.test(text));
     return text === "" || isTight ? text + part : `${text} ${part}`;
   }, "");
 
-/** The parts between this operator, where no other one of its kind stands beside it. */
+/** Splits at this operator; undefined if another operator is beside it. */
 const splitAt = (parts: readonly string[], operator: "&&" | "||"): string[][] | undefined => {
   const lists: string[][] = [[]];
   let depth = 0;
@@ -98,7 +98,7 @@ const splitAt = (parts: readonly string[], operator: "&&" | "||"): string[][] | 
   return lists.length > 1 ? lists : undefined;
 };
 
-/** A condition without what is known of it. */
+/** Returns a condition without its known parts. */
 const conditionOf = (parts: readonly string[]): string => {
   const constant = constantOf(spaced(parts));
   if (constant !== undefined) return String(constant.isTrue);
@@ -113,7 +113,7 @@ const conditionOf = (parts: readonly string[]): string => {
   return spaced(parts);
 };
 
-/** What an expression without contexts is; undefined for any other. */
+/** Evaluates an expression without contexts; undefined for any other. */
 const constantOf = (expression: string): { isTrue: boolean; text: string } | undefined => {
   if (
     /\b(?:github|env|vars|matrix|needs|steps|secrets|runner|job|strategy|hashFiles|inputs)\b/i.test(
@@ -128,7 +128,7 @@ const constantOf = (expression: string): { isTrue: boolean; text: string } | und
   }
 };
 
-/** The text in which the names of an action stand as what they are. `isCondition`: it is one, with or without `${{ }}`. */
+/** Replaces an action's names in a text. `isCondition`: the text is a condition, with or without `${{ }}`. */
 export const replaceNames = (text: string, texts: TextsOfNames, isCondition: boolean): string => {
   const { spans } = findSpans(text);
   if (isCondition && spans.length === 0) return conditionOf(partsOf(text, texts));

@@ -1,25 +1,25 @@
 import { NoEqual } from "./marks.ts";
 import { findMatrixKey, type Names, textOfValue } from "./names.ts";
 
-/* Versions as set-up actions read them, and as `tools` does: there a range means the newest version in it. */
+/* Versions as set-up actions read them, and as `tools` does: there a range means its newest version. */
 
-/** What an action calls a version. */
+/** An action's words for a version. */
 export interface VersionWords {
   tool: string;
-  /** Words in place of a version. */
+  /** Words that replace a version. */
   words?: Record<string, string>;
-  /** Versions that are called the same here. */
+  /** Versions with the same name here. */
   exact?: RegExp;
 }
 
 const PLAIN = /^v?(\d+(?:\.\d+)*)(?:\.[x*])*$/;
 
-/** The newest version that satisfies a part of a range without `||`, as its beginning. */
+/** Returns the beginning of the newest version in a range without `||`. */
 const newestOf = (range: string): string | undefined => {
   if (/^[*x]$/.test(range)) return "latest";
   const plain = PLAIN.exec(range)?.[1];
   if (plain !== undefined) return plain;
-  // Without an upper end the newest of all is in it.
+  // A range without an upper end includes the newest version of all.
   if (/^>=\s*v?\d+(?:\.\d+)*(?:\.[x*])*$/.test(range)) return "latest";
   const about = /^([~^])\s*v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:\.[x*])*$/.exec(range);
   if (about) {
@@ -41,7 +41,7 @@ const newest = (a: string, b: string): string => {
   return left!.length < right!.length ? a : b;
 };
 
-/** `18.x` and `v18` are `18`, the newest of them; of `^18 || ^20` the newest is one of `20`. @throws {NoEqual} */
+/** Returns the newest version of a range: `18` for `18.x` and `v18`, `20` for `^18 || ^20`. @throws {NoEqual} */
 export const readVersion = (version: string, { tool, words = {}, exact }: VersionWords): string => {
   const text = version.trim();
   if (Object.hasOwn(words, text)) return words[text]!;
@@ -54,7 +54,7 @@ export const readVersion = (version: string, { tool, words = {}, exact }: Versio
 
 export const MATRIX_KEY = /\$\{\{\s*matrix\.([\w.-]+)\s*\}\}/gi;
 
-/** A version, or one that a key of the matrix decides. @throws {NoEqual} */
+/** Translates a version, or one that a key of the matrix decides. @throws {NoEqual} */
 export const versionTemplate = (text: string, prefix: string, words: VersionWords, names: Names): string => {
   if (!text.includes("${{")) return prefix + readVersion(text, words);
   const keys = [...new Set([...text.matchAll(MATRIX_KEY)].map(([, key]) => key!.toLowerCase()))];

@@ -7,10 +7,10 @@ import type { Pushes } from "./names.ts";
 import { type Comment, OutList, OutMap } from "./out.ts";
 import { find, itemsOf, lineOf, type Pair, pairsOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
-/* `on` of a workflow, as `on` and `schedule`. An event with a pattern that cannot be said builds nothing. */
+/* Translates a workflow's `on` to `on` and `schedule`. An event with an untranslatable pattern builds nothing. */
 
 const BY_DEFAULT = ["opened", "synchronize", "reopened"];
-/** Events of a person who starts a build by hand, or of another workflow that calls this one: they need no word here. */
+/** Events that need no key here: a person starts a build by hand, or another workflow calls this one. */
 const BY_HAND = new Set(["workflow_dispatch", "workflow_call"]);
 
 export interface Events {
@@ -25,7 +25,7 @@ interface WrittenTriggers {
   pushes: Pushes;
 }
 
-/** Every event with its conditions: a single word or a list has none. */
+/** Returns every event with its conditions. A single word or a list has none. */
 const pairsIn = (on: WorkflowToken, source: Source): Pair[] =>
   isMapping(on)
     ? pairsOf(on)
@@ -33,7 +33,7 @@ const pairsIn = (on: WorkflowToken, source: Source): Pair[] =>
 
 const SIGNS = /[+\\[\]]|\?/;
 
-/** Patterns of refs or paths; those of an `-ignore` take away from everything. @throws {NoEqual} */
+/** Returns patterns of refs or paths. Those of an `-ignore` key exclude from everything. @throws {NoEqual} */
 const readPatterns = (token: WorkflowToken, isIgnored: boolean, kind: "ref" | "path", source: Source): string[] => {
   const items = itemsOf(token).map((one) => tokenText(one, source));
   for (const one of items)
@@ -47,7 +47,7 @@ const readPatterns = (token: WorkflowToken, isIgnored: boolean, kind: "ref" | "p
   return patterns;
 };
 
-/** Patterns that take away from nothing: `tags: '!**'`, which is said so that no tag is built. */
+/** Reports whether patterns only exclude: `tags: '!**'` means that no tag is built. */
 const isNone = (token: WorkflowToken | undefined, source: Source): boolean =>
   token !== undefined && itemsOf(token).every((one) => tokenText(one, source).startsWith("!"));
 const NONE: string[] = [];
@@ -95,7 +95,7 @@ class TriggerWriter {
     }
   }
 
-  /** Without conditions on branches or tags a push is one of either; paths are not looked at for tags. */
+  /** Writes pushes. Without conditions on branches or tags, both count. Paths do not apply to tags. */
   #push(value: WorkflowToken): void {
     const source = this.#source;
     const branches = either(value, "branches", "ref", source);
@@ -170,21 +170,21 @@ export const translateTriggers = (
   };
 };
 
-/* `concurrency` of a workflow, as `supersede`. */
+/* Translates a workflow's `concurrency` to `supersede`. */
 
 /** Expressions that are the same in all runs. */
 const FIXED = /^github\.(?:workflow|repository|repository_owner)$/i;
-/** What tells one pull request from another, and is nothing in any other run. */
+/** Expressions that identify a pull request, and are empty in any other run. */
 const OF_PULL = /^github\.(?:head_ref|event\.(?:number|pull_request\.(?:number|head\.(?:ref|label))))$/i;
 
-/** The names in a group whose expressions are `a || b`; null for one that has others. */
+/** Returns the names in a group whose expressions have the form `a || b`; null for any other group. */
 const namesOfGroup = (group: string): string[] | null => {
   const inner = findSpans(group).spans.map((span) => span.inner.trim());
   const [own, ...others] = inner.filter((one) => !FIXED.test(one));
   return own === undefined || others.length > 0 ? null : own.split("||").map((name) => name.trim());
 };
 
-/** What groups the runs of all else than pull requests, where each pull request is a group of its own. */
+/** Returns what groups the other runs, if each pull request is a group of its own. */
 const groupedBy = (group: string): "ref" | "run" | null => {
   const names = namesOfGroup(group) ?? [];
   const last = names.at(-1) ?? "";
@@ -198,7 +198,7 @@ interface Superseding {
   mark?: Comment;
 }
 
-/** Whose older builds end. Without `concurrency` none do; in a file without the key most would. */
+/** Returns whose older builds end. Without `concurrency` none do; in a pipeline file without the key most would. */
 export const translateSuperseding = (
   concurrency: WorkflowToken | undefined,
   events: Events,

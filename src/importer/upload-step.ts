@@ -8,19 +8,22 @@ import type { Source } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 import { translateUploadedPaths } from "./uploaded-paths.ts";
 
-/* `actions/upload-artifact` as a step, for what `artifacts` of the job cannot say: a name, or a condition, of what has run. */
+/*
+ * Translates `actions/upload-artifact` to a step if the job's `artifacts` cannot: the name or condition depends on what
+ * ran.
+ */
 
-/** What means nothing to a shell inside double quotes. */
+/** Texts without a special meaning in a shell's double quotes. */
 const PLAIN = /^[\w .@+,()=:*?!/-]*$/;
-/** What is one word, or a pattern of files, outside quotes. */
+/** Texts that are one word, or a file pattern, outside quotes. */
 const WORD = /^[\w.@+,=:*?/-]+$/;
 
 const withoutExpressions = (text: string): string =>
   findSpans(text).spans.reduceRight((rest, { start, end }) => rest.slice(0, start) + rest.slice(end), text);
 
 /**
- * A line for each path. A path that finds nothing would fail the job here, and there it does only where that is asked for:
- * so the lines are written where files are found, by the same paths, without hidden ones.
+ * Writes a line for each path. Here a path without files would fail the job; on GitHub only on request. The script
+ * therefore writes the lines only if the same paths have files, without hidden ones.
  */
 const commandsFor = (name: string, written: string[], searched: string[] | null, keepsHidden: boolean): string => {
   const lines = written.map((path) => `echo "${name}=${path}"`);
@@ -43,7 +46,7 @@ export const uploadCommands = (step: ReadStep, names: Names, source: Source): Co
   for (const key of ["compression-level", "overwrite"]) inputs.take(key);
   inputs.end();
   const translated = translateUploadedPaths(paths, keepsHidden);
-  // Below a hidden folder the search would take all for hidden.
+  // Below a hidden folder, the search would treat every file as hidden.
   const isSearchable = paths.every((path) => WORD.test(path) && !/^-|\*\*|\/\./.test(path));
   const isPlain = [withoutExpressions(name), ...translated].every((text) => PLAIN.test(text));
   const isInside = translated.every((path) => artifactPathProblem(path) === null);

@@ -1,16 +1,17 @@
 import { NoEqual } from "./marks.ts";
 
 /*
- * The paths of `actions/upload-artifact`, as those of an artifact here. Two things differ. There a file is named from the
- * folder that all paths have in common (https://github.com/actions/upload-artifact#upload-using-multiple-paths-and-exclusions),
- * and here from the folder before the first wildcard of its own path. And there hidden files are left out
+ * Translates the paths of `actions/upload-artifact` to an artifact's paths here. Two things differ. GitHub names a file
+ * from the folder that all paths have in common
+ * (https://github.com/actions/upload-artifact#upload-using-multiple-paths-and-exclusions); here the name starts at the
+ * folder before the first wildcard of the file's own path. GitHub also omits hidden files
  * (https://github.com/actions/upload-artifact#uploading-hidden-files).
  */
 
 interface UploadedPath {
-  /** Its parts, without those of a folder's end. */
+  /** Its parts, without the slash at a folder's end. */
   parts: string[];
-  /** How many of them stand before the first wildcard. */
+  /** The number of parts before the first wildcard. */
   fixed: number;
   isTaking: boolean;
 }
@@ -30,7 +31,7 @@ const beginning = ({ parts, fixed }: UploadedPath): string[] => parts.slice(0, f
 
 const isWithin = (inner: string[], outer: string[]): boolean => outer.every((part, index) => inner[index] === part);
 
-/** The folders and files that are searched there: none of them within another. */
+/** Returns the folders and files that GitHub searches: none is within another. */
 const searchedIn = (paths: UploadedPath[]): string[][] => {
   const all = paths.map(beginning);
   return all.filter(
@@ -44,18 +45,19 @@ const commonOf = ([first = [], ...others]: string[][]): string[] => {
   return differing < 0 ? first : first.slice(0, differing);
 };
 
-/** A name with an ending is taken for that of a file: a folder would be named otherwise here. */
+/** Reports whether the path is a file's, judging by an extension. A folder would get other names here. */
 const isOfFile = ({ parts }: UploadedPath): boolean => /[^.*?]\.\w{1,10}$|^\*+\.\w{1,10}$/.test(parts.at(-1) ?? "");
 
 const isLiteral = ({ parts, fixed }: UploadedPath): boolean => fixed === parts.length;
 
-/** Whether its files are named from this folder here too. */
+/** Reports whether files are named from this folder here too. */
 const isNamedFrom = (path: UploadedPath, folder: string[]): boolean =>
   path.fixed === folder.length || (isLiteral(path) && isOfFile(path) && path.fixed === folder.length + 1);
 
 /**
- * The same files, named from a folder above. A wildcard right below that folder makes it the one that names are counted
- * from; what the wildcard finds deeper down is taken away again. That is exact for files alone, whose depth is known.
+ * Returns patterns for the same files, named from a folder above. A wildcard right below that folder makes names start
+ * there. A second pattern excludes what the wildcard finds deeper down. That is exact only for files, whose depth is
+ * known.
  */
 const namedFrom = (path: UploadedPath, folder: string[], line: string): string[] => {
   const rest = path.parts.slice(folder.length);
@@ -84,7 +86,7 @@ export const translateUploadedPaths = (lines: string[], keepsHidden: boolean): s
     (path) => isNamedFrom(path, root) || (searched.length === 1 && path.fixed === root.length),
   );
   if (!isAlike && kept.length < paths.length) throw new NoEqual("paths of several folders with exclusions", "artifact");
-  // A path that lies less deep takes away nothing that comes after it.
+  // A shallower path excludes nothing from later paths.
   const inOrder = isAlike ? paths : paths.toSorted((a, b) => a.parts.length - b.parts.length);
   const written = inOrder.flatMap((path) => {
     const line = lines[paths.indexOf(path)]!;

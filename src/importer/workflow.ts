@@ -19,7 +19,7 @@ import {
 import { readStep, staticFolder, translateEnv, withEnv } from "./step.ts";
 import { translateSuperseding, translateTriggers } from "./triggers.ts";
 
-/* Which jobs a job has to name in `needs`, so that `success()` and `failure()` look at the same jobs as there. */
+/* The jobs that a job must name in `needs`, so that `success()` and `failure()` consider the same jobs as on GitHub. */
 
 interface NeedsOfJobs {
   needs: Map<string, string[]>;
@@ -33,8 +33,9 @@ const readCondition = (job: WorkflowToken, source: Source): string | undefined =
 };
 
 /**
- * There `success()` and `failure()` look at all ancestors, here at the jobs that are needed directly. Where an ancestor
- * may run although one before it failed or was skipped, that makes a difference: then the ancestors are named.
+ * Returns each job's needs. On GitHub `success()` and `failure()` consider all ancestors, here only directly needed
+ * jobs. That differs if an ancestor may run although an earlier job failed or was skipped: then the job names its
+ * ancestors.
  */
 const needsOfJobs = (jobs: WorkflowToken, source: Source): NeedsOfJobs => {
   const direct = new Map<string, string[]>();
@@ -77,14 +78,14 @@ interface Translation {
   marks: Marks;
 }
 
-/** What a job shows of itself to those that need it. */
+/** Describes a job for the jobs that need it. */
 const describeJob = ({ key, value }: Pair) => ({
   key,
   hasMatrix: find(find(value, "strategy"), "matrix") !== undefined,
   outputs: pairsOf(find(value, "outputs")).map((pair) => pair.key),
 });
 
-/** The pipeline file of a workflow. `withdrawn` are parts that were refused, with the reason: marks take their places. */
+/** Translates a workflow to a pipeline file. `withdrawn` are rejected parts with the reason: marks replace them. */
 export const translateFile = (
   { root, source }: Workflow,
   name: string,
