@@ -57,10 +57,10 @@ const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.header("Access-Control-Max-Age", String(PREFLIGHT_SECONDS));
 };
 
-/** The path as the router takes it: a `path` at its end may have slashes. */
+/** Returns the path in the router's form. A `path` at its end may have slashes. */
 const pattern = (path: string): string => path.replace(/:path$/, ":path{.+}");
 
-/** Opens the request: who calls is known, but not yet admitted. */
+/** Opens the request. The caller is known, but not yet admitted. */
 const open =
   ({ method, verb }: Route): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
@@ -105,14 +105,14 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   return c.json(value as object, status);
 };
 
-/** Only callers who are admitted learn what is wrong with a request: 401 and 403 come first. */
+/** Only admitted callers learn what is wrong with a request: 401 and 403 come first. */
 const TOLD_AFTER_ADMISSION = new Set([
   "malformed-body",
   "unsupported-media-type",
   "too-large",
   "invalid",
   "not-found",
-  // A log refuses the agent that was removed as it refuses one that lost its lease; only the pool knows which it is.
+  // A log rejects a removed agent as it rejects one that lost its lease; only the pool can distinguish them.
   "lease-lost",
 ]);
 
@@ -129,7 +129,7 @@ const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> 
 };
 
 export const createApp = (): Hono<AppEnv> => {
-  // Hono's other router knows no `/token/:id` beside `/token/self`: each isolate would fill it in vain at first.
+  // Hono's other router does not support `/token/:id` beside `/token/self`: each isolate would fill it in vain first.
   const app = new Hono<AppEnv>({ router: new TrieRouter() });
   app.use(requestId, requestLog);
   mountPublicRoutes(app);

@@ -6,7 +6,7 @@ import { bytesAnswer } from "../web/artifact-bytes.ts";
 import { problemResponse, toRefusal } from "../web/problems.ts";
 import { requestId, requestLog } from "../web/request-log.ts";
 
-/** Media types by the endings of names: what reports are made of. Anything else is bytes. */
+/** Media types by file extension, for the usual files of reports. Anything else is bytes. */
 const TYPES: Record<string, string> = {
   html: "text/html; charset=utf-8",
   htm: "text/html; charset=utf-8",
@@ -44,8 +44,8 @@ const guessMediaType = (name: string): string => {
 };
 
 /**
- * Pages of builds run their scripts without an origin of their own: they have no cookies and no storage, and reach
- * neither each other nor the service. Their own files are open to them, as to whoever has the address.
+ * Build pages run their scripts without an origin of their own. They have no cookies and no storage, and cannot access
+ * each other or the service. They can read their own files, as can anyone with the address.
  */
 const HEADERS = {
   "Content-Security-Policy": "sandbox allow-scripts allow-popups",
@@ -56,7 +56,7 @@ const HEADERS = {
   "Cache-Control": "private, no-store",
 };
 
-/** A file of an artifact as a browser shows it; of a folder, its `index.html`. */
+/** Answers with an artifact's file for a browser; for a folder, with its `index.html`. */
 const showFile = async (c: HonoContext<AppEnv>): Promise<Response> => {
   const token = c.req.param("token") ?? "";
   const opened = await openAddress(c.env, "view", token, Date.now());
@@ -76,7 +76,7 @@ const refuse = (refusal: Refusal, c: HonoContext<AppEnv>): Response => {
   return answer;
 };
 
-/** All that the host of `ARTIFACT_ORIGIN` answers. It reads no cookie and no token but the one in the path. */
+/** Creates the host at `ARTIFACT_ORIGIN`. It reads no cookies, and no token except the one in the path. */
 export const createArtifactHost = (): Hono<AppEnv> => {
   const app = new Hono<AppEnv>();
   app.use(requestId, requestLog);
@@ -88,6 +88,6 @@ export const createArtifactHost = (): Hono<AppEnv> => {
   return app;
 };
 
-/** Whether the address is on the host of `ARTIFACT_ORIGIN`; also where other settings are wrong. */
+/** Reports whether the address is on the host of `ARTIFACT_ORIGIN`, even if other settings are wrong. */
 export const isOnArtifactHost = ({ ARTIFACT_ORIGIN: origin }: Pick<Env, "ARTIFACT_ORIGIN">, { host }: URL): boolean =>
   !!origin && URL.parse(origin)?.host === host;

@@ -40,7 +40,7 @@ const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
   return hasTag(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
 };
 
-/** The whole that an address shares, or one file of it: for whoever has the address, without a token. */
+/** Answers with everything that an address shares, or with one of its files. The address is enough: no token. */
 const showShared = async (c: Context<AppEnv>): Promise<Response> => {
   await checkCaller(c);
   const opened = await openAddress(c.env, "share", c.req.param("token") ?? "", Date.now());
@@ -51,12 +51,12 @@ const showShared = async (c: Context<AppEnv>): Promise<Response> => {
   return bytesAnswer(c, whole, { ...INERT_FILE, "Content-Disposition": saveAs(whole.name) });
 };
 
-/** Milliseconds for which a check is reused: the path needs no token, and each check asks the database and objects. */
+/** Milliseconds for which a check is reused. The path needs no token, and each check calls the database and objects. */
 const FRESH_MS = 5000;
 
 const checksByService = new WeakMap<object, { at: number; check: Promise<Readiness> }>();
 
-/** Whether everything is available that the Worker needs, as of the last few seconds; also a check that still runs. */
+/** Returns whether the Worker's dependencies were available in the last few seconds. Callers share a running check. */
 const recentReadiness = (env: Env, now: number): Promise<Readiness> => {
   const last = checksByService.get(env);
   if (last && now - last.at < FRESH_MS) return last.check;
@@ -71,7 +71,7 @@ const showReadiness = async (c: Context<AppEnv>): Promise<Response> => {
   return c.json(state, state.isReady ? 200 : 503, { "Cache-Control": "no-store" });
 };
 
-/** In a function of its own, so that the body is let go of before anything is waited for. */
+/** Separate, so that the body is released before the caller waits for anything. */
 const readProven = async ({ raw }: Context<AppEnv>["req"], hook: KnownHook) =>
   provenDelivery(hook, raw.headers, await readBytes(raw, LIMITS.deliveryBytes));
 
@@ -84,7 +84,7 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   }
   const { id, event, arrival } = await readProven(c.req, hook);
   const { orgId, connectionId, generation } = hook;
-  // Only of those with a proof, so that nobody who knows an address uses up what the organization may deliver.
+  // Counts only proven deliveries: knowing an address is not enough to use up the organization's limit.
   await checkOrganizationRate(c.env, orgId, "hooks");
   const context = openContext(c, {
     caller: { kind: "connection", orgId, tokenHash: "", connectionId },
@@ -98,11 +98,11 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   return c.json(await takeOrKeep(context, delivery), 202);
 };
 
-/** Routes without a token: whoever has the address may call them. A git host proves its deliveries by their signature. */
+/** Adds the routes without a token: the address is enough. Git hosts prove deliveries by their signature. */
 export const mountPublicRoutes = (app: Hono<AppEnv>): void => {
   app.get("/healthz", (c) => c.json({ isAlive: true, version: VERSION }, 200, { "Cache-Control": "no-store" }));
   app.get("/readyz", showReadiness);
-  // A forged address or delivery costs no call to the database or an object.
+  // A forged address or delivery causes no call to the database or an object.
   app.post("/hook/:token", takeDelivery);
   app.all("/hook/:token", (c) => {
     const refused = problemResponse(new Refusal("method-not-allowed", "See Allow."), c.get("requestId"));

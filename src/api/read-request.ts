@@ -40,7 +40,7 @@ const isMalformed = (request: HonoRequest, { name, pattern }: HeaderForm): boole
 const wellFormed = (request: HonoRequest, form: HeaderForm): string | null =>
   isMalformed(request, form) ? null : (request.header(form.name) ?? null);
 
-/** What the request's headers ask for. `checkHeaders` refuses a malformed one, which counts as absent here. */
+/** Reads the request's headers. `checkHeaders` rejects a malformed one, which counts as absent here. */
 export const requestHeaders = (request: HonoRequest): RequestHeaders => {
   const lease = wellFormed(request, LEASE);
   return {
@@ -54,7 +54,7 @@ export const requestHeaders = (request: HonoRequest): RequestHeaders => {
   };
 };
 
-/** The bookmark from which the request reads, or null. */
+/** Returns the bookmark for the request's reads, or null. */
 export const readBookmark = (request: HonoRequest): string | null => wellFormed(request, BOOKMARK_FORM);
 
 /** @throws Refusal invalid, naming the malformed header */
@@ -73,9 +73,9 @@ const decode = (bytes: Uint8Array): string => {
 };
 
 /**
- * An agent may cut a text inside a surrogate pair; `repairsTexts` replaces the broken half instead of refusing it. UTF-8
- * has no halves, so only a text with `\\u` can have one, or can write a field's name in another way. Looking at each
- * value takes longer than parsing does, so other texts skip it.
+ * Parses JSON. An agent may cut a text inside a surrogate pair; `repairsTexts` replaces the broken half instead of
+ * rejecting it. UTF-8 has no halves, so only a text with `\\u` can have one, or can disguise a field's name. Checking
+ * each value takes longer than parsing, so other texts skip it.
  */
 const parse = (text: string, repairsTexts: boolean): unknown => {
   const isPlain = !text.includes("\\u") && !text.includes("__proto__");
@@ -102,7 +102,7 @@ const read = async (c: HonoContext<AppEnv>, mayBeAbsent: boolean, limit: number)
   return parse(text, c.get("context").caller.kind === "agent");
 };
 
-/** Reads the body as JSON, for `bodyValidator`; where it may be absent, an absent one is `{}`. @throws Refusal */
+/** Reads the body as JSON, for `bodyValidator`. An optional absent body is `{}`. @throws Refusal */
 export const jsonBody =
   (mayBeAbsent: boolean, limit: number = LIMITS.bodyBytes): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
@@ -110,7 +110,7 @@ export const jsonBody =
     await next();
   };
 
-/** Checks the path or the query. @throws Refusal not-found where a parameter of the path cannot name a record */
+/** Checks the path or the query. @throws Refusal not-found if a parameter of the path cannot name a record */
 export const validator = (target: "param" | "query", schema: z.ZodMiniType) =>
   zValidator(target, schema as z.ZodMiniObject, (result) => {
     if (target === "query") accepted(result, schema);

@@ -5,21 +5,21 @@ import type { StreamRoute } from "../web/app-env.ts";
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface Route {
-  /** The operation's id: the name of its verb, or another where the verb has two paths. */
+  /** The operation's id: the verb's name, or another one if the verb has two paths. */
   id: string;
   method: Method;
   /** A second method that does the same. */
   alias?: Method;
   path: string;
-  /** Status of the success. */
+  /** The success status. */
   status: 200 | 201 | 202 | 204;
-  /** Path of the record that the route creates. */
+  /** The path of the record that the route creates. */
   location?: string;
   // biome-ignore lint/suspicious/noExplicitAny: verbs have different inputs
   verb: Verb<any, any, any, z.ZodMiniType> | StreamRoute;
 }
 
-/** One verb under its own name, which is the id of the operation: `{ listTokens }`. */
+/** A verb under its own name, which is the operation's id: `{ listTokens }`. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Named = Record<string, Verb<any, any, any, any> | StreamRoute>;
 
@@ -34,19 +34,19 @@ export const get = route("GET", 200);
 export const put = route("PUT", 200);
 /** Like `put`, without an answer. */
 export const store = route("PUT", 204);
-/** Changes the fields that are sent. PUT is the first name, PATCH the usual one of other APIs. */
+/** Changes the sent fields. PUT is the main method; other APIs usually call it PATCH. */
 export const update = route("PUT", 200, "PATCH");
 export const act = route("POST", 200);
 /** Like `act`, without an answer. */
 export const report = route("POST", 204);
 export const remove = route("DELETE", 204);
-/** Deletes a share of something large at each call. */
+/** Deletes a part of something large with each call. */
 export const removeInShares = route("DELETE", 202);
 
-/** Begins something that has no path of its own. */
+/** Starts something that has no path of its own. */
 export const post = route("POST", 201);
-/** Creates a record, which is then found at `location`. */
+/** Creates a record at `location`. */
 export const create = (path: string, location: string, entry: Named): Route => ({ ...post(path, entry), location });
 
-/** Every method that leads to the route. */
+/** Returns every method that leads to the route. */
 export const methodsOf = ({ method, alias }: Route): Method[] => (alias ? [method, alias] : [method]);

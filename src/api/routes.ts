@@ -104,7 +104,7 @@ import {
   writeLog,
 } from "./streams.ts";
 
-/** The API: one row for each route. Who may call it stands in its verb's `access`; what the description says of it, in `description/operations`. */
+/** The API, one row for each route. The verb's `access` says who may call it; `description/operations` documents it. */
 export const ROUTES: Route[] = [
   // The operator of the service.
   get("/organization", { listOrganizations }),
@@ -197,7 +197,7 @@ export const ROUTES: Route[] = [
   get("/build/:id/log/times", { listLogTimes }),
   remove("/build/:id/log", { deleteLog }),
 
-  // The jobs of builds. The one that a build begins with has its id.
+  // The jobs of builds. A build's first job has the build's id.
   get("/job/:id", { getJob }),
   get("/job/:id/log", { readJobLog: readLog }),
   get("/job/:id/log/times", { listJobLogTimes: listLogTimes }),
@@ -208,7 +208,7 @@ export const ROUTES: Route[] = [
   act("/build/:id/approve", { approveBuild: approve }),
   act("/build/:id/reject", { rejectBuild: reject }),
 
-  // What jobs leave, and what later jobs and people take of it.
+  // Artifacts of jobs, and their readers: later jobs and people.
   post("/job/:id/artifact", { openArtifact }),
   put("/job/:id/artifact/:artifactId/part/:part", { sendPart }),
   act("/job/:id/artifact/:artifactId/done", { finishArtifact }),
@@ -223,14 +223,14 @@ export const ROUTES: Route[] = [
   remove("/job/:id/artifact/:name", { removeArtifact }),
   get("/job/:id/artifact", { listJobArtifacts }),
 
-  // What the tests of jobs said.
+  // Test results of jobs.
   put("/job/:id/tests", { reportTests }),
   get("/build/:id/tests", { listBuildTests }),
   get("/job/:id/tests", { getJobTests }),
   get("/repository/:id/flaky", { listFlakyTests }),
   get("/repository/:id/test/:testId", { getTestHistory }),
 
-  // What builds find again.
+  // The cache of builds.
   act("/job/:id/cache/find", { findCache }),
   post("/job/:id/cache", { openCache }),
   put("/job/:id/cache/:cacheId/part/:part", { sendCachePart }),
@@ -245,7 +245,7 @@ export const ROUTES: Route[] = [
   update("/buildagent/:id", { updateAgent }),
   remove("/buildagent/:id", { deleteAgent }),
 
-  // The calls of an agent. The path of a build names the job that it begins with.
+  // Calls of agents. A build's path names its first job.
   create("/buildagent/register", "/buildagent/:id", { registerAgent }),
   get("/buildagent/:id/poll", { pollForJob }),
   act("/buildagent/:id/heartbeat", { heartbeat }),

@@ -23,7 +23,7 @@ import { bytesAnswer, INERT_FILE } from "../web/artifact-bytes.ts";
 import { decodeBody, readBytes } from "../web/body.ts";
 import { linkToNext } from "../web/headers.ts";
 
-/** A WebSocket for hints. @throws Refusal where the pool does not accept it */
+/** Opens a WebSocket for hints. @throws Refusal if the pool rejects it */
 const openHints = async (context: Context, agentId: string): Promise<Response> => {
   const response = await connectToPool(context, agentId, null);
   if (response.status === 101) return new Response(null, response);
@@ -44,7 +44,7 @@ export const pollForJob: StreamRoute = {
   },
 };
 
-/** Metrics as JSON, or as Prometheus text for whoever asks for plain text or OpenMetrics. */
+/** Returns metrics as JSON, or as Prometheus text for requests that prefer plain text or OpenMetrics. */
 const metrics = (json: typeof jsonMetrics | typeof jsonServiceMetrics, text: (context: Context) => Promise<string>) =>
   ({
     access: json.access,
@@ -79,7 +79,7 @@ export const sendFile: StreamRoute = {
   },
 };
 
-/** Seconds after which a deletion is worth another call. */
+/** Seconds until a deletion is worth another call. */
 const REMOVAL_RETRY_SECONDS = { closing: 60, builds: 1, archive: 1, rows: 1 } as const;
 
 export const exportOrganization: StreamRoute = {
@@ -93,7 +93,7 @@ export const exportOrganization: StreamRoute = {
   },
 };
 
-/** 202 with what the deletion is at, and 204 once nothing is left. */
+/** Answers 202 with the deletion's progress, and 204 when nothing is left. */
 export const deleteOrganization: StreamRoute = {
   access: { operator: true },
   params: PathOrg,
@@ -106,11 +106,11 @@ export const deleteOrganization: StreamRoute = {
   },
 };
 
-/** The number of a `Content-Length`; null where the body is sent without one. */
+/** Returns the number of a `Content-Length`; null for a body without one. */
 const parseLength = (header: string | undefined): number | null =>
   /^\d{1,15}$/.test(header ?? "") ? Number(header) : null;
 
-/** Takes a part of what has its id at this place of the path. */
+/** Stores a part of an upload. `place` names the path's parameter with the upload's id. */
 const partRoute = (uploads: typeof artifactUploads | typeof cacheUploads, place: string): StreamRoute => ({
   access: { agent: true },
   params: z.object({ id: Id, [place]: Id, part: PartNumber }),

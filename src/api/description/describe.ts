@@ -104,7 +104,7 @@ const requestBody = (
   return { required: !verb.mayLackBody, content: { "application/json": { schema } } };
 };
 
-/** One operation. The problem responses that it shares with others are added to `shared`. */
+/** Describes an operation. Problem responses that it shares with others are added to `shared`. */
 const describeOperation = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
   const { id, documentation, verb, querySchema = "", answerSchema = "" } = route;
   const { tag, summary, description } = documentation;
@@ -128,11 +128,11 @@ const describeOperation = (route: DocumentedRoute, wire: WireSchemas, shared: Re
 
 type NamedSchema = [name: string, schema: z.ZodMiniType];
 
-/** A schema that has a name in the document alone. */
+/** Returns a schema that has a name only in the document. */
 const unnamed = (name: string | undefined, schema: z.ZodMiniType | undefined): NamedSchema[] =>
   name && schema && !findSchemaName(schema) ? [[name, schema]] : [];
 
-/** In the body of an update, the service's own fields have the schemas of the record and are read-only. */
+/** Makes the service's own fields in an update's body read-only, with the schemas of the record. */
 const addReadOnlyFields = (schemas: Schemas, { method, bodySchema = "", answerSchema = "" }: DocumentedRoute): void => {
   const update = method === "PUT" ? schemas[bodySchema] : undefined;
   const record = schemas[answerSchema]?.properties ?? {};
@@ -145,7 +145,7 @@ const addProblemTypes = ({ Problem }: Schemas): void => {
   Object.assign(Problem?.properties?.type ?? {}, { enum: Object.keys(PROBLEMS).map((kind) => `/problems/${kind}`) });
 };
 
-/** The schemas of these routes and of the protocol, with their words. */
+/** Returns the schemas of these routes and of the protocol, with their descriptions. */
 const describeSchemas = (routes: DocumentedRoute[]): WireSchemas => {
   const sentSchemas = routes.flatMap(({ verb, bodySchema, querySchema }) => [
     ...unnamed(bodySchema, verb.body),
@@ -160,7 +160,7 @@ const describeSchemas = (routes: DocumentedRoute[]): WireSchemas => {
   return wire;
 };
 
-/** The operation under one of the route's methods: PATCH is the second name of PUT and has an id of its own. */
+/** Returns the operation for one of the route's methods. PATCH is PUT's second name and has an id of its own. */
 const under = (method: string, operation: Operation): Operation => {
   if (method !== "PATCH") return operation;
   const operationId = operation.operationId.replace(/^update/, "patch");
@@ -184,7 +184,7 @@ const describePaths = (
 
 type Components = Pick<ApiDescription["components"], "parameters" | "headers" | "responses" | "schemas">;
 
-/** The components that the paths refer to, directly or through others. */
+/** Returns the components that the paths refer to, directly or through others. */
 const usedComponents = (paths: ApiDescription["paths"], components: Components): Components => {
   const used = reach(paths, (reference) => {
     const [, , kind = "", name = ""] = reference.split("/");
@@ -200,7 +200,7 @@ const usedComponents = (paths: ApiDescription["paths"], components: Components):
   };
 };
 
-/** The OpenAPI document of these routes, made from the schemas that check requests, with recorded examples. */
+/** Creates these routes' OpenAPI document from the schemas that check requests, with recorded examples. */
 export const describeApi = (routes: Route[], examples: Example[]): ApiDescription => {
   const described = routes.map(documented);
   const wire = describeSchemas(described);

@@ -1,6 +1,6 @@
 import type { ProblemKind } from "../../protocol/problem.ts";
 
-/** A request header that a route reads besides those that follow from its shape; `headers.ts` has them. */
+/** A request header that a route reads in addition to the headers that its shape implies; `headers.ts` has them. */
 export type RequestHeader =
   | "BootId"
   | "ContentSha256"
@@ -16,28 +16,31 @@ export type RequestHeader =
   | "Range"
   | "Xcodes";
 
-/** What only the description says about a route: the rest follows from its verb. */
+/** A route's documentation that its verb does not imply. */
 export interface Documentation {
   summary: string;
   description?: string;
-  /** The record has an ETag; PUT and DELETE take If-Match. */
+  /** The record has an ETag; PUT and DELETE accept If-Match. */
   versioned?: true;
   headers?: RequestHeader[];
-  /** Problems that its own rules raise, besides those of every route of its shape. */
+  /** Problems from its own rules, in addition to those of every route with its shape. */
   problems?: ProblemKind[];
-  /** Answers besides the success and the problems. */
+  /** Answers in addition to the success and the problems. */
   also?: Partial<Record<"101" | "204" | "206" | "304" | "416", string>>;
-  /** Media types of the answer besides JSON, or instead of it. */
+  /** The answer's media types in addition to JSON, or instead of it. */
   text?: { types: string[]; alone?: true };
   /** The body is bytes. */
   bytes?: true;
 }
 
-/** What is said of operations, by their ids. One that is `like` another says of itself what differs; it has a description of its own, or none. */
+/**
+ * Documentation of operations, by id. An operation that is `like` another documents only the differences. It never
+ * inherits a description.
+ */
 export type Operations = Record<string, Documentation | (Partial<Documentation> & { like: string })>;
 
 /**
- * What a schema `is`, and what each of its fields means; a nested field has a path, such as `agents[].name`. The words
- * of the schema that it is `like` describe the fields that have none here.
+ * What a schema `is`, and what each of its fields means. A nested field has a path, such as `agents[].name`. The schema
+ * that it is `like` describes the other fields.
  */
 export type Words = Record<string, { is: string; like?: string; [field: string]: string | undefined }>;

@@ -4,7 +4,7 @@ import type { ApiDescription, Media, Operation, Response } from "./schemas.ts";
 /** Who sends an example's request. */
 export type Sender = "operator" | "admin" | "registration" | "agent";
 
-/** One request and its answer. The tests send all of them again, in this order, to the real service. */
+/** A request and its answer. The tests resend all of them, in this order, to the real service. */
 export interface Example {
   /** Its operationId. */
   operation: string;
@@ -16,11 +16,11 @@ export interface Example {
   headers?: Record<string, string>;
   body?: unknown;
   status: number;
-  /** JSON, or text; absent where there is no body. */
+  /** JSON or text; absent without a body. */
   answer?: unknown;
 }
 
-/** The answers of the service when `npm run examples` last recorded them. */
+/** The service's answers as `npm run examples` last recorded them. */
 export const EXAMPLES = recorded as Example[];
 
 const add = (media: Media | undefined, { operation, summary, status }: Example, value: unknown): void => {
@@ -33,13 +33,13 @@ const firstMedia = (content: Record<string, Media> | undefined): Media | undefin
 
 type Responses = Record<string, Response>;
 
-/** The response with this status: the operation's own, or the shared one that it refers to. */
+/** Returns the response with this status: the operation's own, or the shared one that it refers to. */
 const findResponse = (operation: Operation, status: number, shared: Responses): Response | undefined => {
   const response = operation.responses[status];
   return response && "$ref" in response ? shared[response.$ref.split("/").at(-1) ?? ""] : response;
 };
 
-/** Adds each example to its operation: the body of the request, and the answer. */
+/** Adds each example to its operation: the request's body and the answer. */
 export const attachExamples = (paths: ApiDescription["paths"], shared: Responses, examples: Example[]): void => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const example of examples) {

@@ -6,7 +6,7 @@ import { ORGANIZATION_OPERATIONS } from "./operations/organization.ts";
 import { SOURCE_OPERATIONS } from "./operations/sources.ts";
 import { findSchemaName } from "./schemas.ts";
 
-/** Groups of operations, in the order in which the reference shows them. */
+/** Groups of operations, in the reference's order. */
 export const TAGS = Object.entries({
   Variables:
     "Variables and secrets, which builds find in their environment. The API stores a secret's value and never returns it.",
@@ -33,7 +33,7 @@ const BY_TAG: Record<string, Operations> = {
   "Agent protocol": AGENT_PROTOCOL_OPERATIONS,
 };
 
-/** What the description says of an operation, and the group that it is in. */
+/** An operation's documentation with its group. */
 export interface TaggedDocumentation extends Documentation {
   tag: string;
 }
@@ -44,10 +44,10 @@ const KNOWN = Object.fromEntries(
   ),
 );
 
-/** The ids of all operations that something is said of. */
+/** The ids of all documented operations. */
 export const DESCRIBED = Object.keys(KNOWN);
 
-/** @throws Error for an operation of which nothing is said */
+/** @throws Error for an undocumented operation */
 export const findDocumentation = (id: string): TaggedDocumentation => {
   const words = KNOWN[id];
   if (!words) throw new Error(`src/api/description/operations says nothing of ${id}`);
@@ -64,7 +64,10 @@ export interface DocumentedRoute extends Route {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Schemas of the protocol keep their names; others are named after the operation, an update's body after its record. */
+/**
+ * Adds a route's documentation and schema names. Protocol schemas keep their names. Others are named after the
+ * operation, and an update's body after its record.
+ */
 export const documented = (route: Route): DocumentedRoute => {
   const { id, method } = route;
   const { query, body, output } = route.verb;

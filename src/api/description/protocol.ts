@@ -1,4 +1,4 @@
-/* Every schema of the wire has a name in the description: that of its export. */
+/* In the description, every schema of the wire is named after its export. */
 
 export * from "../../protocol/agent.ts";
 export * from "../../protocol/artifact.ts";

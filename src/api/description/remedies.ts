@@ -1,7 +1,7 @@
 import { byteSize, LIMITS, PERIODS } from "../../protocol/limits.ts";
 import type { ProblemKind } from "../../protocol/problem.ts";
 
-/** What each kind of problem means, and what its caller can do about it. */
+/** The meaning of each kind of problem, and its caller's remedies. */
 export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }> = {
   "malformed-body": {
     meaning: "The body is empty, is not JSON, or is not UTF-8.",

@@ -17,7 +17,7 @@ const parameter = (name: string, description: string, schema: JsonSchema = { typ
   schema,
 });
 
-/** Headers of requests, as components. */
+/** Request headers, as components. */
 export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> = {
   Bookmark: parameter(
     BOOKMARK_HEADER,
@@ -97,7 +97,7 @@ const ANSWER_HEADERS = {
 };
 type AnswerHeader = keyof typeof ANSWER_HEADERS;
 
-/** Headers of answers, as components. */
+/** Answer headers, as components. */
 export const RESPONSE_HEADERS: Record<string, object> = Object.fromEntries(
   Object.entries(ANSWER_HEADERS).map(([id, { component }]) => [id, component]),
 );
@@ -105,15 +105,15 @@ export const RESPONSE_HEADERS: Record<string, object> = Object.fromEntries(
 const responseHeaders = (ids: AnswerHeader[]): Record<string, Reference> =>
   Object.fromEntries(ids.map((id) => [ANSWER_HEADERS[id].name, { $ref: `#/components/headers/${id}` }]));
 
-/** Whether the route changes a record that has versions. */
+/** Reports whether the route changes a versioned record. */
 const takesIfMatch = ({ method, status, documentation }: DocumentedRoute): boolean =>
   documentation.versioned === true && method !== "GET" && status !== 201;
 
-/** Whether the route reads D1 from the caller's bookmark. */
+/** Reports whether the route reads D1 from the caller's bookmark. */
 const takesBookmark = ({ method, verb }: DocumentedRoute): boolean =>
   method === "GET" && verb.access.role !== undefined;
 
-/** The headers that the route reads. */
+/** Returns the headers that the route reads. */
 export const headerReferences = (route: DocumentedRoute): Reference[] => {
   const { method, documentation } = route;
   const isRead = method === "GET";
@@ -130,10 +130,10 @@ const PROBLEM: JsonSchema = { $ref: "#/components/schemas/Problem" };
 
 const capital = (kind: string): string => kind.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Headers whose value the service checks: a wrong one is `invalid`. */
+/** Headers whose value the service checks. A wrong value is `invalid`. */
 const CHECKED_HEADERS: RequestHeader[] = ["ContentSha256", "Grant", "HeldLease", "IdempotencyKey", "Lease"];
 
-/** Every kind of problem that the route can answer with: those of its shape, and those of its own rules. */
+/** Returns every kind of problem in the route's answers, from its shape and from its own rules. */
 export const listProblems = (route: DocumentedRoute): ProblemKind[] => {
   const { verb } = route;
   const { headers = [], problems = [] } = route.documentation;
@@ -157,7 +157,7 @@ const PROBLEM_HEADERS: Record<number, AnswerHeader[]> = {
   503: ["RetryAfter"],
 };
 
-/** The answer with one status, which several kinds of problem may share. */
+/** Returns the answer with one status, which several kinds of problem may share. */
 const problemResponse = (status: number, kinds: ProblemKind[]): Response => ({
   description: kinds
     .map((kind) => `${PROBLEMS[kind][1]} ([${kind}](/problems/${kind})): ${REMEDIES[kind].meaning}`)
@@ -166,7 +166,7 @@ const problemResponse = (status: number, kinds: ProblemKind[]): Response => ({
   content: { "application/problem+json": { schema: PROBLEM } },
 });
 
-/** References to the problem responses by status. The responses themselves are added to `shared`. */
+/** Returns references to the problem responses by status, and adds the responses themselves to `shared`. */
 export const problemResponses = (kinds: ProblemKind[], shared: Record<string, Response>): Record<string, Reference> => {
   const byStatus = Map.groupBy(kinds, (kind) => PROBLEMS[kind][0]);
   return Object.fromEntries(
@@ -189,7 +189,7 @@ const describeContent = (
   return answer && Object.fromEntries([["application/json", { schema: answer }], ...texts]);
 };
 
-/** Every answer that is not a problem. */
+/** Returns every answer that is not a problem. */
 export const successResponses = (
   route: DocumentedRoute,
   answer: JsonSchema | undefined,

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import * as protocol from "./protocol.ts";
 
 /**
- * Enums, as schemas or as fields of one, that may get new values in answers. The description marks them with
+ * Enums, as schemas or as fields, that may get new values in answers. The description marks them with
  * `x-extensible-enum`, and a client treats an unknown value as "other".
  */
 export const GROWING: string[] = [
@@ -28,7 +28,7 @@ export const GROWING: string[] = [
   "Variable.warnings",
 ];
 
-/* As much of OpenAPI 3.1 as the description uses. */
+/* The part of OpenAPI 3.1 that the description uses. */
 
 export type Reference = { $ref: string };
 
@@ -87,7 +87,7 @@ export type JsonSchema = { [keyword: string]: unknown } & {
 };
 export type Schemas = Record<string, JsonSchema>;
 
-/** The schemas of the wire, by the names under which they are exported. */
+/** The schemas of the wire, by their exported names. */
 const NAMED = Object.entries<unknown>(protocol).flatMap(([name, value]): [string, z.ZodMiniType][] =>
   value instanceof z.ZodMiniType ? [[name, value]] : [],
 );
@@ -98,8 +98,8 @@ const PLACE = "#/components/schemas/";
 export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });
 
 /**
- * Removes what tells a reader nothing: patterns that repeat a format, and the bounds of every whole number. Adds the
- * default of a parameter.
+ * Removes details without information: patterns that repeat a format, and the bounds of every whole number. Adds a
+ * parameter's default.
  */
 const plain = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void => {
   const { type, defaultValue } = zodSchema._zod.def as { type: string; defaultValue?: unknown };
@@ -123,7 +123,7 @@ const unbounded = (schemas: Schemas): Schemas => {
   return schemas;
 };
 
-/** Allows unknown fields in answers: new ones may be added, and clients ignore them. */
+/** Allows unknown fields in answers. New ones may be added, and clients ignore them. */
 const opened = <T>(schema: T): T => {
   const isClosed = (name: string, value: unknown) => name === "additionalProperties" && value === false;
   return JSON.parse(JSON.stringify(schema, (name, value) => (isClosed(name, value) ? undefined : value))) as T;
@@ -131,13 +131,13 @@ const opened = <T>(schema: T): T => {
 
 export interface WireSchemas {
   schemas: Schemas;
-  /** The name of a schema's sent form in the document. */
+  /** Returns the name of a schema's sent form in the document. */
   sentName(name: string): string;
 }
 
 /**
- * The JSON Schemas of requests and answers, by name: those of the protocol, and the `requests` and `answers` that
- * have no name there. Where the two forms of one schema differ, the sent form is called `NameSent`.
+ * Returns the JSON Schemas of requests and answers, by name: the protocol's, and the `requests` and `answers` that it
+ * does not name. If a schema's two forms differ, the sent form is called `NameSent`.
  */
 export const wireSchemas = (
   requests: [string, z.ZodMiniType][],
@@ -167,7 +167,7 @@ const eachReference = (value: unknown, see: (reference: string) => void): void =
   }
 };
 
-/** Every reference that `root` contains, directly or through the values that `resolve` returns. */
+/** Returns every reference that `root` contains, directly or through the values that `resolve` returns. */
 export const reach = (root: unknown, resolve: (reference: string) => unknown): Set<string> => {
   const reached = new Set<string>();
   const see = (reference: string): void => {
@@ -179,7 +179,7 @@ export const reach = (root: unknown, resolve: (reference: string) => unknown): S
   return reached;
 };
 
-/** The same JSON value with its references renamed. */
+/** Returns the JSON value with renamed references. */
 const renameReferences = <T>(value: T, rename: (reference: string) => string): T => {
   const json = JSON.stringify(value, (name, inner) => (name === "$ref" ? rename(inner) : inner));
   return JSON.parse(json) as T;

@@ -1,6 +1,6 @@
 import type { Operations } from "../documentation.ts";
 
-/** By the group of operations. */
+/** Operations, by group. */
 export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
   Variables: {
     listVariables: {

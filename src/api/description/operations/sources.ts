@@ -1,6 +1,6 @@
 import type { Operations } from "../documentation.ts";
 
-/** By the group of operations. */
+/** Operations, by group. */
 export const SOURCE_OPERATIONS: Record<string, Operations> = {
   Connections: {
     listConnections: { summary: "List connections" },

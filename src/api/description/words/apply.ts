@@ -25,10 +25,10 @@ export const WORDS: Words = {
   ...OPERATION_WORDS,
 };
 
-/** A schema whose sent and answered forms differ is in the document twice, with the same words. */
+/** Removes `Sent` from a schema's name. Its sent and answered forms are both in the document, with the same words. */
 const withoutSent = (name: string): string => name.replace(/Sent$/, "");
 
-/** Calls `see` for every field of a schema, nested ones included, with its path. */
+/** Calls `see` for every field of a schema, including nested ones, with its path. */
 export const eachField = (
   schema: JsonSchema,
   see: (path: string, field: JsonSchema) => void,
@@ -44,7 +44,7 @@ export const eachField = (
   if (typeof entries === "object") eachField(entries, see, `${path}{}`);
 };
 
-/** The name of the schema whose words describe a field: its own, or one that it is `like`. */
+/** Returns the name of the schema that describes a field: its own, or one that it is `like`. */
 export const findDescribingSchema = (schema: string, path: string): string | undefined => {
   const name = withoutSent(schema);
   if (WORDS[name]?.[path] !== undefined) return name;
@@ -57,7 +57,7 @@ const grow = (schema: JsonSchema): void => {
   schema.description = `${schema.description} New values may be added.`;
 };
 
-/** Adds its description to every schema and field, and marks the enums that may get new values. */
+/** Adds descriptions to all schemas and fields, and marks the enums that may get new values. */
 export const putWords = (schemas: Schemas): void => {
   for (const [name, schema] of Object.entries(schemas)) {
     const words = WORDS[withoutSent(name)];

@@ -4,7 +4,7 @@ import type { Words } from "../documentation.ts";
 const NAME = `Name, unique in its job: at most ${LIMITS.artifactNameCharacters} characters, none of " : < > | * ? / \\.`;
 const BYTES = "Bytes of all its files.";
 
-/** The schemas of what jobs leave. */
+/** The schemas of artifacts. */
 export const ARTIFACT_WORDS: Words = {
   ArtifactForm: { is: "files: single files with their names. tar: one archive that keeps links and modes." },
   ArtifactName: { is: NAME },
@@ -115,7 +115,7 @@ const WARNING = {
   message: "What is wrong.",
 };
 
-/** The schemas of what the tests of jobs said. */
+/** The schemas of test results. */
 export const TEST_WORDS: Words = {
   TestCounts: { is: "How many tests there were.", ...COUNTS },
   TestSummary: {

@@ -140,7 +140,7 @@ export const BUILD_WORDS: Words = {
     "agents[].words": OLD_MESSAGE,
   },
 
-  // What builds of a pipeline were like lately.
+  // A pipeline's recent builds.
   BuildOfHistory: {
     is: "A build that has ended.",
     id: "Id of the build.",

@@ -5,7 +5,7 @@ const KEY = `Key of an entry: printable ASCII without spaces, at most ${LIMITS.c
 const BYTES = "Bytes of the compressed tar.";
 const SUM = "SHA-256 of these bytes, in lower-case hexadecimal digits.";
 
-/** The schemas of what builds find again. */
+/** The schemas of the cache. */
 export const CACHE_WORDS: Words = {
   CacheCodec: { is: "How the tar of an entry is compressed." },
   CacheKey: { is: KEY },

@@ -1,6 +1,6 @@
 import type { Words } from "../documentation.ts";
 
-/** What the operator reads and does while the service runs. */
+/** The schemas of the operator's reads and actions while the service runs. */
 export const OPERATION_WORDS: Words = {
   ServiceMetrics: {
     is: "The whole deployment at the last run of upkeep, for the people on call. Counts of events begin with the first run.",

@@ -1,6 +1,6 @@
 import { LIMITS } from "../../../protocol/limits.ts";
 
-/** The description of each query parameter by its name, or by the operation's id and its name. */
+/** Descriptions of query parameters, by name, or by the operation's id and the name. */
 export const PARAMETERS: Record<string, string> = {
   action: "Only entries of this action, such as variable.create.",
   actor: "Only entries of this actor: token:ID, agent:ID, operator or system.",
@@ -50,7 +50,7 @@ export const PARAMETERS: Record<string, string> = {
   wait: `Seconds to wait for a build: 0 to ${LIMITS.pollSeconds}.`,
 };
 
-/** The description of the id in a path, by the path before it, and of every other part by its name. */
+/** Descriptions of a path's id, by the path before it, and of its other parts, by name. */
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",
