@@ -34,17 +34,17 @@ const HEADERS = `${[
 ].join("\n\n")}\n`;
 
 const STATIC = join(SERVED, "app/static");
-/** The files that browsers load, each with all its imports. */
 const STATES = ["waiting", "running", "asking", "succeeded", "failed", "canceled"];
 const ICONS = ["mark.svg", ...STATES.map((state) => `mark-${state}.svg`)];
 const SHELL = ["page.ts", "page.css", ...ICONS].map((name) => `shell/client/${name}`);
+/** The files that browsers load, each with all its imports. */
 const ENTRIES = [...SHELL, "build/client/build.ts", "build/client/markdown.ts", "pipelines/client/definition.ts"].map(
   (name) => `src/dashboard/${name}`,
 );
 
 /**
- * Bundles the dashboard's scripts and style into files with a hash in their names, and writes the address of each name
- * to `dist/assets.json`.
+ * Bundles the dashboard's scripts and style into files with a hash in their names. Writes each name's address to
+ * `dist/assets.json`.
  * @returns the npm packages in the bundles
  */
 export const buildAssets = async (): Promise<string[]> => {

@@ -33,7 +33,7 @@ const referencePage = (): string =>
 <link rel="stylesheet" href="/docs/static/reference.css">`,
   );
 
-/** A program under its names, each with a checksum file for `sha256sum -c`. */
+/** Returns a program under its names, each with a checksum file for `sha256sum -c`. */
 const programFiles = ({ text, sha256 }: AgentProgram, names: string[]): Record<string, string> =>
   Object.fromEntries(
     names.flatMap((name) => [
@@ -42,7 +42,7 @@ const programFiles = ({ text, sha256 }: AgentProgram, names: string[]): Record<s
     ]),
   );
 
-/** The style and scripts of the documents, and the files of Swagger UI with its licence. */
+/** Writes the style and scripts of the documents, and Swagger UI's files with its licence. */
 const writeDocsFiles = (): void => {
   const sources = [
     ...readdirSync(STATIC).map((name) => join(STATIC, name)),
@@ -52,13 +52,13 @@ const writeDocsFiles = (): void => {
   for (const path of sources) writeIfChanged(join(SERVED, "docs/static", basename(path)), readFileSync(path));
 };
 
-/** The guides that pages link, as they stand in the repository: to be read as text. */
+/** The guides that pages link to, served as text from the repository. */
 const GUIDES = ["connect.md", "connect/github.md", "connect/gitlab.md", "connect/gitea.md", "pipelines.md"];
 
 const guides = (): Record<string, string> =>
   Object.fromEntries(GUIDES.map((name) => [`docs/${name}`, readFileSync(join(ROOT, "docs", name), "utf8")]));
 
-/** Writes the documents and programs that the service serves: API description, reference, problem pages, programs. */
+/** Writes the served documents and programs: API description, reference, problem pages, programs. */
 export const writeDocuments = (agent: AgentProgram, importer: AgentProgram, notices: string): void => {
   mkdirSync(SERVED, { recursive: true });
   const files: Record<string, string> = {

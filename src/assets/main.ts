@@ -10,6 +10,6 @@ const distributed = [
   ...new Set([...packages, ...agent.packages, ...importer.packages, "node_modules/swagger-ui-dist"]),
 ].sort();
 writeDocuments(agent, importer, collectNotices(distributed));
-// It takes the addresses of the static files, which are written now.
+// The bundle contains the addresses of the static files, which exist by now.
 await bundleWorker();
 console.log(`agent.mjs ${VERSION} sha256 ${agent.sha256}`);

@@ -15,7 +15,7 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE.`;
 
-/** The licences of packages that come without their text, as their repositories have it. */
+/** Licence texts from the repositories of packages that omit them. */
 export const MISSING_LICENCES: Record<string, string> = {
   // https://github.com/lddubeau/saxes/blob/master/LICENSE
   saxes: ISC.replace("HOLDERS", "Copyright (c) Contributors\nCopyright (c) Isaac Z. Schlueter and Contributors"),
@@ -23,7 +23,7 @@ export const MISSING_LICENCES: Record<string, string> = {
 
 const LICENCE = /^(licen[cs]e|notice|copying)/i;
 
-/** The packages of these bundled files, as folders under node_modules. */
+/** Returns the packages of these bundled files, as folders under node_modules. */
 export const findPackages = (files: string[]): string[] => {
   const folders = files.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0]);
   return [...new Set(folders)].filter((folder) => folder !== undefined).sort();
@@ -40,7 +40,7 @@ const notice = (folder: string): string => {
   return [`${name} ${version} (${license})`, ...texts].join("\n\n");
 };
 
-/** The text that the packages' licences require wherever their code is distributed. */
+/** Returns the text that the packages' licences require with every distribution. */
 export const collectNotices = (packages: string[]): string =>
   ["Millrace contains the following packages. These are their licences.", ...packages.map(notice)].join(
     `\n\n${"-".repeat(80)}\n\n`,

@@ -9,7 +9,7 @@ const inlineHtml = (text: string): string =>
     .replaceAll(">", "&gt;")
     .replace(/`([^`]+)`/g, "<code>$1</code>");
 
-/** A complete document. `head` and `body` are HTML, `title` is text. */
+/** Returns a complete document. `head` and `body` are HTML, `title` is text. */
 export const htmlPage = (title: string, body: string, head = ""): string => `<!doctype html>
 <html lang="en">
 <head>
@@ -70,7 +70,7 @@ ${rows.join("\n")}
   );
 };
 
-/** The pages that the `type` addresses of problems lead to, by path. */
+/** Returns the pages for the `type` addresses of problems, by path. */
 export const problemPages = (): Record<string, string> => ({
   "problems/index.html": index(),
   ...Object.fromEntries(KINDS.map((kind) => [`problems/${kind}.html`, problemPage(kind)])),

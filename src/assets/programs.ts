@@ -4,11 +4,11 @@ import { VERSION } from "../protocol/version.ts";
 import { collectNotices, findPackages } from "./notices.ts";
 import { ROOT } from "./output-files.ts";
 
-/** The oldest Node the program runs on: `npm run drill -- nodes` tries it. */
+/** The oldest Node for the program; `npm run drill -- nodes` tests it. */
 export const OLDEST_NODE = "20.9";
 const [MAJOR, MINOR] = OLDEST_NODE.split(".");
 
-/** The first lines of the program. They reject an old Node with a message, before an import can fail without one. */
+/** The program's first lines. They reject an old Node with a message, before an import can fail without one. */
 const AGENT_BANNER = `#!/usr/bin/env node
 // Millrace agent ${VERSION}. \`node agent.mjs acknowledgements\` prints the licences of its packages.
 import { createRequire as __createRequire } from "node:module";
@@ -19,7 +19,7 @@ if (__major < ${MAJOR} || (__major === ${MAJOR} && __minor < ${MINOR})) {
 }
 const require = __createRequire(import.meta.url);`;
 
-/** Loads Node's own modules when they are used, and takes nothing but the version from package.json. */
+/** Loads Node's own modules on first use, and only the version from package.json. */
 const atRunTime: Plugin = {
   name: "at-run-time",
   setup({ onResolve, onLoad }) {
@@ -36,7 +36,7 @@ const atRunTime: Plugin = {
   },
 };
 
-/** How the programs for people's machines are bundled: each one file that needs nothing but Node. */
+/** How to bundle programs for people's machines: each is one file that needs only Node. */
 const PROGRAM = {
   absWorkingDir: ROOT,
   write: false,
@@ -62,11 +62,11 @@ const bundle = (acknowledgements: string) =>
 export interface AgentProgram {
   text: string;
   sha256: string;
-  /** Folders of the packages that it contains. */
+  /** Folders of the packages in the program. */
   packages: string[];
 }
 
-/** Bundles the agent into one file that needs nothing but Node. */
+/** Bundles the agent into one file that needs only Node. */
 export const agentProgram = async (): Promise<AgentProgram> => {
   const { metafile } = await bundle("");
   const packages = findPackages(Object.keys(metafile.inputs));
@@ -80,8 +80,8 @@ import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);`;
 
 /**
- * Bundles the importer of workflows into a file of its own, which the agent loads for `import` alone: its parser
- * imports JSON in a way that Node refuses, and is as large as the agent.
+ * Bundles the workflow importer into a separate file, which the agent loads only for `import`. Its parser imports JSON
+ * in a way that Node rejects, and is as large as the agent.
  */
 export const importerProgram = async (): Promise<AgentProgram> => {
   const { metafile, outputFiles } = await build({

@@ -4,9 +4,9 @@ import { build, type Plugin } from "rolldown";
 import { DIST, ROOT, writeIfChanged } from "./output-files.ts";
 
 /**
- * Writes our functions without arrows. In a module V8 reads all of a function with an arrow when the Worker starts, and
- * once more when it is called; over the body of any other it passes quickly, until it is called. A file stays as it is
- * where a function takes `this` from around it: such a function may stand before `super()`, or in a field of a class.
+ * Rewrites our functions without arrows. When the Worker starts, V8 reads all of a function with an arrow, and reads it
+ * again when it is called. It skims other functions until their first call. A file stays unchanged if a function uses
+ * the outer `this`: such a function may be before `super()`, or in a field of a class.
  */
 const withoutArrows: Plugin = {
   name: "without-arrows",
@@ -24,8 +24,8 @@ const withoutArrows: Plugin = {
 };
 
 /**
- * Bundles the Worker, or the module at `entry`, as it is deployed, with its source map beside it. What is `leftOut` stays
- * an import.
+ * Bundles the Worker, or the module at `entry`, as deployed, with its source map beside it. Modules in `leftOut` stay
+ * imports.
  * @returns the path of the bundle
  */
 export const bundleWorker = async (
@@ -37,7 +37,7 @@ export const bundleWorker = async (
     input: { worker: entry },
     cwd: ROOT,
     platform: "neutral",
-    // As wrangler chooses between the variants of a package.
+    // Wrangler chooses between a package's variants in this way.
     resolve: { conditionNames: ["workerd", "worker", "browser", "import"], mainFields: ["browser", "module", "main"] },
     external: [/^cloudflare:/, ...leftOut],
     plugins: [withoutArrows],
