@@ -162,7 +162,7 @@ export const MARKS = {
     minutes: 2,
   },
   windows: {
-    // A look is enough: jobs that need Windows are already left out.
+    // A look is enough: everything that needs Windows is already left out.
     reason: "there is no agent for Windows: what needs one does not run: remove it, or let it run elsewhere",
     minutes: 1,
   },

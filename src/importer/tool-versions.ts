@@ -1,7 +1,7 @@
 import { NoEqual } from "./marks.ts";
 import { findMatrixKey, type Names, textOfValue } from "./names.ts";
 
-/* Versions as set-up actions read them, and as `tools` does: there a range means its newest version. */
+/* Versions as set-up actions read them, and as `tools` does. In `tools` a range means its newest version. */
 
 /** An action's words for a version. */
 export interface VersionWords {
