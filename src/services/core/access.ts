@@ -1,33 +1,34 @@
 import { includesRole, type Role, type TokenKind } from "../../protocol/token.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Which callers may use a verb; `role` is the least role of an API token. */
+/** The callers that may use a verb. `role` is the lowest role that an API token needs. */
 export interface Access {
   role?: Role;
   operator?: true;
   registration?: true;
   agent?: true;
-  /** A git host, which has proved that it knows the secret of its hook. */
+  /** A git host that proved that it knows its hook's secret. */
   connection?: true;
 }
 
 export type CallerKind = "api" | "operator" | "registration" | "agent" | "connection";
 
 /**
- * The caller as its token says. The token's tag is verified; whether it is still valid, `Admission` checks. A git host's
- * proof is checked before there is a caller; whether the connection is still there, whoever reads its row.
+ * The caller as its token states. The token's tag is verified; `Admission` checks that the token is still valid. A git
+ * host proves itself before a caller exists; the code that reads the connection's row checks that the connection still
+ * exists.
  */
 export interface Caller {
   kind: CallerKind;
   orgId: string;
   tokenHash: string;
-  /** The dashboard session that holds the token, if one does. */
+  /** The dashboard session that holds the token, if any. */
   sessionId?: string;
-  /** The connection that a git host sends for. */
+  /** The connection of the git host that sends the request. */
   connectionId?: string;
 }
 
-/** A caller with a valid token who may call the verb. `labels` are those that a registration token may grant. */
+/** A caller with a valid token who may call the verb. A registration token may grant these `labels`. */
 export interface Admitted {
   actor: string;
   kind: CallerKind;

@@ -15,7 +15,7 @@ import { usable } from "./sealing.ts";
 const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr: "registration", mra: "agent" };
 
 /**
- * Reads the caller from the Authorization header. The tag in a token shows a forged one here, without a query.
+ * Reads the caller from the Authorization header. The token's tag exposes a forgery without a query.
  * @throws Refusal unauthenticated; keyring-unavailable where TOKEN_KEYS cannot be used
  */
 export const identify = async (
@@ -34,7 +34,7 @@ export const identify = async (
   return { kind: KINDS[recognized.prefix], orgId: recognized.orgId, tokenHash };
 };
 
-/** `lastUsedAt` of a token is written at most this often. */
+/** Updates a token's `lastUsedAt` at most this often. */
 const LAST_USED_EVERY_MS = MINUTE_MS;
 
 interface AdmissionParts {
@@ -48,8 +48,8 @@ interface AdmissionParts {
 }
 
 /**
- * Checks once for each request that the caller's token is valid and may call the verb: an API or registration token
- * with the first query to D1, an agent's token at its pool, the operator's token and a git host without a query.
+ * Checks once per request that the caller's token is valid and may call the verb. The first D1 query checks an API or
+ * registration token, and the pool checks an agent's token. The operator's token and a git host need no query.
  */
 export class Admission {
   readonly #parts: AdmissionParts;
@@ -64,13 +64,13 @@ export class Admission {
     }
   }
 
-  /** Refuses callers that no query to D1 checks: the operator, and agents on a route that is not for agents. */
+  /** Rejects callers that no D1 query checks: the operator, and agents on a route that is not for agents. */
   async admitEarly(): Promise<void> {
     const { kind } = this.#parts.caller;
     if (kind === "operator" || (kind === "agent" && !this.#parts.access.agent)) await this.admit();
   }
 
-  /** Checks the caller unless that is done: for verbs that do not begin with a query to D1. @throws Refusal */
+  /** Admits the caller, for verbs that do not begin with a D1 query. A second call does nothing. @throws Refusal */
   async admit(): Promise<Admitted> {
     if (!this.#admitted) {
       const { kind, connectionId } = this.#parts.caller;
@@ -82,13 +82,13 @@ export class Admission {
     return this.admitted;
   }
 
-  /** The caller, after the first answer of D1 or after `admit`. */
+  /** The caller, after D1's first answer or after `admit`. */
   get admitted(): Admitted {
     if (!this.#admitted) throw new Error("The caller was not admitted before its name was needed");
     return this.#admitted;
   }
 
-  /** The caller's name for the log; null when the caller is not admitted. */
+  /** The caller's name for the log; null for a caller that is not admitted. */
   get actor(): string | null {
     return this.#admitted?.actor ?? null;
   }
@@ -114,7 +114,7 @@ export class Admission {
     this.#parts.waitUntil(this.#recordUse(id));
   }
 
-  /** In a session of its own, so that the request's bookmark and counts do not depend on it. */
+  /** Uses its own session, so that the request's bookmark and counts do not depend on it. */
   async #recordUse(id: string): Promise<void> {
     const { env, caller, now } = this.#parts;
     const before = new Date(now.getTime() - LAST_USED_EVERY_MS).toISOString();

@@ -11,15 +11,15 @@ import { invalid, Refusal, tokenInvalid } from "./refusal.ts";
 export interface AuditNote {
   action: AuditAction;
   subject: string;
-  /** The organization of the change, where that is not the caller's (the operator has none). */
+  /** The change's organization, where it differs from the caller's (the operator has none). */
   orgId?: string;
   /** Names and numbers, never values. */
   detail?: Record<string, unknown>;
-  /** Who did it, where that is known without admitting the caller. */
+  /** The actor, where it is known without admitting the caller. */
   actor?: string;
 }
 
-/** The audit row of a change, for the batch of that change: D1 commits both or neither. */
+/** Creates the audit row for a change's batch: D1 commits both or neither. */
 export const auditRow = (context: Context, change: AuditNote) => {
   const { action, subject, orgId = context.orgId, detail = {}, actor = context.admitted.actor } = change;
   return context.db.sql.insert(auditLog).values({
@@ -34,7 +34,7 @@ export const auditRow = (context: Context, change: AuditNote) => {
   });
 };
 
-/** Rolls the batch back when the caller's token was revoked since it was checked. */
+/** Rolls the batch back if the caller's token was revoked after the check. */
 const ensureTokenValid = (context: Context): Query[] => {
   if (context.caller.kind === "operator" || context.caller.kind === "connection") return [];
   const isValid = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isValidToken(context.caller.tokenHash, context.at)})`;
@@ -43,7 +43,7 @@ const ensureTokenValid = (context: Context): Query[] => {
 
 /**
  * Commits statements in one batch with their audit row and a check of the caller's token.
- * @throws Refusal when D1 rolls it back. `existing` finds the row that already has the same unique columns.
+ * @throws Refusal when D1 rolls the batch back. `existing` finds the row that already has the same unique columns.
  */
 export const commit = async (
   context: Context,
@@ -90,8 +90,8 @@ const COUNTED = {
 };
 
 /**
- * A statement that rolls its batch back where the organization has as many of these as it may have: D1 commits one batch
- * at a time, so requests of the same moment pass no limit together.
+ * Creates a statement that rolls its batch back once the organization has reached its limit. D1 commits one batch at a
+ * time, so simultaneous requests cannot exceed a limit together.
  */
 export const ensureRoom = ({ db: { sql: db }, orgId }: Context, what: keyof typeof COUNTED) => {
   const table = COUNTED[what];

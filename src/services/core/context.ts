@@ -9,20 +9,20 @@ import { Admission } from "./admission.ts";
 import { Keys } from "./keys.ts";
 import { ObjectStubs } from "./object-stubs.ts";
 
-/** What the headers of a request ask for; null where a header is absent. */
+/** The request's headers; null where a header is absent. */
 export interface RequestHeaders {
-  /** The ETags of If-Match: the versions that the client will change. */
+  /** The ETags in If-Match: the versions that the client wants to change. */
   ifMatch: string[] | null;
   idempotencyKey: string | null;
   /** The lease under which an agent reports. */
   lease: number | null;
-  /** The agent program's id for its present run: a new one means that it was restarted. */
+  /** The id of the agent program's current run: a new id means that the program restarted. */
   bootId: string | null;
-  /** What the agent program can do beyond the first protocol. */
+  /** The agent program's features beyond the first protocol. */
   features: Feature[];
-  /** Versions of Xcode on the agent's machine. */
+  /** The Xcode versions on the agent's machine. */
   xcodes: string[];
-  /** What an earlier answer granted, for the parts and the end of an artifact. */
+  /** The grant from an earlier answer, for an artifact's parts and end. */
   grant: string | null;
 }
 
@@ -36,7 +36,7 @@ const NO_HEADERS: RequestHeaders = {
   grant: null,
 };
 
-/** What is known of a request before its caller is admitted. */
+/** The facts about a request before its caller is admitted. */
 export interface Opening {
   env: Env;
   config: Config;
@@ -44,45 +44,45 @@ export interface Opening {
   access: Access;
   requestId: string;
   now: Date;
-  /** Scheme and host of the service as the caller reaches it. */
+  /** The service's scheme and host as the caller reaches it. */
   origin: string;
-  /** D1's bookmark of an earlier answer: a read sees at least what that answer saw. */
+  /** D1's bookmark from an earlier answer: a read sees at least the data behind that answer. */
   bookmark: string | null;
-  /** Whether the session begins at D1's primary, as every write must. */
+  /** Whether the session begins at D1's primary, as every write requires. */
   writes: boolean;
   headers?: Partial<RequestHeaders>;
   /** Runs work that the answer does not wait for. */
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** What a context is made of. The use cases see all but the last two. */
+/** The parts of a context. Use cases see all except the last two. */
 interface Parts extends Pick<Opening, "config" | "caller" | "requestId" | "now" | "origin" | "waitUntil"> {
   headers: RequestHeaders;
   db: DatabaseSession;
   objects: ObjectStubs;
   keys: Keys;
-  /** Records and logs of builds that have ended. */
+  /** Records and logs of ended builds. */
   archive: R2Bucket;
   env: Env;
   admission: Admission;
 }
 
-/** What a use case has at hand for one request. */
+/** The tools of a use case during one request. */
 export interface Context extends Readonly<Omit<Parts, "env" | "admission">> {
   readonly orgId: string;
   /** The request's time as D1 stores it. */
   readonly at: string;
-  /** The caller, once it is admitted. */
+  /** The caller, once admitted. */
   readonly admitted: Admitted;
   readonly actor: string | null;
   admitEarly(): Promise<void>;
   admit(): Promise<Admitted>;
   newId(): string;
-  /** The pool of the caller's organization, after the caller is admitted. */
+  /** Returns the pool of the caller's organization, after admitting the caller. */
   pool(): Promise<DurableObjectStub<AgentPool>>;
-  /** The same request as if its If-Match named this version; null stands for no If-Match. */
+  /** Returns the same request as if its If-Match named this version; null means without an If-Match. */
   expectingVersion(version: number | null): Context;
-  /** The same request in this organization: for the operator, who has none. */
+  /** Returns the same request in this organization: for the operator, who has none. */
   inOrganization(orgId: string): Context;
 }
 
@@ -134,8 +134,8 @@ export const newContext = (opening: Opening): Context => {
   });
 };
 
-/** The ETag of a record in this version. */
+/** Returns the ETag of a record in this version. */
 export const entityTag = (version: number): string => `"v${version}"`;
 
-/** The caller and the request, as the pool writes them to the audit. */
+/** Returns the caller and the request, as the pool writes them to the audit. */
 export const actorOf = ({ admitted, requestId }: Context) => ({ actor: admitted.actor, requestId });

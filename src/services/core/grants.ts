@@ -2,7 +2,7 @@ import { type Grants, loadGrants } from "../../crypto/artifact-grant.ts";
 import type { CacheCodec } from "../../protocol/cache.ts";
 import { usable } from "./sealing.ts";
 
-/** What every grant names: of which job, how many bytes, and until when (milliseconds since 1970). */
+/** The facts in every grant: the job, the size, and the expiry (milliseconds since 1970). */
 interface Facts {
   orgId: string;
   jobId: string;
@@ -16,7 +16,7 @@ interface OfArtifact extends Facts {
   day: string;
 }
 
-/** `path`: the end of the keys of its objects. */
+/** `path`: the end of its objects' keys. */
 interface OfEntry extends Facts {
   path: string;
 }
@@ -27,20 +27,20 @@ interface OfAgent {
 
 interface OfUpload extends OfAgent {
   fence: number;
-  /** Of the archive, where the bytes come in several parts. */
+  /** The archive's upload id, where the bytes arrive in several parts. */
   uploadId?: string | undefined;
 }
 
-/** For people: the name, the one file or folder that is shown, and when the artifact was made. */
+/** For people: the name, the one file or folder to show, and the time when the artifact was created. */
 interface OfAddress extends OfArtifact {
   name?: string;
   path?: string | null;
   made?: number;
-  /** Whom the address was made for. */
+  /** The person who requested the address. */
   actor?: string;
 }
 
-/** What each grant names. Workers of two releases read each other's. */
+/** The facts in each grant. Workers of two releases read each other's grants. */
 export interface GrantFacts {
   upload: OfArtifact & OfUpload & { files: number };
   download: OfArtifact & OfAgent;

@@ -7,14 +7,17 @@ interface Inner {
   _zod: { def: { innerType?: Inner; in?: Inner; shape?: Record<string, Inner>; element?: Inner } };
 }
 
-/** The object or array under a schema's `optional`, `nullish`, `pipe` and the like. */
+/** Returns the object or array under a schema's `optional`, `nullish`, `pipe` and the like. */
 const unwrapped = (schema: Inner): Inner["_zod"]["def"] => {
   const { def } = schema._zod;
   const inner = def.innerType ?? def.in;
   return inner ? unwrapped(inner) : def;
 };
 
-/** The part of a path that the schema names. A key of a record is the client's, and may be a secret: it is cut off. */
+/**
+ * Returns the part of a path that the schema names. It cuts off a record's key: the client chose it, so it may be a
+ * secret.
+ */
 const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {
   const [part, ...rest] = path;
   if (part === undefined) return [];
@@ -23,11 +26,11 @@ const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {
   return inner ? [part, ...namedPath(rest, inner)] : [];
 };
 
-/** A JSON pointer (RFC 6901). */
+/** Returns a JSON pointer (RFC 6901). */
 const toPointer = (path: PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Replaces the messages of zod that quote the input: no answer repeats it. */
+/** Replaces zod messages that quote the input: answers never repeat it. */
 const describeIssue = (issue: z.core.$ZodIssue, schema: Inner): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
@@ -49,7 +52,7 @@ const describeIssue = (issue: z.core.$ZodIssue, schema: Inner): string => {
   }
 };
 
-/** Texts with half of a surrogate pair: JSON can escape one, and D1 would not store it unchanged. */
+/** Finds texts with half of a surrogate pair: JSON can escape one, and D1 would not store it unchanged. */
 const brokenTexts = (value: unknown, schema: Inner, path: PropertyKey[] = []): FieldError[] => {
   if (typeof value === "string") {
     if (value.isWellFormed()) return [];
@@ -59,7 +62,7 @@ const brokenTexts = (value: unknown, schema: Inner, path: PropertyKey[] = []): F
   return Object.entries(value).flatMap(([name, inner]) => brokenTexts(inner, schema, [...path, name]));
 };
 
-/** The parsed input. @throws Refusal invalid, naming each field that is wrong */
+/** Returns the parsed input. @throws Refusal invalid, naming each wrong field */
 export const accepted = <T>(result: Parsed<T>, schema: z.ZodMiniType): T => {
   const inner = schema as unknown as Inner;
   const errors = result.success

@@ -8,7 +8,7 @@ import { type AppStates, loadAppStates } from "../../githosts/github/app-manifes
 import { type GrantFacts, openGrants } from "./grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
-/** The keys of the Worker's secrets: those that seal values, and those that sign tokens. */
+/** The keys in the Worker's secrets: some seal values, others sign tokens. */
 export class Keys {
   readonly #env: Pick<Env, "SECRETS_KEYS" | "TOKEN_KEYS">;
   readonly #db: DatabaseSession;
@@ -38,7 +38,7 @@ export class Keys {
     return usable("TOKEN_KEYS", () => loadMint(this.#env.TOKEN_KEYS));
   }
 
-  /** Makes the addresses and secrets of hooks. @throws Refusal keyring-unavailable */
+  /** The mint of hook addresses and secrets. @throws Refusal keyring-unavailable */
   get hooks(): HookMint {
     return usable("TOKEN_KEYS", () => loadHookMint(this.#env.TOKEN_KEYS));
   }
@@ -48,7 +48,7 @@ export class Keys {
     return openGrants(this.#env);
   }
 
-  /** What a visit to GitHub carries along. @throws Refusal keyring-unavailable */
+  /** The state that a visit to GitHub carries along. @throws Refusal keyring-unavailable */
   get appStates(): AppStates {
     return usable("TOKEN_KEYS", () => loadAppStates(this.#env.TOKEN_KEYS));
   }

@@ -11,7 +11,7 @@ type Listed = (SQLiteTable | SQLiteView) & { id: SQLiteColumn; orgId: SQLiteColu
 type Rows<C extends Columns> = RunnableQuery<SelectResultFields<C>[], "sqlite">;
 
 interface ListOptions<F extends string> {
-  /** The condition of each filter that the list has. */
+  /** The condition for each of the list's filters. */
   filters?: Record<F, (value: Placeholder) => SQL | undefined>;
   /**
    * Filters whose own index finds few rows. With one of them the query names the id as `+id`, so that SQLite does not
@@ -23,23 +23,23 @@ interface ListOptions<F extends string> {
 
 interface PageRequest {
   limit?: number;
-  /** The id after which the page begins. */
+  /** The page begins after this id. */
   cursor?: string;
 }
 
-/** SQLite reads a negative LIMIT as none. */
+/** SQLite reads a negative LIMIT as unlimited. */
 export const NO_LIMIT = -1;
 
 /**
- * A condition with an index of its own: few rows meet it. Unless SQLite is told so, it walks all rows of the
- * organization in the order of their ids (https://sqlite.org/lang_corefunc.html#unlikely).
+ * Marks a condition with its own index: few rows meet it. Without the mark, SQLite walks all of the organization's rows
+ * in the order of their ids (https://sqlite.org/lang_corefunc.html#unlikely).
  */
 export const indexed = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
 /**
- * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation: pages
- * stay right while rows are added and removed. A filter that is undefined or empty is left out. The list reads one row
- * more than the page has, from which `toPage` knows whether another page follows.
+ * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation. Pages
+ * therefore stay right while rows are added and removed. An undefined or empty filter is ignored. The list reads one
+ * row more than the page has, so that `toPage` knows whether another page follows.
  */
 export const listing = <C extends Columns, F extends string = never>(
   table: Listed,
@@ -69,7 +69,7 @@ export const listing = <C extends Columns, F extends string = never>(
   };
 };
 
-/** The page of a list that read one row more than the page has: its records, and the cursor of the next page. */
+/** Returns a page from a list that read one extra row: its records, and the next page's cursor. */
 export const toPage = <T extends { id: string }, R>(
   rows: T[],
   { limit }: PageRequest,

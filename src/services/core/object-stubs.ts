@@ -3,7 +3,10 @@ import type { GitHostObject } from "../../objects/host/git-host.ts";
 import type { BuildLog } from "../../objects/log/build-log.ts";
 import type { AgentPool } from "../../objects/pool/agent-pool.ts";
 
-/** Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token they check themselves. */
+/**
+ * Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token that they check
+ * themselves.
+ */
 export class ObjectStubs {
   readonly #env: Pick<Env, "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST">;
 
@@ -11,7 +14,7 @@ export class ObjectStubs {
     this.#env = env;
   }
 
-  /** `locationHint` counts only for the call that creates the object. */
+  /** `locationHint` affects only the call that creates the object. */
   pool(orgId: string, locationHint?: DurableObjectLocationHint): DurableObjectStub<AgentPool> {
     return calling(this.#env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined));
   }

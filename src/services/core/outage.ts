@@ -3,10 +3,13 @@ import { isOfOtherRelease } from "../../domain/durable-objects.ts";
 import { Refusal } from "./refusal.ts";
 
 const RETRY_SECONDS = 5;
-/** Longer: an operator applies the migrations. */
+/** Longer than for other outages: an operator must apply the migrations. */
 const MIGRATIONS_RETRY_SECONDS = 30;
 
-/** The refusal where D1 or a Durable Object failed; null for every other error, which is a defect of the service. */
+/**
+ * Returns the refusal where D1 or a Durable Object failed; null for every other error, which is a defect of the
+ * service.
+ */
 export const outageRefusal = (error: unknown): Refusal | null => {
   if (lacksMigrations(error)) {
     return new Refusal("unavailable", "The database awaits its migrations. Nothing is half-done: repeat the request.", {
@@ -23,7 +26,10 @@ const away = (cause: unknown): Refusal =>
     cause,
   });
 
-/** What the archive answers. Its errors bear no mark: each one counts as an outage. @throws Refusal unavailable */
+/**
+ * Returns the archive's answer. The archive does not mark its errors, so each one counts as an outage. @throws Refusal
+ * unavailable
+ */
 export const reaching = async <T>(answer: Promise<T>): Promise<T> => {
   try {
     return await answer;
@@ -32,13 +38,13 @@ export const reaching = async <T>(answer: Promise<T>): Promise<T> => {
   }
 };
 
-/** Whether the code needs tables or columns that the database does not have yet. */
+/** Reports whether the code needs tables or columns that the database lacks. */
 const lacksMigrations = (error: unknown): boolean =>
   error instanceof MigrationsMissing ||
   (error instanceof Error &&
     (/no such table|no such column|has no column named/.test(error.message) || lacksMigrations(error.cause)));
 
-/** Properties that Workers set on an error of a Durable Object that did not answer, and D1's mark in its messages. */
+/** Checks the properties that Workers set when a Durable Object did not answer, and D1's mark in error messages. */
 const isAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false;
   const signs = ["overloaded", "retryable", "remote", "durableObjectReset"];

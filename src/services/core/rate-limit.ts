@@ -9,14 +9,14 @@ import { MINUTE_MS } from "../../protocol/units.ts";
 import type { Caller, CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Milliseconds for which an isolate remembers what the operator has set. */
+/** An isolate remembers the operator's settings for this many milliseconds. */
 const KNOWN_MS = MINUTE_MS;
 
 const limitsByOrganization = new Map<string, { limits: OrganizationLimits; until: number }>();
 
 /**
- * The limits of an organization, for requests that ask the database nothing else: up to a minute old. While the
- * database is away they are the last that were read, or the defaults, so that builds go on.
+ * Returns an organization's limits, up to a minute old, for requests that otherwise do not query the database. While
+ * the database is unavailable it returns the last known limits, or the defaults, so that builds continue.
  */
 const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<OrganizationLimits> => {
   const before = limitsByOrganization.get(orgId);
@@ -32,24 +32,25 @@ const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<Org
   }
 };
 
-/** What the binding counts under one key: it has one limit for all, which `wrangler.toml` has too. */
+/** The binding's limit for one key. It is the same for all keys, and `wrangler.toml` has it too. */
 const UNIT = ORGANIZATION_LIMITS.requestsPerMinute;
 
 /**
- * Keys under which an organization's requests of each kind are counted. No kind uses up what another has: a script in a
- * loop stops neither builds nor pushes. Agents have two, because they ask the database least.
+ * The number of keys that count an organization's requests of each kind. No kind uses up another's limit: a script in a
+ * loop stops neither builds nor pushes. Agents have two, because they query the database least.
  */
 const KEYS = { tokens: 1, hooks: 1, agents: 2 } as const;
 type RequestKind = keyof typeof KEYS;
 
-/** What an organization may send of this kind in a minute, unless the operator has raised it. */
+/** Returns an organization's limit for this kind in requests per minute, unless the operator has raised it. */
 const organizationRate = (kind: RequestKind): number => KEYS[kind] * UNIT;
 
 const randomBetween = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from));
 
 /**
- * Counts a request of an organization, after its token or hook was counted: so one of them that sends too much does
- * not use up what all have. A raised limit is more keys, of which a request takes one at random once the first are full.
+ * Counts an organization's request, after the count for its token or hook. One token that sends too much therefore does
+ * not use up the limit that all share. A raised limit adds keys: once the first keys are full, a request picks one of
+ * the others at random.
  * @throws Refusal rate-limited
  */
 export const checkOrganizationRate = async (env: Env, orgId: string, kind: RequestKind): Promise<void> => {
@@ -71,7 +72,10 @@ export const checkOrganizationRate = async (env: Env, orgId: string, kind: Reque
 };
 
 const WINDOW_SECONDS = 60;
-/** Under keys that are no token's hash: requests without a token by network address, those of a browser by its session. */
+/**
+ * These keys never equal a token's hash. They count requests without a token by network address, and a browser's
+ * requests by its session.
+ */
 const addressKey = (address: string): string => `address ${address}`;
 const sessionKey = (id: string): string => `session ${id}`;
 
@@ -80,7 +84,7 @@ const perMinute = (config: Config, kind: CallerKind): number =>
 
 const requestKind = (kind: CallerKind): RequestKind => (kind === "agent" ? "agents" : "tokens");
 
-/** The value of the header `RateLimit-Policy` for callers of this kind. */
+/** Returns the header `RateLimit-Policy` for callers of this kind. */
 export const ratePolicy = (config: Config, kind: CallerKind): string =>
   [
     `"token";q=${perMinute(config, kind)};w=${WINDOW_SECONDS}`,
@@ -88,8 +92,8 @@ export const ratePolicy = (config: Config, kind: CallerKind): string =>
   ].join(", ");
 
 /**
- * Counts a request with Cloudflare's rate limiting binding, which counts for each location by itself: by the caller's
- * token, or by the browser's session, so that people who share a token do not stop each other's pages.
+ * Counts a request with Cloudflare's rate limiting binding, which counts each location separately. The key is the
+ * caller's token or the browser's session, so that people who share a token do not stop each other's pages.
  * @throws Refusal rate-limited
  */
 export const checkRate = async (env: Env, config: Config, caller: Caller): Promise<void> => {
@@ -109,7 +113,7 @@ export const checkAddressRate = async (env: Pick<Env, "TOKEN_RATE">, address: st
   throw new Refusal("rate-limited", "This address sends too many requests.", { retryAfterSeconds: WINDOW_SECONDS });
 };
 
-/** Counts a delivery by the address of its hook, whoever sends it. @throws Refusal rate-limited */
+/** Counts a delivery by its hook's address, whoever sends it. @throws Refusal rate-limited */
 export const checkHookRate = async (env: Pick<Env, "HOOK_RATE">, token: string): Promise<void> => {
   const { success } = await env.HOOK_RATE.limit({ key: token });
   if (success) return;

@@ -18,7 +18,7 @@ interface Versioned {
   version: number;
 }
 
-/** The condition on the row with this id, which must belong to the caller's organization. */
+/** Returns the condition for the row with this id in the caller's organization. */
 export const isOwn = (context: Context, table: OwnedTable, id: string | SQL): SQL | undefined =>
   and(eq(table.orgId, context.orgId), eq(table.id, id));
 
@@ -28,7 +28,7 @@ export const checkVersion = ({ headers }: Context, version: number): void => {
   if (matches === false) throw new Refusal("stale-version", "It was changed since you read it: read it again.");
 };
 
-/** The organization's row with this id, if there is one. @throws Refusal stale-version */
+/** Returns the organization's row with this id, if it exists. @throws Refusal stale-version */
 export const lookUp = async <C extends Columns & { version: SQLiteColumn }>(
   context: Context,
   table: VersionedTable,
@@ -44,7 +44,7 @@ export const lookUp = async <C extends Columns & { version: SQLiteColumn }>(
   return row;
 };
 
-/** The organization's row with this id. @throws Refusal not-found, stale-version */
+/** Returns the organization's row with this id. @throws Refusal not-found, stale-version */
 export const findOne = async <C extends Columns & { version: SQLiteColumn }>(
   context: Context,
   table: VersionedTable,
@@ -56,7 +56,7 @@ export const findOne = async <C extends Columns & { version: SQLiteColumn }>(
   return row;
 };
 
-/** The verb that reads one row as a record, in its version. */
+/** Creates the verb that reads one row as a record, in its version. */
 export const makeGetter = <C extends Columns & { version: SQLiteColumn }, O extends z.ZodMiniType>(
   role: Role,
   table: VersionedTable,
@@ -74,10 +74,10 @@ export const makeGetter = <C extends Columns & { version: SQLiteColumn }, O exte
     },
   });
 
-/** What every change of a row sets. */
+/** Returns the columns that every change of a row sets. */
 export const nextVersion = ({ at }: Context, { version }: Versioned) => ({ version: version + 1, updatedAt: at });
 
-/** Statements that write `columns` to the row, and roll the batch back if the row changed since it was read. */
+/** Creates statements that write `columns` to the row, and roll the batch back if the row changed after it was read. */
 export const updateRow = (context: Context, table: VersionedTable, row: Versioned, columns: object): Query[] => [
   ensureUnchanged(context.db.sql, table, row),
   context.db.sql
@@ -86,7 +86,9 @@ export const updateRow = (context: Context, table: VersionedTable, row: Versione
     .where(isOwn(context, table, row.id)),
 ];
 
-/** Statements that delete the row after `owned` rows, and roll the batch back if it changed since it was read. */
+/**
+ * Creates statements that delete the row after `owned` rows, and roll the batch back if it changed after it was read.
+ */
 export const deleteRow = (context: Context, table: VersionedTable, row: Versioned, owned: Query[] = []): Query[] => [
   ensureUnchanged(context.db.sql, table, row),
   ...owned,

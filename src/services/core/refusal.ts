@@ -6,7 +6,7 @@ type Extras = Pick<Problem, "errors" | "existingId" | "expectedOffset"> & {
   cause?: unknown;
 };
 
-/** The error of a use case: one of the problem kinds, with a detail that never repeats the input. */
+/** A use case's error: one of the problem kinds, with a detail that never repeats the input. */
 export class Refusal extends Error {
   override name = "Refusal";
   readonly kind: ProblemKind;
@@ -20,15 +20,15 @@ export class Refusal extends Error {
 
 export const notFound = () => new Refusal("not-found", DETAILS["not-found"]);
 
-/** The build is there, and its log is not. */
+/** The build exists, but its log was deleted. */
 export const logDeleted = () => new Refusal("not-found", DETAILS["log-deleted"]);
 
 export const tokenInvalid = () => new Refusal("unauthenticated", DETAILS.unauthenticated);
 
-/** Fields of the body or query are wrong; each pointer is a JSON pointer (RFC 6901). */
+/** Rejects wrong fields in the body or query; each pointer is a JSON pointer (RFC 6901). */
 export const invalidFields = (errors: FieldError[]) => new Refusal("invalid", DETAILS.invalid, { errors });
 
-/** One field is wrong. */
+/** Rejects one wrong field. */
 export const invalid = (pointer: string, detail: string) => invalidFields([{ pointer, detail }]);
 
 /** The result of a call to a Durable Object. */
@@ -45,20 +45,20 @@ export type ObjectResult<T> =
       };
     };
 
-/** The detail of an object's refusal that has none. */
+/** Returns the detail of an object's refusal that has none. */
 const detailOf = (kind: ProblemKind): string => {
   const details: Partial<Record<ProblemKind, string>> = DETAILS;
   return details[kind] ?? `${PROBLEMS[kind][1]}.`;
 };
 
-/** The value of an object's result. @throws Refusal */
+/** Returns the value of an object's result. @throws Refusal */
 export const settled = <T>(outcome: ObjectResult<T>): T => {
   if (outcome.ok) return outcome.value;
   const { kind, detail, ...extras } = outcome.refusal;
   throw new Refusal(kind, detail ?? detailOf(kind), extras);
 };
 
-/** The answer, or null when the record is gone. */
+/** Returns the answer, or null if the record does not exist. */
 export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
   try {
     return await answer;

@@ -7,13 +7,13 @@ import { keyCheckContext } from "../../domain/seal-context.ts";
 import { oncePer } from "../../once-per.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Retry-After where a key is missing: an operator has to restore it. */
+/** Retry-After for a missing key: an operator has to restore it. */
 const RETRY_AFTER_SECONDS = 30;
 const CHECK_TEXT = "this key is the one it was";
 
 const once = oncePer<Keyring>();
 
-/** Loads a Worker secret. @throws Refusal keyring-unavailable, naming the secret and what is wrong with it */
+/** Loads a Worker secret. @throws Refusal keyring-unavailable, naming the secret and its fault */
 export const usable = <T>(name: string, load: () => T): T => {
   try {
     return load();
@@ -34,8 +34,8 @@ export class Damaged extends Refusal {
 }
 
 /**
- * Opens a stored value. A key id that never sealed anything is damage, not a missing key.
- * @throws Damaged; Refusal keyring-unavailable where its key is not on the keyring, naming the ids that are
+ * Opens a stored value. An id of a key that never sealed anything is damage, not a missing key.
+ * @throws Damaged; Refusal keyring-unavailable where the value's key is not on the keyring, naming the ids that are
  */
 export const openStored = async (
   db: DatabaseSession,
@@ -55,16 +55,16 @@ export const openStored = async (
 };
 
 /**
- * The deployment's keyring, after each key has opened the check that the key of the same id sealed before: a key that
- * was mistyped, or replaced under its old id, must not seal anything.
- * @throws Refusal keyring-unavailable, naming the ids that are known
+ * Returns the deployment's keyring, after each key has opened the check that the key with the same id sealed earlier. A
+ * key that was mistyped, or replaced under its old id, must not seal anything.
+ * @throws Refusal keyring-unavailable, naming the known ids
  */
 export const checkedKeyring = async (db: DatabaseSession, secret: string | undefined): Promise<Keyring> => {
   const keyring = usable("SECRETS_KEYS", () => loadKeyring(secret));
   return once(keyring, () => verifyWith(db, keyring));
 };
 
-/** Checks the keyring against the database, and stores a check for each key that is used for the first time. */
+/** Checks the keyring against the database, and stores a check for each new key. */
 const verifyWith = async (db: DatabaseSession, keyring: Keyring): Promise<Keyring> => {
   const all = db.sql.select().from(keyCheck);
   const [checks] = await db.run(all);

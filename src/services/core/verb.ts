@@ -4,17 +4,17 @@ import type { Context } from "./context.ts";
 import { type FieldError, invalid, invalidFields } from "./refusal.ts";
 
 interface AnswerHeaders {
-  /** The record's version, which becomes the ETag. */
+  /** The record's version. It becomes the ETag. */
   version?: number;
-  /** Where the next page begins, which becomes the Link. */
+  /** The next page's beginning. It becomes the Link. */
   nextCursor?: string;
-  /** No cache may keep it. */
+  /** Caches must not keep it. */
   isSecret?: true;
-  /** Whether the record changes without a new version: then a GET is never answered 304. */
+  /** Whether the record changes without a new version. A GET then never returns 304. */
   isMoving?: boolean;
 }
 
-/** A verb's value, with what the headers of the answer say about it. */
+/** A verb's value, with facts for the answer's headers. */
 export class Answer<T> {
   readonly value: T;
   readonly version: number | null;
@@ -31,7 +31,7 @@ export class Answer<T> {
   }
 }
 
-/** A record in the version that a later If-Match may name. */
+/** Returns a record in the version that a later If-Match may name. */
 export const versioned = <T>(value: T, version: number): Answer<T> => new Answer(value, { version });
 
 export interface VerbInput<P, Q, B> {
@@ -41,26 +41,26 @@ export interface VerbInput<P, Q, B> {
 }
 
 interface Definition<P, Q, B, O extends z.ZodMiniType> {
-  /** Who may call it. */
+  /** The callers that may use it. */
   access: Access;
   params?: z.ZodMiniType<P>;
   query?: z.ZodMiniType<Q>;
   body?: z.ZodMiniType<B>;
-  /** A request without a body is one with an empty object. */
+  /** A missing body counts as an empty object. */
   mayLackBody?: true;
-  /** The most that the body may have, where that is more than for others. */
+  /** The body's maximum size, where it exceeds the common limit. */
   bodyBytes?: number;
   /** Absent where the answer has no body. */
   output?: O;
   run(context: Context, input: VerbInput<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;
 }
 
-/** One use case: who may call it, the schemas of its input and output, and what it does. */
+/** One use case: who may call it, its input and output schemas, and its action. */
 export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodMiniType = z.ZodMiniType>
   extends Omit<Definition<P, Q, B, O>, "run"> {
-  /** The value, with its version or the cursor of the next page. */
+  /** Returns the value, with its version or the next page's cursor. */
   answer(context: Context, input: VerbInput<P, Q, B>): Promise<Answer<z.output<O>>>;
-  /** The value alone. */
+  /** Returns only the value. */
   run(context: Context, input: VerbInput<P, Q, B>): Promise<z.output<O>>;
 }
 
@@ -76,8 +76,8 @@ export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.Zo
 };
 
 /**
- * The body of a PUT: the fields that `change` allows, and the record's other fields, which `writablePart` lets pass
- * with the value that they have. So a client can read a record, edit it and send it back.
+ * Creates the schema of a PUT's body: the fields that `change` allows, and the record's other fields. `writablePart`
+ * accepts those others only with their current values. A client can therefore read a record, edit it and send it back.
  */
 export const makeUpdateSchema = <C extends z.core.$ZodShape>(
   record: z.ZodMiniObject,
@@ -89,7 +89,7 @@ export const makeUpdateSchema = <C extends z.core.$ZodShape>(
 };
 
 /**
- * The fields of a PUT's body that clients may write.
+ * Returns the fields of a PUT's body that clients may write.
  * @throws Refusal invalid where another field differs from the record
  */
 export const writablePart = <C extends z.core.$ZodShape>(
@@ -109,14 +109,14 @@ export const writablePart = <C extends z.core.$ZodShape>(
   return writable as z.infer<z.ZodMiniObject<C>>;
 };
 
-/** An organization named in a body or filter must be the caller's own. @throws Refusal */
+/** Checks that an organization in a body or filter is the caller's own. @throws Refusal */
 export const checkOwnOrg = (context: Context, orgId: string | null | undefined): void => {
   if (orgId != null && orgId !== context.orgId) throw invalid("/orgId", "is not the organization of this token");
 };
 
 type Output<S extends z.core.$ZodShape> = z.output<z.ZodMiniObject<S>>;
 
-/** Makes records from rows: a field that only the row has, such as a hash, is never part of the record. */
+/** Creates records from rows: fields that only the row has, such as a hash, are never part of the record. */
 export const makeView = <S extends z.core.$ZodShape>(schema: z.ZodMiniObject<S>) => {
   const fields = Object.keys(schema.shape) as (keyof Output<S>)[];
   return (row: Output<S>): Output<S> => {
