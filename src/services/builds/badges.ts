@@ -15,12 +15,12 @@ import { notFound } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
 import { verb } from "../core/verb.ts";
 
-/** Rows of builds that one badge reads at most, by each of two indexes. */
+/** One badge reads at most this many rows of builds, by each of two indexes. */
 const LOOKED_AT = 100;
 
 const setGeneration = async (context: Context, id: string, of: (highest: number) => number): Promise<number> => {
   const row = await findOne(context, pipeline, getTableColumns(pipeline), id);
-  // A revoked generation is negative: the one after it is a new one, and no address comes twice.
+  // A revoked generation is negative. The next generation is therefore new, and addresses never repeat.
   const badgeGeneration = of(Math.abs(row.badgeGeneration));
   const change = { badgeGeneration, ...nextVersion(context, row) };
   const action = badgeGeneration > 0 ? "badge.create" : "badge.delete";
@@ -29,7 +29,7 @@ const setGeneration = async (context: Context, id: string, of: (highest: number)
   return badgeGeneration;
 };
 
-/** Makes the badge's address; one that was there before shows nothing any more. */
+/** Creates the badge's address and invalidates the earlier one. */
 export const createBadge = verb({
   access: { role: "maintainer" },
   params: PathId,
@@ -56,7 +56,10 @@ interface Found {
   finishedAt: number | null;
 }
 
-/** The newest ended build of the pipeline and ref; one that runs where none has ended. Superseded and untrusted ones do not count. */
+/**
+ * Finds the newest ended build of the pipeline and ref, or a running build where none has ended. Superseded and
+ * untrusted builds do not count.
+ */
 const newestBuild = (orgId: string, id: string, generation: number, ref: string | null) => {
   const columns = sql.raw("id, pipeline_id, ref, status, reason, finished_at, created_by");
   const newest = (column: string, value: SQL): SQL =>
@@ -78,7 +81,7 @@ const newestBuild = (orgId: string, id: string, generation: number, ref: string 
     ) b`;
 };
 
-/** Names that git would not take are branches without a build. */
+/** Treats names that git would reject as branches without a build. */
 const refNamed = (branch: string): string =>
   branch.length > LIMITS.branchCharacters || branchProblem(branch) !== null ? "" : refOf(branch);
 
@@ -88,8 +91,9 @@ const toBadgeState = ({ status, finishedAt }: Found): BadgeState => {
 };
 
 /**
- * The image of a badge as SVG, of the default branch where none is named. A forged address asks no database.
- * @throws Refusal not-found, the same for a forged address, an earlier one and a pipeline that is gone
+ * Returns the SVG image of a badge, for the default branch unless the caller names another. A forged address queries no
+ * database.
+ * @throws Refusal not-found, the same for a forged address, an earlier one and a deleted pipeline
  */
 export const readBadge = async (env: Env, token: string, branch: string | undefined): Promise<string> => {
   const badge = await usable("TOKEN_KEYS", () => loadBadgeMint(env.TOKEN_KEYS)).recognize(token);

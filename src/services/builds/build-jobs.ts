@@ -12,13 +12,13 @@ import { makeView, verb } from "../core/verb.ts";
 import { buildRecord, type ReadJob } from "./build-view.ts";
 import { type FoundBuild, findBuildOrJobRecord, findRecord } from "./builds.ts";
 
-/** Milliseconds after its end from which on a job's log is looked for in the archive first. */
+/** This many milliseconds after a job's end, reads look for its log in the archive first. */
 const MOVED_AFTER = HOUR_MS;
 
-/** What of a build, or of a job, says where its log is. */
+/** The fields of a build, or of a job, that locate its log. */
 export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
 
-/** Whose log it is in the archive; null for a build that has not ended. */
+/** Returns the log's owner in the archive; null for a build that has not ended. */
 export const findLogOwner = ({
   id,
   orgId,
@@ -26,7 +26,7 @@ export const findLogOwner = ({
 }: Pick<Logged, "id" | "orgId" | "finishedAt">): LogOwner | null =>
   finishedAt === null ? null : { day: dayOf(Date.parse(finishedAt)), orgId, jobId: id };
 
-/** Whether the log is looked for in the archive first. */
+/** Reports whether to look for the log in the archive first. */
 export const isLongEnded = ({ now }: Context, { finishedAt }: Pick<Logged, "finishedAt">): boolean =>
   finishedAt !== null && now.getTime() - Date.parse(finishedAt) > MOVED_AFTER;
 
@@ -38,7 +38,7 @@ const findIn = ({ jobs }: FoundBuild, id: string): ReadJob => {
   return job;
 };
 
-/** A job: from the pool, or from the record of its build. @throws Refusal not-found */
+/** Returns a job from the pool, or from its build's record. @throws Refusal not-found */
 export const findJob = async (context: Context, id: string): Promise<BuildJob> => {
   const inPool = await (await context.pool()).getJob(id);
   if (inPool.ok) return viewOfJob(inPool.value);
@@ -47,8 +47,8 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
 };
 
 /**
- * What says where a log is. `id` is that of a build, for the log of its first job, or of a job: the log of an adopted
- * one is that of the job that ran. @throws Refusal not-found
+ * Locates a log. `id` names a build, for its first job's log, or a job. An adopted job has the log of the job that ran.
+ * @throws Refusal not-found
  */
 export const findLog = async (context: Context, id: string): Promise<Logged> => {
   const build = await findBuildOrJobRecord(context, id);
@@ -67,7 +67,7 @@ export const getJob = verb({
   run: (context, { params }) => findJob(context, params.id),
 });
 
-/** Ends a build, or one job: the others of its build go on, but for those that need it. */
+/** Cancels a build, or one job: the build's other jobs continue, except those that need it. */
 const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
   context: Context,
   id: string,
@@ -75,7 +75,7 @@ const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
 ): Promise<C> => {
   const canceled = await show(settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) })));
   const ended = findLogOwner({ ...canceled, orgId: context.orgId });
-  // What no agent had has no lease whose end closes the log: this ends the streams of those who wait for it.
+  // A job that no agent ran has no lease whose end closes the log. This ends its followers' streams.
   if (ended) context.waitUntil(context.objects.log(context.orgId, canceled.id).close({ fence: 0, ended }));
   return canceled;
 };
@@ -97,7 +97,7 @@ export const cancelJob = verb({
   },
 });
 
-/** The name of the token that canceled the build; null where nobody did, or the token is gone. */
+/** Returns the name of the token that canceled the build; null where nobody did, or the token was deleted. */
 export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "id">): Promise<string | null> => {
   const [{ results }] = await db.run(
     db.statement<{ name: string }>(sql`
@@ -107,7 +107,7 @@ export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "
   return results[0]?.name ?? null;
 };
 
-/** Why a build, or a job, waits: its needs, its gate, what is before it, and each agent. */
+/** Explains why a build or a job waits: its needs, its gate, the jobs ahead, and each agent. */
 export const explainWait = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -123,7 +123,7 @@ export const explainWait = verb({
   },
 });
 
-/** Why each of these builds waits, in a sentence, by its id: of those that wait in the queue. */
+/** Returns, by build id, a sentence on why each queued build waits. */
 export const whyEach = async (context: Context, buildIds: string[]): Promise<Map<string, string>> => {
   return buildIds.length === 0 ? new Map() : (await context.pool()).whyEach(buildIds);
 };

@@ -11,7 +11,7 @@ import { nullIfNotFound } from "../core/refusal.ts";
 import { USUAL_BRANCH } from "../tests/flaky-tests.ts";
 import { type FoundBuild, findOfRow } from "./builds.ts";
 
-/** What a build belongs to; null where it was removed. */
+/** The build's repository and pipeline; null where they were deleted. */
 export interface Owners {
   repository: Pick<Repository, "id" | "fullName" | "defaultBranch" | "connectionId" | "gitHostRepoId"> | null;
   pipeline: Pick<Pipeline, "id" | "name"> | null;
@@ -19,7 +19,7 @@ export interface Owners {
 
 type OwnersRow = Record<keyof Owners, string | null>;
 
-/** Both as JSON, so that their columns do not mix with those of builds. */
+/** Both as JSON, so that their columns do not mix with the build's columns. */
 const OWNERS = sql.raw(`
   iif(r.id IS NULL, NULL, json_object('id', r.id, 'fullName', r.full_name, 'defaultBranch', r.default_branch,
     'connectionId', r.connection_id, 'gitHostRepoId', r.git_host_repo_id)) AS repository,
@@ -34,20 +34,20 @@ const toOwners = ({ repository, pipeline }: OwnersRow): Owners => ({
   pipeline: pipeline && JSON.parse(pipeline),
 });
 
-/** Builds before this one that are looked at: a query reads no more rows, however long its pipeline has been red. */
+/** Searches at most this many earlier builds: a query reads no more rows, however long its pipeline has been red. */
 const LOOKED_AT = 100;
 
 interface Compared {
   id: SQL;
-  /** Its branch by its whole name. */
+  /** The full name of its branch. */
   ref: SQL;
-  /** The condition on the builds of its pipeline, or of its repository where it has none. */
+  /** The condition for the builds of its pipeline, or of its repository where it has no pipeline. */
   siblings: SQL;
-  /** Of the repository, null where that was removed. */
+  /** The repository's default ref; null where the repository was deleted. */
   defaultRef: SQL;
 }
 
-/** The id of the newest build before this one that succeeded: of its own branch, else of the default branch. */
+/** Returns the id of the newest earlier build that succeeded: on its own branch, else on the default branch. */
 const idOfLastGreen = (orgId: string, { id, ref, siblings, defaultRef }: Compared): SQL => sql`(
   SELECT id FROM (
     SELECT id, ref, status FROM build_summary WHERE ${siblings} AND org_id = ${orgId} AND id < ${id}
@@ -74,8 +74,8 @@ const readGreenRow = (row: Record<string, unknown>): BuildRow | undefined => {
 };
 
 /**
- * What D1 knows of a build and around it, in one row. Of one that waits it is not asked for the last green build: its
- * page is loaded again and again, and shows none.
+ * Reads a build and its surroundings from D1, in one row. For a waiting build it skips the last green build: its page
+ * reloads often, and does not show one.
  */
 const readListed = async ({ db, orgId }: Context, id: string) => {
   const own = { id: sql`own.id`, ref: sql`own.ref`, siblings: ofPipeline(sql`own.pipeline_id`) };
@@ -95,14 +95,14 @@ const readListed = async ({ db, orgId }: Context, id: string) => {
   return { row: listed, owners: toOwners(row), isGreenKnown, green: readGreenRow(row) };
 };
 
-/** What a build belongs to of which D1 has no row yet. */
+/** Reads the owners of a build that has no row in D1 yet. */
 const readOwners = async ({ db, orgId }: Context, { repoId, pipelineId }: Build): Promise<Owners> => {
   const own = sql`(SELECT ${repoId} AS repo_id, ${pipelineId} AS pipeline_id) own`;
   const [{ results }] = await db.run(db.statement<OwnersRow>(sql`SELECT ${OWNERS} FROM ${own} ${joinOwners(orgId)}`));
   return toOwners(results[0]!);
 };
 
-/** The row of the last green build before one that D1 knows less well than its pool. */
+/** Reads the row of the last green build before a build that the pool knows better than D1. */
 const readGreen = async ({ db, orgId }: Context, build: Build): Promise<BuildRow | undefined> => {
   const { id, repoId, pipelineId, branch } = build;
   const siblings = pipelineId === null ? ofRepository(repoId) : ofPipeline(pipelineId);
@@ -116,11 +116,16 @@ const readGreen = async ({ db, orgId }: Context, build: Build): Promise<BuildRow
 export interface SurroundedBuild {
   build: FoundBuild;
   owners: Owners;
-  /** The last build that succeeded before this one, with its steps and jobs; null where none is near, or none is kept. */
+  /**
+   * Returns the last earlier build that succeeded, with its steps and jobs; null where none is near, or none is kept.
+   */
   findLastGreen(): Promise<FoundBuild | null>;
 }
 
-/** A build, and what pages show around it: one round to D1 where it has ended. @throws Refusal not-found */
+/**
+ * Finds a build and the records that pages show around it: one round to D1 where it has ended.
+ * @throws Refusal not-found
+ */
 export const findWithSurroundings = async (context: Context, id: string): Promise<SurroundedBuild> => {
   const listed = await readListed(context, id);
   const build = await findOfRow(context, id, listed?.row, "getRecord");

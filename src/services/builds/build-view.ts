@@ -14,7 +14,7 @@ export const BUILD_COLUMNS = getTableColumns(buildSummary);
 
 const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** The build of a row: without what only its own page shows, which the archive has. */
+/** Returns a row's build, without the fields for its own page: the archive has those. */
 export const buildOfRow = (row: BuildRow): Build => {
   const { poolVersion, pull, tests, jobCounts, createdBy: by, ...fields } = row;
   const branch = branchOf(row.ref);
@@ -42,25 +42,25 @@ export const buildOfRow = (row: BuildRow): Build => {
   });
 };
 
-/** The build as the API answers it: with the address of its page. */
+/** Returns the build as the API shows it: with its page's address. */
 export const buildRecord = <B extends Build>(context: Context, build: B): B => ({
   ...withDefaults(build),
   webUrl: `${context.origin}/app/builds/${build.id}`,
 });
 
-/* What answers and records say of the jobs of a build: only planned jobs, and nothing of its first job. */
+/* How answers and records show a build's jobs: only planned jobs, never the first job. */
 
-/** A job of a build that was read. It is whole where the build has ended, or where it is the first job. */
+/** A job of a build. It is complete where the build has ended, or where it is the first job. */
 export type ReadJob = JobOfBuild & Partial<BuildJob>;
 
-/** A build with all its jobs: there is at least one. */
+/** A build with all its jobs: at least one. */
 export interface ReadBuild extends BuildRecord {
   jobs: ReadJob[];
 }
 
 const FIRST_KEY = "build";
 
-/** The first job of a build, made of what the build tells of it. */
+/** Creates the first job of a build from the build's fields. */
 const firstJob = (build: BuildRecord): BuildJob => {
   const { id, status, agentId, attempt, exitCode, reason, message, queuedAt, startedAt, finishedAt } = build;
   const { tests, environment, steps, summary, leak } = build;
@@ -102,20 +102,20 @@ export const withJobs = <B extends BuildRecord>(build: B): B & ReadBuild => ({
 
 type Jobs = Pick<ReadBuild, "id" | "jobs">;
 
-/** The first job, which its build's own page shows; undefined where planned jobs took its place. */
+/** Returns the first job, which its build's own page shows; undefined where planned jobs replaced it. */
 export const ownJob = ({ id, jobs }: Jobs): BuildJob | undefined => jobs.find((job): job is BuildJob => job.id === id);
 
-/** The jobs that took the place of the first one. */
+/** Returns the jobs that replaced the first one. */
 export const plannedJobs = ({ id, jobs }: Jobs): ReadJob[] => jobs.filter((job) => job.id !== id);
 
-/** The key of a planned job in its file; null for a first job. */
+/** Returns a planned job's key in its file; null for a first job. */
 export const jobKeyOf = (build: { id: string }, job: { id: string; key: string }): string | null =>
   job.id === build.id ? null : job.key;
 
 const viewOfBuild = makeView(Build);
 const viewOfListed = makeView(JobOfBuild);
 
-/** The build as the API shows it, its jobs without what only each job's own page has. */
+/** Returns the build as the API shows it: its jobs lack the fields of each job's own page. */
 export const shownBuild = (build: ReadBuild): Build => {
   const planned = plannedJobs(build);
   return viewOfBuild({ ...build, jobs: planned.length > 0 ? planned.map(viewOfListed) : null });

@@ -22,7 +22,9 @@ import {
   withJobs,
 } from "./build-view.ts";
 
-/** What is read of a record: of its jobs all but their summaries, which may be 64 KiB each; that of one job. */
+/**
+ * Reads a record, and drops its jobs' summaries, which may be 64 KiB each. It keeps only the summary of job `jobId`.
+ */
 const readPart = async (
   { archive }: Context,
   build: Parameters<typeof getRecord>[1],
@@ -35,34 +37,34 @@ const readPart = async (
 
 const turns = new WeakMap<Context, Promise<unknown>>();
 
-/** A request reads one record after the other: a large one takes a third of the memory while it is read. */
+/** Reads a request's records one after the other: a large record takes a third of the memory while it is read. */
 const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
   const turn = (turns.get(context) ?? Promise.resolve()).then(read, read);
   turns.set(context, turn);
   return turn;
 };
 
-/** The build as it was stored when it ended: D1's row with what the archive has of it. */
+/** Returns the build as stored at its end: D1's row with the archive's record. */
 const storedBuild = async (context: Context, row: BuildRow | undefined, jobId: string): Promise<BuildRecord | null> => {
   if (!row) return null;
   const listed = buildOfRow(row);
   const { finishedAt } = listed;
   const record = finishedAt && (await inTurn(context, () => readPart(context, { ...listed, finishedAt }, jobId)));
   if (!record) return listed;
-  // A person may have deleted what the row had of the log. Of a pull request the record says more.
+  // A person may have deleted the log's fields in the row. For a pull request the record has more fields than the row.
   const listedFields = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
   return { ...listed, ...record, ...Object.fromEntries(listedFields) };
 };
 
-/** A build with what only the service looks at. */
+/** A build with fields that only the service uses. */
 export interface FoundBuild extends ReadBuild {
   /** Whether a person deleted its log. */
   isLogDeleted: boolean;
 }
 
 /**
- * The build from its pool, or what is stored of it once the pool has dropped it.
- * @param row that of D1, where D1 knows the build already
+ * Returns the build from its pool, or the stored build once the pool has dropped it.
+ * @param row D1's row, where D1 knows the build already
  */
 export const findOfRow = async (
   context: Context,
@@ -77,24 +79,24 @@ export const findOfRow = async (
   return { ...withJobs(buildRecord(context, build)), isLogDeleted: inPool.deleted === "log" };
 };
 
-/** The row of a build, as D1 has it. */
+/** Returns a build's row in D1. */
 const findRow = async ({ db, orgId }: Context, id: string | SQL): Promise<BuildRow | undefined> => {
   const statement = sql`SELECT * FROM build_summary WHERE org_id = ${orgId} AND id = ${id}`;
   const [{ results }] = await db.run(db.statement<Record<string, unknown>>(statement));
   return results[0] && readBuildRow(results[0]);
 };
 
-/** The build of this id; of the jobs of a stored one all but their summaries. @throws Refusal not-found */
+/** Returns the build with this id. A stored build's jobs lack their summaries. @throws Refusal not-found */
 export const findRecord = async (context: Context, id: string): Promise<FoundBuild> =>
   findOfRow(context, id, await findRow(context, id));
 
-/** The same of the build that has this job, with its summary; `id` may be that of the build too. */
+/** Returns the build that has this job, with the job's summary. `id` may also name the build. */
 export const findBuildOrJobRecord = async (context: Context, id: string): Promise<FoundBuild> => {
   const ofJob = sql`SELECT build_id FROM job WHERE ${isOwn(context, job, id)}`;
   return findOfRow(context, id, await findRow(context, sql`coalesce((${ofJob}), ${id})`), "getBuildOf");
 };
 
-/** The same, as the API shows it. @throws Refusal not-found */
+/** Returns the build as the API shows it. @throws Refusal not-found */
 export const findBuild = async (context: Context, id: string): Promise<Build> =>
   shownBuild(await findRecord(context, id));
 
@@ -129,13 +131,15 @@ const deletion = (deleted: Deleted) =>
 export const deleteBuild = deletion("build");
 export const deleteLog = deletion("log");
 
-/** A state of a build that its git host refused: its name there, and why. */
+/** A build's state that its git host rejected: the state's name there, and the reason. */
 export interface RefusedState {
   name: string;
   reason: string;
 }
 
-/** What the host did not take of a build that has ended: of one that goes on the next state is tried again. */
+/**
+ * Returns the states of an ended build that the host rejected. While a build is active, the next state is tried again.
+ */
 export const refusedStates = async (
   { objects, orgId }: Context,
   { connectionId, gitHostRepoId }: Pick<Repository, "connectionId" | "gitHostRepoId">,

@@ -18,12 +18,12 @@ import { jobKeyOf, ownJob, plannedJobs } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import { readFound } from "./logs.ts";
 
-/** What of a step's log is compared: its end. */
+/** The comparison reads the end of a step's log. */
 const LOG_BYTES = 64 * KIB;
 const LOG_LINES = 400;
 const LINE_CHARACTERS = 500;
 
-/** Seconds that a job, or a step, took in both builds; null where it did not run to its end. */
+/** Seconds that a job or a step took in each build; null where it did not run to its end. */
 export interface TimeOfBoth {
   name: string;
   isStep: boolean;
@@ -34,24 +34,24 @@ export interface TimeOfBoth {
 export interface Comparison {
   build: FoundBuild;
   owners: Owners;
-  /** The last build before it that succeeded, of its branch or else of the default branch; null where none is known. */
+  /** The last earlier build that succeeded, on its branch or else on the default branch; null where none is known. */
   green: Build | null;
-  /** The host's page of the commits between; null where they are the same, or the host has none. */
+  /** The host's page with the commits between; null where the commits are equal, or the host has no page. */
   commitsUrl: string | null;
   environment: EnvironmentChange[];
   times: TimeOfBoth[];
-  /** Agents of the job that is compared. */
+  /** The compared job's agents. */
   agents: { before: string | null; now: string | null };
-  /** The key of the job that is compared: of the one that failed first. */
+  /** The compared job's key: the job that failed first. */
   job: string | null;
-  /** The end of the step that failed, against the same step; null where one of both has no log. */
+  /** The end of the failed step, against the same step; null where either has no log. */
   log: { step: string; lines: DiffLine[] } | null;
 }
 
-/** The job that is compared. */
+/** The compared job. */
 type Ran = Pick<BuildJob, "environment" | "steps" | "agentId"> & { log: Logged };
 
-/** Where the git host shows what changed between two commits. */
+/** Finds the git host that shows the changes between two commits. */
 const findHost = async (context: Context, { repoId }: Build) => {
   const { db } = context;
   const { kind, webUrl } = connection;
@@ -90,7 +90,7 @@ const jobWith = async (context: Context, { jobs }: FoundBuild, key: string | und
   return { ...job, log };
 };
 
-/** The last lines of a step's part of the log, without escape sequences. */
+/** Returns the last lines of a step's part of the log, without escape sequences. */
 const readStep = async (context: Context, { steps, log }: Ran, step: Step): Promise<string[] | null> => {
   const start = step.logOffset;
   if (start === null) return null;
@@ -119,7 +119,7 @@ const compareLogs = async (context: Context, now: Ran, before: Ran): Promise<Com
   return older && newer && { step: failed.name, lines: logDifference(older, newer) };
 };
 
-/** A build beside the last green one before it. Reads at most 64 KiB of each log. @throws Refusal not-found */
+/** Compares a build with the last green build before it. Reads at most 64 KiB of each log. @throws Refusal not-found */
 export const readComparison = async (context: Context, id: string): Promise<Comparison> => {
   const { build, owners, findLastGreen } = await findWithSurroundings(context, id);
   const [host, green] = await Promise.all([findHost(context, build), findLastGreen()]);
@@ -146,7 +146,7 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
 };
 
 /**
- * The git host's page of what a build's commit changes: of a pull request all of it.
+ * Returns the git host's page with the changes of a build's commit, or of the whole pull request.
  * @throws Refusal not-found, also where no host is known
  */
 export const changesAddress = async (context: Context, id: string): Promise<string> => {

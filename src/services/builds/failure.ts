@@ -10,17 +10,17 @@ import { type LogPart, readOutput } from "./step-output.ts";
 
 export type { Excerpt } from "../../domain/failure/error-lines.ts";
 
-/** Why a job failed, as its log says. */
+/** Why a job failed, according to its log. */
 export interface Failure {
   job: ReadJob & { steps: Step[] };
-  /** The step that failed; null where none did, as for a checkout. */
+  /** The step that failed; null where none did, for example in a failed checkout. */
   step: Step | null;
   excerpt: Excerpt | null;
-  /** How many other jobs of its build failed too, where that was asked. */
+  /** How many other jobs of its build failed too, if the caller requested the count. */
   others: number;
 }
 
-/** What a failed job says of its failure. @param end of its log, where it is read already */
+/** Reads the failure of a failed job. @param end the log's end, if already read */
 export const readFailure = async (
   context: Context,
   { orgId, isLogDeleted }: FoundBuild,
@@ -35,7 +35,7 @@ export const readFailure = async (
   return { job, step, excerpt: findExcerpt(output), others: 0 };
 };
 
-/** The same of the job of a build whose failure came first and counts; null where none failed. */
+/** Returns the first failure that counts in a build; null where no job failed. */
 export const readFirstFailure = async (context: Context, build: FoundBuild): Promise<Failure | null> => {
   const [first, ...others] = failedJobs(build.jobs);
   return first ? { ...(await readFailure(context, build, first)), others: others.length } : null;

@@ -9,19 +9,19 @@ import { findLog, findLogOwner, isLongEnded } from "./build-jobs.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
 
-/** The messages of a log, each fetched when it is asked for. `stop` ends them at any time. */
+/** A log's messages, each fetched on demand. `stop` ends them at any time. */
 export interface Following {
   messages: Messages;
   stop(): void;
 }
 
-/** Where a follower is: at an offset of an attempt, or of the one that is shown. */
+/** A follower's position: an offset in a given attempt, or in the attempt that is shown. */
 interface Position {
   attempt: number | null;
   offset: number;
 }
 
-/** Follows a log to its end, wherever it is and though it moves meanwhile. @throws Refusal not-found */
+/** Follows a log to its end, wherever it is, even while it moves. @throws Refusal not-found */
 export const followLog = async (
   context: Context,
   id: string,
@@ -44,7 +44,9 @@ export const followLog = async (
   return inArchive(logs);
 };
 
-/** The follower's socket of the log's object; null where the object has no log and will never have one. */
+/**
+ * Opens the follower's socket to the log's object; returns null where the object has no log and will never have one.
+ */
 const openSocket = async (
   context: Context,
   jobId: string,
@@ -60,7 +62,7 @@ const openSocket = async (
   throw new Refusal("unavailable", "The log cannot be followed just now.", { retryAfterSeconds: 5 });
 };
 
-/** What a follower gets through its socket. */
+/** Returns the messages that a follower gets through its socket. */
 export const followed = (socket: WebSocket): Following => {
   const inbox: FollowMessage[] = [];
   let isOpen = true;
@@ -92,7 +94,7 @@ export const followed = (socket: WebSocket): Following => {
   return { messages: messages(), stop: end };
 };
 
-/** Goes on in the archive, at the same byte, when the log moves there. */
+/** Continues in the archive, at the same byte, when the log moves there. */
 const acrossTheMove = (live: Following, from: Position, rest: (at: Position) => Promise<Messages>): Following => {
   const messages = async function* (): Messages {
     let at = from;
@@ -114,7 +116,7 @@ const rest = async (context: Context, id: string, at: Position, attempt: number 
 
 const follow = (messages: Messages): Following => ({ messages, stop: () => void messages.return() });
 
-/** The messages that a follower of a log in the archive gets; `pinned` follows one attempt alone. */
+/** Yields the messages for a follower of a log in the archive; `pinned` follows only one attempt. */
 const archivedMessages = async function* (
   archive: R2Bucket,
   logs: ArchivedLog[],

@@ -10,15 +10,15 @@ import { readHolder } from "../jobs/jobs.ts";
 import { findLog, findLogOwner, isLongEnded, type Logged } from "./build-jobs.ts";
 
 interface Chunk {
-  /** Bytes that this lease sent before. */
+  /** Bytes that this lease sent earlier. */
   offset: number;
   final: boolean;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Stores a chunk of a job's log, masked again; flags the job when the agent had left a secret unmasked. The log alone
- * judges the writer, by fence and token.
+ * Stores a chunk of a job's log, masked again; flags the job if the agent left a secret unmasked. Only the log checks
+ * the writer, by fence and token.
  */
 export const appendLog = async (
   context: Context,
@@ -50,11 +50,11 @@ interface OpenedLog {
   body: ReadableStream<Uint8Array>;
 }
 
-/** Stored bytes of a log, as a stream. @throws Refusal not-found */
+/** Opens the stored bytes of a log as a stream. @throws Refusal not-found */
 export const openLog = async (context: Context, id: string, part: Part): Promise<OpenedLog> =>
   readFound(context, await findLog(context, id), part);
 
-/** The same, where what says the place was found. */
+/** Opens the log of a build that was already found. @throws Refusal not-found */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
   if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
@@ -66,7 +66,7 @@ export const readFound = async (context: Context, build: Logged, part: Part): Pr
   return { size: 0, isComplete: hasEnded, start: 0, end: 0, body: new Blob([]).stream() };
 };
 
-/** Looks where the log should be, then in the other place, then in the archive again: the log may move meanwhile. */
+/** Looks in the expected place, then in the other, then in the archive again: the log may move meanwhile. */
 const inEitherPlace = async <T>(
   context: Context,
   build: Logged,
@@ -96,7 +96,7 @@ const readFromArchive = async (context: Context, owner: LogOwner, part: Part): P
   return { size, isComplete: true, start, end, body: await readLogText(context.archive, key, start, end) };
 };
 
-/** When the parts of a log were stored, so that each line can be shown with its time. */
+/** Lists the times when a log's parts were stored, so that each line can show its time. */
 export const listLogTimes = verb({
   access: { role: "viewer" },
   params: PathId,

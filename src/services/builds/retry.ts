@@ -20,7 +20,10 @@ import { findRecord } from "./builds.ts";
 import { openRun } from "./run-values.ts";
 import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
 
-/** What the pool keeps of a run; of one without values and keys of its own, the archive has the rest. */
+/**
+ * Returns the values that the pool keeps for a run. For a run without its own values and keys, the archive has the
+ * rest.
+ */
 const readRunValues = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
   const inputs = await (await context.pool()).inputsOf(build.id);
   if (inputs.ok) return inputs.value;
@@ -29,7 +32,7 @@ const readRunValues = async (context: Context, build: BuildRecord): Promise<RunV
   return requires && hasNone ? { inputs: null, secretKeys: [], requires, priority } : null;
 };
 
-/** The inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
+/** Returns the inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
 const readInputs = async (context: Context, build: BuildRecord): Promise<Trigger> => {
   const runValues = await readRunValues(context, build);
   if (!runValues) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
@@ -46,7 +49,7 @@ const readInputs = async (context: Context, build: BuildRecord): Promise<Trigger
   };
 };
 
-/** How many builds in a row repeat the one before, this one included; one more than may be, at most. */
+/** Counts the retries in a row up to this build, including it: at most one more than the limit. */
 const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
   WITH RECURSIVE chain (id, length) AS (
     SELECT ${id}, 0
@@ -56,7 +59,10 @@ const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
     WHERE earlier.retry_of IS NOT NULL AND length <= ${LIMITS.retriesInARow}
   ) SELECT max(length) FROM chain)`;
 
-/** @throws Refusal conflict where nothing is to be repeated, or too often was, or the plan is not kept */
+/**
+ * Plans the failed jobs.
+ * @throws Refusal conflict where there is nothing to retry, the retry limit is reached, or the plan is not kept
+ */
 const planFailedJobs = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
   if (build.trust === "untrusted")
     throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
@@ -85,7 +91,7 @@ const planFailedJobs = async (context: Context, build: BuildRecord): Promise<New
   return { graph, text: plan.text, adopted };
 };
 
-/** Makes the build again; `only` its failed jobs. @throws Refusal conflict where that is not possible */
+/** Retries the build, or `only` its failed jobs. @throws Refusal conflict where that is not possible */
 export const repeatBuild = async (
   context: Context,
   id: string,
@@ -111,7 +117,7 @@ export const retryBuild = verb({
   run: (context, { params, body }) => repeatBuild(context, params.id, body.only),
 });
 
-/** How many jobs of an ended build a retry of the failed ones runs: the others are taken over. */
+/** Returns how many jobs of an ended build a retry of the failed ones runs: it adopts the others. */
 export const countToRetry = (jobs: JobOfBuild[]): number => {
   const byKey = new Map(jobs.map((job) => [job.key, job]));
   return keysToRerun(jobs, (key) => byKey.get(key) ?? null).size;

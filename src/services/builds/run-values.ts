@@ -9,12 +9,12 @@ import type { Context } from "../core/context.ts";
 import type { Keys } from "../core/keys.ts";
 import { type FieldError, invalidFields, Refusal } from "../core/refusal.ts";
 
-/** The environment cannot be composed, now or later: the build fails with this message. */
+/** The environment can never be composed: the build fails with this message. */
 export class Uncomposable extends Error {
   override name = "Uncomposable";
 }
 
-/** The values of a run, sealed for the pool; null where there are none. An untrusted one has none. */
+/** Seals a run's values for the pool; returns null where it has none. An untrusted run has none. */
 export const sealRun = async (
   context: Context,
   buildId: string,
@@ -25,7 +25,7 @@ export const sealRun = async (
   return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
 };
 
-/** The values of a run that the pool keeps, opened. */
+/** Opens a run's values, which the pool keeps. */
 export const openRun = async (
   context: Context,
   { id, trust }: Pick<Build, "id" | "trust">,
@@ -35,7 +35,7 @@ export const openRun = async (
   return JSON.parse(await context.keys.open(sealed, inputsContext(context.orgId, id)));
 };
 
-/** The run's own values, of the build that is granted, or whose job is. */
+/** Opens the run's own values for the granted build or job. */
 export const openRunValues = (context: Context, { inputs, build }: ClaimedJob): Promise<Record<string, string>> =>
   openRun(context, build, inputs);
 
@@ -61,14 +61,14 @@ export const checkRunVariables = (run: Record<string, string>, variables: Variab
   }
 };
 
-/** The schedule that values belong to. */
+/** The schedule that owns the values. */
 interface Owner {
   orgId: string;
   pipelineId: string;
   id: string;
 }
 
-/** Seals the variables of a schedule's runs; null where there are none. @throws Refusal keyring-unavailable */
+/** Seals the variables of a schedule's runs; returns null where there are none. @throws Refusal keyring-unavailable */
 export const sealScheduled = async (
   keys: Keys,
   owner: Owner,

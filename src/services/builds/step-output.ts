@@ -8,16 +8,16 @@ import { nullIfNotFound } from "../core/refusal.ts";
 import type { Logged } from "./build-jobs.ts";
 import { readFound } from "./logs.ts";
 
-/** Bytes that a page shows where scripts are off. */
+/** The number of bytes that a page shows where scripts are off. */
 const TAIL_BYTES = 16 * KIB;
 
-/** Bytes of a log, of which the first is at `start`. */
+/** A log's bytes. The first one is at `start`. */
 export interface LogPart {
   start: number;
   bytes: Uint8Array;
 }
 
-/** A part of a log; null when the log was deleted. */
+/** Reads a part of a log; returns null if the log was deleted. */
 const readLogPart = async (
   context: Context,
   log: Logged,
@@ -27,11 +27,11 @@ const readLogPart = async (
   return logPart && { start: logPart.start, bytes: new Uint8Array(await new Response(logPart.body).arrayBuffer()) };
 };
 
-/** The end of a log for a page. @param bytes how many of them are needed beside those that are shown */
+/** Reads the end of a log for a page. @param bytes how many bytes the caller needs besides those that are shown */
 export const readLogEnd = (context: Context, log: Logged, bytes = 0): Promise<LogPart | null> =>
   readLogPart(context, log, { suffix: Math.max(TAIL_BYTES, bytes) });
 
-/** The last lines as plain text, without the rest of one that begins before them; null of a deleted log. */
+/** Returns the last lines as plain text, without a partial first line; null for a deleted log. */
 export const toTail = (end: LogPart | null): string | null => {
   if (end === null) return null;
   const cut = Math.max(0, end.bytes.length - TAIL_BYTES);
@@ -40,11 +40,11 @@ export const toTail = (end: LogPart | null): string | null => {
   return plainText(whole.split("\n").map(settledLine).join("\n"));
 };
 
-/** Bytes of a step's output that are read, at its end. */
+/** The number of bytes to read at the end of a step's output. */
 export const OUTPUT_BYTES = 64 * KIB;
 const NEWLINE = 10;
 
-/** The lines of these bytes, without one that begins before them. */
+/** Splits bytes into lines, without a partial first line. */
 const splitLines = ({ bytes, start }: LogPart, begin: number, end: number): LogLine[] => {
   const lines: LogLine[] = [];
   const decoder = new TextDecoder();
@@ -61,8 +61,8 @@ const splitLines = ({ bytes, start }: LogPart, begin: number, end: number): LogL
 };
 
 /**
- * The last lines of the step that begins at this byte of the log. `end` is the end of the log where it is read already:
- * it has them, unless later steps wrote more. Then one range of the log is read, however long the log is.
+ * Returns the last lines of the step that begins at this byte of the log. `end` is the log's end, if already read: it
+ * contains those lines unless later steps wrote more. Otherwise one range of the log is read, however long the log is.
  */
 export const readOutput = async (
   context: Context,

@@ -39,15 +39,16 @@ type Asked = BuildTrigger & {
 };
 
 /**
- * The jobs of a definition that stands in the pipeline's record, for a commit that is named: no agent has to read it.
- * Null where an agent has to, as for every untrusted build: it also tells what is wrong with a definition.
+ * Plans the jobs at once where the pipeline's record has the definition and the request names a commit: no agent has to
+ * read it. Returns null where an agent has to, as for every untrusted build. The agent also reports the errors in a
+ * definition.
  */
 const plannedAtTrigger = async (context: Context, target: Target, request: Asked): Promise<NewPlan | null> => {
   const definition = target.pipeline?.definition ?? null;
   const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = request;
   if (trust === "untrusted" || definition === null || !commitSha) return null;
   const plan = planToExpand(parsePlan(definition).plan);
-  // Only the pool knows the number of a new build: an agent plans the jobs that may read it.
+  // Only the pool knows a new build's number: an agent plans the jobs that may read it.
   if (!plan || readsBuildNumber(plan)) return null;
   const { sql } = context.db;
   const pipelineId = target.pipeline?.id ?? null;
@@ -90,24 +91,24 @@ const plannedAtTrigger = async (context: Context, target: Target, request: Asked
 
 export type Trigger = z.output<typeof BuildTrigger>;
 
-/** A build that a person wanted at the git host. */
+/** A build that a person requested at the git host. */
 export interface AskedElsewhere {
   sender: string;
   connection: { id: string; name: string };
-  /** Makes a repeat of the wish the same build. */
+  /** Identifies the request: a repeat returns the same build. */
   key: string;
 }
 
 interface Origin {
-  /** The build that is retried. */
+  /** The build to retry. */
   retryOf?: string;
-  /** What made that one. */
+  /** The origin of the build to retry. */
   madeBy?: BuildOrigin | null;
-  /** Of the build that is retried. */
+  /** The trust of the build to retry. */
   trust?: Trust;
-  /** The jobs that are built again, with the results of the others. */
+  /** The jobs to retry, with the results of the others. */
   planned?: NewPlan;
-  /** Absent where a caller of the API asks. */
+  /** Absent for a caller of the API. */
   asked?: AskedElsewhere;
   /** The path names the repository: an unknown one is 404, not an invalid field. */
   isPath?: true;
@@ -125,7 +126,7 @@ const ORGANIZATION = sql.placeholder("orgId");
 const REPOSITORY = sql.placeholder("repoId");
 const PIPELINE = sql.placeholder("pipelineId");
 
-/** The repository that a trigger names, or else that of the pipeline that it names. */
+/** Finds the trigger's repository, or else the repository of the trigger's pipeline. */
 const repositoryRows = compiled(getTableColumns(repository), (db, named) => {
   const isMeant = named.includes("repoId")
     ? eq(repository.id, REPOSITORY)
@@ -136,7 +137,7 @@ const repositoryRows = compiled(getTableColumns(repository), (db, named) => {
     .where(and(eq(repository.orgId, ORGANIZATION), isMeant));
 });
 
-/** The pipeline that a trigger names, or else the default one of the repository that it names. */
+/** Finds the trigger's pipeline, or else the default pipeline of the trigger's repository. */
 const pipelineRows = compiled(getTableColumns(pipeline), (db, named) => {
   const isMeant = named.includes("pipelineId")
     ? eq(pipeline.id, PIPELINE)
@@ -147,7 +148,7 @@ const pipelineRows = compiled(getTableColumns(pipeline), (db, named) => {
     .where(and(eq(pipeline.orgId, ORGANIZATION), isMeant));
 });
 
-/** The active variables that the overrides of a trigger could replace. */
+/** Finds the active variables that the trigger's overrides could replace. */
 const readReplaced = async ({ db, orgId }: Context, { repoId, pipelineId, envVariables }: Trigger) => {
   if (Object.keys(envVariables ?? {}).length === 0) return [];
   const owner = repoId ?? ownerOf(db.sql, pipelineId ?? "");
@@ -156,7 +157,7 @@ const readReplaced = async ({ db, orgId }: Context, { repoId, pipelineId, envVar
   return rows;
 };
 
-/** Reads the repository and pipeline that a trigger names, and the variables that its overrides could replace: in one batch. */
+/** Reads the trigger's repository and pipeline, and the variables that its overrides could replace, in one batch. */
 const readTarget = async (context: Context, trigger: Trigger) => {
   const { db, orgId } = context;
   const { repoId, pipelineId } = trigger;
@@ -169,7 +170,10 @@ const readTarget = async (context: Context, trigger: Trigger) => {
   return { ofRepository, ofPipeline, variables };
 };
 
-/** @throws Refusal not-found, or invalid naming the field; conflict where the repository or pipeline is not active */
+/**
+ * Finds the target.
+ * @throws Refusal not-found, or invalid naming the field; conflict where the repository or pipeline is not active
+ */
 const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
   const { repoId, pipelineId } = trigger;
   if (!repoId && !pipelineId) {
@@ -187,7 +191,10 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
   return { repository: ofRepository, pipeline: ofPipeline, variables };
 };
 
-/** By this the pool recognizes a repeated request: the same caller and key; another body is a conflict. */
+/**
+ * Returns the fingerprint by which the pool recognizes a repeated request: the same caller and key. Another body is a
+ * conflict.
+ */
 const fingerprintRequest = async (context: Context, request: object, key: string | null) => {
   if (key === null) return null;
   const bodyHash = await context.keys.mint.fingerprint(JSON.stringify(request));
@@ -199,7 +206,7 @@ const toCreator = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere |
   return token && { kind: "token", id: token.id, name: token.name };
 };
 
-/** Makes a build. @throws Refusal where its target is none, or the pool refuses it */
+/** Creates a build. @throws Refusal where its target does not exist, or the pool rejects it */
 export const trigger = async (context: Context, body: Trigger, origin: Origin = {}): Promise<Build> => {
   const { retryOf = null, madeBy = null, trust = "trusted" } = origin;
   const target = await findTarget(context, body, origin);
