@@ -20,7 +20,10 @@ import { toPage } from "../core/listing.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { makeUpdateSchema, verb, writablePart } from "../core/verb.ts";
 
-/** An agent may call the paths with its own id only. @throws Refusal forbidden; unauthenticated for an invalid token */
+/**
+ * Checks that an agent calls only paths with its own id. @throws Refusal forbidden; unauthenticated for an invalid
+ * token
+ */
 export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
   const { agentId } = await context.admit();
   if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
@@ -84,7 +87,7 @@ export const getAgent = verb({
   },
 });
 
-/** An agent cannot grant itself more than its registration did, such as a label. @throws Refusal forbidden */
+/** An agent cannot grant itself more than its registration granted, such as a label. @throws Refusal forbidden */
 const checkOwnChange = (change: AgentChange, agent: Agent): void => {
   const others = Object.keys(diff<AgentChange>(agent, change)).filter((field) => !(field in OwnAgentChange.shape));
   if (others.length === 0) return;
@@ -118,15 +121,18 @@ export const deleteAgent = verb({
   },
 });
 
-/** Names in one answer of D1, which reads four rows for each. */
+/** The maximum number of names in one answer from D1, which reads four rows for each. */
 const NAMED = 60;
 
-/** What these agents ran in the last hour. */
+/** Returns these agents' runs in the last hour. */
 export const agentRuns = async (context: Context, agentIds: string[]): Promise<AgentRun[]> => {
   return agentIds.length === 0 ? [] : (await context.pool()).runs(agentIds);
 };
 
-/** `acme/shop / ci` by the ids of the pipelines that built last: asked for without knowing what agents ran. */
+/**
+ * Returns `acme/shop / ci` by pipeline id for the pipelines that built last. The query does not depend on the agents'
+ * runs.
+ */
 export const pipelinesOfLate = async ({ db, orgId }: Context): Promise<Map<string, string>> => {
   const [{ results }] = await db.run(
     db.statement<{ id: string; name: string }>(sql`SELECT p.id, r.full_name || ' / ' || p.name AS name
@@ -143,11 +149,11 @@ export const jsonMetrics = verb({
   run: async (context) => (await context.pool()).metrics(),
 });
 
-/** The metrics as text for Prometheus. */
+/** Returns the metrics as text for Prometheus. */
 export const prometheusText = async (context: Context): Promise<string> =>
   toPrometheus(await (await context.pool()).metrics());
 
-/** A page does not wait longer than this for a count beside it. */
+/** A page waits no longer than this for a count that it shows beside its content. */
 const PATIENCE_MS = 500;
 
 const ask = async (context: Context): Promise<PoolNow | null> => {
@@ -156,7 +162,10 @@ const ask = async (context: Context): Promise<PoolNow | null> => {
   return role && pool.now(role);
 };
 
-/** What runs and waits now. Null where the pool does not answer, or the caller is not admitted: no page fails for it. */
+/**
+ * Returns the current running and waiting jobs. Null where the pool does not answer, or the caller is not admitted: no
+ * page fails because of it.
+ */
 export const poolNow = async (context: Context): Promise<PoolNow | null> => {
   const patience = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS));
   return Promise.race([ask(context).catch(() => null), patience]);

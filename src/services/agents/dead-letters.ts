@@ -9,7 +9,9 @@ import type { Context } from "../core/context.ts";
 import { notFound } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
 
-/** The pool of an organization that exists: a call creates the object of any other name. @throws Refusal not-found */
+/**
+ * Returns the pool of an existing organization: a call creates the object for any other name. @throws Refusal not-found
+ */
 const findPool = async (context: Context, orgId: string) => {
   await context.admit();
   const { sql } = context.db;
@@ -38,7 +40,7 @@ export const listDeadLetters = verb({
   },
 });
 
-/** Puts dead letters back where they came from: the pool delivers them, or sets them aside again. */
+/** Returns dead letters to their queue: the pool delivers them, or sets them aside again. */
 export const retryDeadLetters = verb({
   access: { operator: true },
   body: DeadLetterRetry,

@@ -10,13 +10,13 @@ import { Damaged } from "../core/sealing.ts";
 import { scoped } from "../variables/environment-preview.ts";
 import { storedValue, type VariableRow } from "../variables/variables.ts";
 
-/** Why the environment can never be handed out; null where a later attempt may succeed. */
+/** Returns why the environment can never be handed out; null where a later attempt may succeed. */
 export const unopenable = (error: unknown): string | null => {
   if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
   return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;
 };
 
-/** A group that a pipeline's record names, as `groupsOfPipeline` reads it. */
+/** A group in a pipeline's record, as `groupsOfPipeline` reads it. */
 type GroupRow = { [field in keyof AttachedGroup]: AttachedGroup[field] | null };
 
 export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
@@ -25,11 +25,14 @@ export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
     return { id, name, protection };
   });
 
-/** Whoever may trigger a build does not change what a protected group says, such as where a release goes. */
+/** Anyone who can trigger a build still cannot override a protected group's values, such as a release's target. */
 const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
   scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
 
-/** An agent of before 0.7.0 has no place for files, and would run the steps without them. @throws Uncomposable */
+/**
+ * Requires file support: an agent older than 0.7.0 cannot write files, and would run the steps without them.
+ * @throws Uncomposable
+ */
 const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
   const one = entries.find(({ file }) => file !== undefined);
   if (one && !headers.features.includes("files"))
@@ -37,8 +40,8 @@ const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
 };
 
 /**
- * Composes what the holder of the lease gets, and opens no other value: of an untrusted build no secret. Without a job
- * that names it, a protected group stays closed.
+ * Composes the environment for the lease's holder, and opens no other value. An untrusted build gets no secret. A
+ * protected group stays closed unless a job names it.
  * @throws Uncomposable; EnvironmentTooLarge; Damaged; Refusal keyring-unavailable
  */
 export const composeFor = async (
@@ -74,7 +77,7 @@ const toFiles = (entries: ComposedEntry[]): HandedEnvironment["files"] =>
     ),
   );
 
-/** The environment as an agent gets it. */
+/** Returns the environment in the form that agents receive. */
 export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment => ({
   env: Object.fromEntries(entries.filter(({ file }) => !file).map(({ key, value }) => [key, value])),
   secretKeys: entries.filter((entry) => entry.isSecret).map((entry) => entry.key),
@@ -86,7 +89,7 @@ export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment =
 export const listSecrets = (entries: ComposedEntry[]): string[] =>
   entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
 
-/** What the pool remembers of a hand-out: names, and the variables that were used. */
+/** Returns the facts that the pool keeps about a hand-out: names, and the variables used. */
 export const deliveredKeys = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
   environment: entries.map(({ key, scope, isSecret, version, file }) => ({
     key,

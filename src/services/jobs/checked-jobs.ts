@@ -18,7 +18,7 @@ import { type PlannedGraph, type PlanSources, type PlanText, planGraph } from ".
 
 type Sent = readonly { path: string; text: string }[];
 
-/** Refuses more text than one file may have with all that it includes. @throws Refusal too-large */
+/** Rejects a file that together with its includes exceeds the text limit. @throws Refusal too-large */
 export const checkSize = (text: string, files: typeof IncludedFiles._zod.output = []): void => {
   const characters = files.reduce((sum, file) => sum + file.text.length, text.length);
   if (characters > LIMITS.definitionCharacters)
@@ -28,11 +28,11 @@ export const checkSize = (text: string, files: typeof IncludedFiles._zod.output 
     );
 };
 
-/** The files that came with a pipeline file. */
+/** Returns the files that were sent with a pipeline file. */
 export const toKnownFiles = (files: Sent, otherwise: Includes): KnownFiles =>
   new KnownFiles(new Map(files.map(({ path, text }): [string, ToInclude] => [path, { text }])), otherwise);
 
-/** @throws Refusal invalid for each file that was sent and that nothing includes */
+/** Rejects each sent file that nothing includes. @throws Refusal invalid, naming each of them */
 export const refuseUnused = (files: Sent, { used }: KnownFiles): void => {
   const paths = new Set(used.map(({ path }) => path));
   const errors = files.flatMap(({ path }, index): FieldError[] =>
@@ -41,13 +41,13 @@ export const refuseUnused = (files: Sent, { used }: KnownFiles): void => {
   if (errors.length > 0) throw invalidFields(errors);
 };
 
-/** Where in a request the file of a mistake is. */
+/** Returns the JSON pointer to a mistake's file in the request. */
 export const pointerTo = ({ file }: Mistake, files: Sent): string => {
   const index = files.findIndex(({ path }) => path === file);
   return index < 0 ? "/text" : `/includes/${index}/text`;
 };
 
-/** What a check of a file knows: all of it for a pipeline, nothing for a file alone. */
+/** The sources for checking a file: all of them for a pipeline, null for a file alone. */
 export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"> & {
   repository: (PlanSources["repository"] & { defaultBranch: string }) | null;
 };
@@ -55,7 +55,7 @@ export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_REPOSITORY = { id: NO_ID, fullName: "acme/app", cloneUrl: "", defaultBranch: "main" };
 
-/** Where nothing is known, every variable and group that the file names counts as there. */
+/** Without sources, assumes that every variable and group in the file exists. */
 const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
   const groups = [...new Set([...plan.groups, ...(plan.jobs ?? []).flatMap(({ groups }) => groups)])];
   return {
@@ -68,10 +68,10 @@ const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
   };
 };
 
-/** A file, and those that it may include. */
+/** A file, and the files that it may include. */
 type TextToCheck = Pick<PlanText, "text" | "files">;
 
-/** A build of the default branch, as far as one can be told before it is there. */
+/** Creates a sample build of the default branch, with the values known in advance. */
 const sampleText = (text: TextToCheck, branch: string, { pipeline }: PlanSources) => ({
   ...text,
   path: pipeline?.definition != null ? null : (pipeline?.configPath ?? PIPELINE_DEFAULTS.configPath),
@@ -95,7 +95,7 @@ const sampleText = (text: TextToCheck, branch: string, { pipeline }: PlanSources
   changed: {},
 });
 
-/** How many registered agents may take a job: each set of requirements is looked at once. */
+/** Counts the registered agents that may run a job: it evaluates each set of requirements once. */
 const agentCounter = (agents: Agent[]) => {
   const counts = new Map<string, number>();
   return ({ requires }: GraphJob): number => {
@@ -106,7 +106,7 @@ const agentCounter = (agents: Agent[]) => {
   };
 };
 
-/** What no agent can take, once for each job of the file. */
+/** Returns one hint for each of the file's jobs that no agent can run. */
 const agentHints = (plan: Plan, jobs: GraphJob[], agentsFor: (job: GraphJob) => number): Mistake[] =>
   (plan.jobs ?? []).flatMap(({ key, position }) =>
     jobs.some((job) => job.definition === key && agentsFor(job) === 0)
@@ -120,7 +120,10 @@ interface Checked {
   hints: Mistake[];
 }
 
-/** The jobs that a build of the file would have, and what stands in their way; null for a file that has none. */
+/**
+ * Returns the jobs that a build of the file would have, with its mistakes and hints. `jobs` is null for a file without
+ * jobs.
+ */
 export const checkJobs = async (
   context: Context,
   plan: Plan,

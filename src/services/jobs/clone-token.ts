@@ -10,10 +10,10 @@ import { Refusal } from "../core/refusal.ts";
 type Credential = NonNullable<Job["repository"]["credential"]>;
 
 const RETRY_AFTER_SECONDS = 5;
-/** GitHub's name for whoever has a token of an installation. */
+/** GitHub's user name for an installation's token. */
 const USERNAME = "x-access-token";
 
-/** A repository, and the host that its connection's App is of: null where no App is installed that may clone it. */
+/** A repository, and the host of its connection's App: null where no installed App may clone it. */
 export const WITH_APP = {
   ...getTableColumns(repository),
   appOrigin: sql<string | null>`(SELECT clone_origin FROM ${connection} AS c WHERE c.id = ${repository.connectionId}
@@ -23,21 +23,23 @@ export const WITH_APP = {
 };
 type WithApp = typeof repository.$inferSelect & { appOrigin: string | null };
 
-/** A public repository is cloned without; for a private one git says that it may not. */
+/**
+ * Continues without a token: a public repository needs none, and for a private one git reports the missing permission.
+ */
 const without = ({ orgId, requestId }: Context, { message }: Pick<HostProblem, "message">): null => {
   log.warn("clone.token_missing", { orgId, requestId, reason: message });
   return null;
 };
 
 /**
- * A token for this one repository that may read its contents, for an hour at most; null where no App may clone it.
+ * Returns a token that may read only this repository's contents, for an hour at most; null where no App may clone it.
  * @throws Refusal unavailable where GitHub does not answer
  */
 export const cloneToken = async (
   context: Context,
   { connectionId, gitHostRepoId, cloneUrl, appOrigin }: WithApp,
 ): Promise<Credential | null> => {
-  // Only to the host that the App is of: a record may name any address.
+  // Sends a token only to the App's host: a record may name any address.
   if (connectionId === null || appOrigin === null || cloneOrigin(cloneUrl) !== appOrigin) return null;
   const answer = await context.objects.gitHost(context.orgId, connectionId).cloneToken(gitHostRepoId, cloneUrl);
   if ("token" in answer) return { kind: "token", username: USERNAME, value: answer.token };

@@ -12,7 +12,7 @@ import { verb } from "../core/verb.ts";
 import { type EndedJob, writeTestResults } from "../tests/test-reports.ts";
 import { type Holder, masked, readHolder } from "./jobs.ts";
 
-/** The texts, masked; null once the log is closed: then the result was reported before, or comes too late. */
+/** Returns the masked texts; null once the log is closed: the result was then reported earlier, or is too late. */
 const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
   try {
     return await masked(context, jobId, fence, texts);
@@ -22,7 +22,7 @@ const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: st
   }
 };
 
-/** The result of a job whose outputs others must not get. `text` names the output, masked. */
+/** Returns the result of a job whose outputs others must not get. `text` names the output, masked. */
 const refusedOutputs = (text: string) => ({
   status: "failed" as const,
   exitCode: null,
@@ -30,7 +30,7 @@ const refusedOutputs = (text: string) => ({
   message: text.slice(0, LIMITS.messageCharacters).toWellFormed(),
 });
 
-/** The result as the pool takes it: its texts are masked, and no output has a secret in it. */
+/** Returns the result as the pool accepts it: its texts are masked, and no output contains a secret. */
 const checkedResult = async (
   context: Context,
   holder: Holder,
@@ -38,7 +38,7 @@ const checkedResult = async (
 ): Promise<Omit<FinishReport, "agentId">> => {
   const { status, exitCode = null, reason = null, message } = body;
   const all = status === "succeeded" ? Object.entries(body.outputs ?? {}) : [];
-  // Each text takes its time to mask: of too many only the last name is shown.
+  // Masking each text takes time: if there are too many, the message shows only the last name.
   const isTooLarge = new TextEncoder().encode(all.flat().join("")).length > LIMITS.outputBytes;
   const outputs = isTooLarge ? [[all.at(-1)![0], ""] as const] : all;
   const texts = [...outputs.flat(), ...(message ? [message] : [])];
@@ -59,7 +59,7 @@ const checkedResult = async (
   return { ...result, outputs: Object.fromEntries(outputs) };
 };
 
-/** The result stands already: where this cannot be done, only the history of the tests lacks it. */
+/** Stores the test results. The job's result stands already: on a failure only the test history lacks this job. */
 const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): Promise<void> => {
   try {
     await writeTestResults(context, job, tests);
@@ -68,7 +68,7 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
   }
 };
 
-/** What the log says of a failure, for lists. The result does not wait for a log that is away. */
+/** Reads the log's line about a failure, for lists. The result does not wait for an unavailable log. */
 const readFailedLine = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
   try {
     const part = await context.objects.pool(context.orgId).failingPart(jobId);

@@ -8,13 +8,13 @@ import { actorOf, type Context } from "../core/context.ts";
 import { nullIfNotFound, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
-/** Answers for what the pool has no more, or never queued. @throws Refusal, always: not-found, or conflict */
+/** Answers for a job that the pool has dropped or never queued. @throws Refusal, always: not-found, or conflict */
 const refuseEnded = async (context: Context, id: string): Promise<never> => {
   (await nullIfNotFound(findJob(context, id))) ?? (await findRecord(context, id));
   throw new Refusal("conflict", "It has ended already.");
 };
 
-/** A person's decision on a gate. The path names the job, or a build in which one gate asks. */
+/** Creates a verb for a person's decision on a gate. The path names the job, or a build in which one gate waits. */
 const decision = (approved: boolean) =>
   verb({
     access: { role: "member" },

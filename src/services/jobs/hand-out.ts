@@ -18,12 +18,12 @@ import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes
 import { composeFor, deliveredKeys, handedEnvironment, listSecrets, unopenable } from "./build-environment.ts";
 import { cloneToken, WITH_APP } from "./clone-token.ts";
 
-/** Builds of the pipeline, the newest first, among which the last good one of the branch is looked for. */
+/** The search for the branch's last good build covers this many builds of the pipeline, the newest first. */
 const MOST_LOOKED_AT = 50;
 
 /**
- * Finds the last commit of a pushed branch that was built well; none for other builds. Stops at the first: in a
- * healthy branch it reads one build.
+ * Finds the last commit of a pushed branch that built successfully; null for other builds. It stops at the first one:
+ * in a healthy branch it reads one build.
  */
 const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
   const { sql: db } = context.db;
@@ -43,7 +43,7 @@ const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
     isNotNull(newest.commitSha),
     isTrusted,
   );
-  // A build that repeats a good one is compared with what was good before.
+  // A build that repeats a good build is compared with the previous good commit.
   return db
     .select({ commitSha: newest.commitSha })
     .from(newest)
@@ -51,27 +51,30 @@ const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
     .limit(1);
 };
 
-/** What the changes of a build are counted from, as far as the service knows. */
+/** Chooses the base for the build's changes, as far as the service knows it. */
 const chooseBase = ({ build }: ClaimedJob, green: { commitSha: string | null } | undefined): Job["base"] => {
   if (build.pull?.base) return { branch: build.pull.base };
   return green?.commitSha ? { sha: green.commitSha } : undefined;
 };
 
 const RETRY_AFTER_SECONDS = 5;
-/** Asks the database for nothing. */
+/** Queries no data from the database. */
 const ONE = sql`SELECT 1`;
 /**
- * Jobs that one hand-out may fail because their environment cannot be composed. After so many it looks like a value that
- * all of them need: the agent asks again only after a while, so that somebody can mend it before the whole queue failed.
+ * One hand-out may fail this many jobs because their environment cannot be composed. So many failures suggest a value
+ * that all of them need. The agent then waits before it polls again, so that somebody can fix the value before the
+ * whole queue fails.
  */
 const FAILED_AT_ONCE = 10;
 const FAILED_RETRY_SECONDS = 30;
 
-/** Whether a file in the commit says what the build does, and the agent can ask for the environment once it was read. */
+/**
+ * Reports whether a file in the commit defines the build, and the agent can request the environment after reading it.
+ */
 const mayAskLater = ({ headers }: Context, { job }: ClaimedJob): boolean =>
   job === undefined && headers.features.includes("environment");
 
-/** Step 2: reads what the build needs, at D1's primary. */
+/** Step 2: reads the build's sources at D1's primary. */
 const readSources = async (context: Context, claimed: ClaimedJob) => {
   const { sql } = context.db;
   const ofRepository = isOwn(context, repository, claimed.repoId);
@@ -98,13 +101,13 @@ const readSources = async (context: Context, claimed: ClaimedJob) => {
 
 type Sources = Awaited<ReturnType<typeof readSources>>;
 
-/** Step 3: opens every value; nothing is handed out where one cannot be opened. Null: the agent asks for them later. */
+/** Step 3: opens every value; one broken value stops the hand-out. Null: the agent requests the values later. */
 const composed = async (context: Context, claimed: ClaimedJob, sources: Sources): Promise<ComposedEntry[] | null> =>
   mayAskLater(context, claimed) && sources.pipeline?.definition == null ? null : composeFor(context, claimed, sources);
 
 /**
- * The stored clone credential, opened for this answer; without one, a token of the connection's App. Code of strangers
- * gets none that somebody stored.
+ * Opens the stored clone credential for this answer. Without one, it creates a token of the connection's App.
+ * Strangers' code never gets a stored credential.
  */
 const openCredential = async (
   context: Context,
@@ -116,7 +119,7 @@ const openCredential = async (
   return { kind: row.kind, username: row.username, value };
 };
 
-/** A planned job: the file of its build was read, and what it was compared with is known. */
+/** Returns the errand for a planned job: its build's file was read, and its comparison base is known. */
 const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
   const { id, key, definition, name, matrix } = job;
   return {
@@ -125,7 +128,7 @@ const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }:
   };
 };
 
-/** What the agent is asked besides running the file's steps. Nothing of it is there for a build that a request made. */
+/** Returns the agent's tasks besides running the file's steps. A build that a request created has none. */
 const toErrand = (
   { build, purpose, paths }: ClaimedJob,
   { pipeline: pipelineRow, repository: repositoryRow, base }: Sources,
@@ -155,7 +158,7 @@ const handedJob = (claimed: ClaimedJob, sources: Sources, entries: ComposedEntry
   ...(claimed.job ? toJobErrand(claimed, claimed.job) : toErrand(claimed, sources)),
 });
 
-/** Steps 2 and 3 of a hand-out, after step 1 granted the lease: nothing of them leaves a trace. */
+/** Steps 2 and 3 of a hand-out, after step 1 granted the lease: they leave no trace. */
 const prepare = async (context: Context, claimed: ClaimedJob) => {
   const sources = await readSources(context, claimed);
   const entries = await composed(context, claimed, sources);
@@ -184,8 +187,8 @@ const deliver = async (
 };
 
 /**
- * Whether every hand-out fails now: the database, or the keys, fail also where nothing about the build is asked. What the
- * build itself made fail, such as its own rows or its git host, tells nothing about others.
+ * Reports whether every hand-out fails now: the database, or the keys, fail even in a check independent of the build.
+ * Failures that the build itself caused, through its own rows or its git host, prove nothing about others.
  */
 const isAwayForAll = async ({ db, keys }: Context): Promise<boolean> => {
   try {
@@ -212,10 +215,10 @@ const giveBack = async (
 };
 
 /**
- * Hands the agent the next job for it; returns null where there is none. Jobs whose environment cannot be composed
- * fail on the way, at most `FAILED_AT_ONCE` of them.
+ * Hands the agent its next job; returns null where there is none. Jobs whose environment cannot be composed fail on the
+ * way, at most `FAILED_AT_ONCE` of them.
  * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the job waits
- *   again
+ * again
  */
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
   const pool = context.objects.pool(context.orgId);

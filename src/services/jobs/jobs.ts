@@ -9,7 +9,7 @@ import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
 /**
- * The lease that the caller claims to hold. Pool and log check the claim by the agent's token.
+ * Reads the lease that the caller claims to hold. Pool and log check the claim by the agent's token.
  * @throws Refusal forbidden where the caller is not an agent; invalid without the lease's header
  */
 export const readHolder = async (context: Context, jobId: string) => {
@@ -23,7 +23,7 @@ export const readHolder = async (context: Context, jobId: string) => {
   return { tokenHash, jobId, fence: lease };
 };
 
-/** Whose call it is, by its token, and about what. */
+/** The caller, by its token, and its job. */
 export type Holder = Awaited<ReturnType<typeof readHolder>>;
 
 export const startBuild = verb({
@@ -36,7 +36,7 @@ export const startBuild = verb({
   },
 });
 
-/** An agent's texts, with the job's secrets masked as in its log. */
+/** Returns an agent's texts, with the job's secrets masked as in its log. */
 export const masked = async (context: Context, jobId: string, fence: number, texts: string[]): Promise<string[]> => {
   if (texts.length === 0) return [];
   const { tokenHash } = context.caller;
@@ -45,9 +45,12 @@ export const masked = async (context: Context, jobId: string, fence: number, tex
 
 type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
 
-/** Whether the pool took the steps as they are, because the log masked their names and ids for an earlier report. */
+/**
+ * Reports whether the pool accepted the steps unchanged, because the log masked their names and ids for an earlier
+ * report.
+ */
 const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
-  // Before any step has ended, most reports are the first of their attempt.
+  // Until a step has ended, most reports are the first of their attempt.
   if (report.steps.every(({ finishedAt }) => finishedAt === null)) return false;
   return settled(await context.objects.pool(context.orgId).repeatSteps(report));
 };
@@ -105,12 +108,12 @@ export const heartbeat = verb({
   },
 });
 
-/** The texts of reported steps that may hold a secret, in an order that `stepsOfTexts` knows. */
+/** Returns the texts of reported steps that may hold a secret, in an order that `stepsOfTexts` knows. */
 export const textsOfSteps = (steps: Step[]): string[] => steps.flatMap(({ id, name }) => [name, id ?? ""]);
 
 const cut = (text = ""): string => text.slice(0, LIMITS.stepNameCharacters).toWellFormed();
 
-/** The steps with these texts, masked, cut to the lengths that a build's record may hold. */
+/** Returns the steps with these masked texts, cut to the lengths that a build's record may hold. */
 export const stepsOfTexts = (steps: Step[], texts: string[]): Step[] =>
   steps.map((step, index) => ({
     ...step,

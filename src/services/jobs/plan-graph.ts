@@ -18,37 +18,37 @@ import type { Context } from "../core/context.ts";
 import { scoped } from "../variables/environment-preview.ts";
 import type { VariableRow } from "../variables/variables.ts";
 
-/** What jobs are planned from, besides the text. */
+/** The sources for planning jobs, besides the text. */
 export interface PlanSources {
   repository: Pick<typeof repository.$inferSelect, "id" | "fullName" | "cloneUrl">;
   /** Undefined for a build without a pipeline. */
   pipeline: typeof pipeline.$inferSelect | undefined;
   rows: VariableRow[];
   groups: AttachedGroup[];
-  /** The run's own values, and the keys of those that are secret. */
+  /** The run's own values, and the keys of the secret ones. */
   run: Record<string, string>;
   secretKeys: string[];
 }
 
-/** The file of a build, and the build that its jobs are planned for. */
+/** A build's file, and the build that gets the planned jobs. */
 export interface PlanText {
   text: string;
-  /** Null for a definition of the pipeline's record. */
+  /** Null for a definition in the pipeline's record. */
   path: string | null;
   build: Omit<JobContext["build"], "attempt">;
   requires: Requires;
   timeoutSeconds: number;
-  /** By what conditions ask of changed files: whether one matches. */
+  /** Whether a changed file matches, for each condition on changed files. */
   changed: Record<string, boolean>;
-  /** The files that it may include; none for a definition of the pipeline's record. */
+  /** The files that it may include; absent for a definition in the pipeline's record. */
   files?: KnownFiles;
 }
 
 export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
 /**
- * The plain variables that every job has, and the names of its secrets. What a protected group has stays unread, and a
- * file has no path before its job runs.
+ * Returns the plain variables that every job has, and the names of its secrets. A protected group's values stay unread,
+ * and a file has no path before its job runs.
  */
 const splitVariables = ({ rows, groups, run, secretKeys }: PlanSources, { branch, trusted }: PlanText["build"]) => {
   const trust = trusted ? "trusted" : "untrusted";
@@ -73,13 +73,15 @@ const toFacts = (plan: Plan, text: PlanText, sources: PlanSources, plain: Map<st
   };
 };
 
-/** Bytes of a text as JSON: text and graph are one row of the pool, of which the platform takes 2 MB. */
+/**
+ * The maximum size of a text as JSON: text and graph share one row in the pool, and the platform limits a row to 2 MB.
+ */
 const MOST_STORED_BYTES = 3 * LIMITS.definitionCharacters;
 
 const isTooLarge = (text: string): boolean =>
   new TextEncoder().encode(JSON.stringify(text)).byteLength > MOST_STORED_BYTES;
 
-/** Makes the jobs of a file, or finds all that is wrong with it. @throws EnvironmentTooLarge */
+/** Creates a file's jobs, or finds all its mistakes. @throws EnvironmentTooLarge */
 export const planGraph = async (context: Context, planText: PlanText, sources: PlanSources): Promise<PlannedGraph> => {
   const { plan, mistakes } = parsePlan(planText.text, planText.files?.find);
   const includes = planText.files?.used ?? [];

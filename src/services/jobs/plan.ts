@@ -40,13 +40,19 @@ const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanS
   return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
 };
 
-/** A build that reads the file does what it says where the pipeline leaves it to the file, and that wants the push. */
+/**
+ * A build that only reads the file may continue where the pipeline leaves its triggers to the file, and the file wants
+ * the push.
+ */
 const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: pipelineRow }: PlanSources, text: string): boolean =>
   purpose !== "read-file" || (pipelineRow?.on === null && fileWantsPush(text, build.branch, null));
 
 const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
 
-/** A definition in the pipeline's record counts, whatever the agent sends; else the file at the pipeline's path alone. */
+/**
+ * Plans a definition in the pipeline's record, whatever the agent sends; otherwise only the file at the pipeline's
+ * path.
+ */
 const planned = async (context: Context, claimed: ClaimedJob, body: Body, sources: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = claimed.build;
   const trusted = claimed.build.trust !== "untrusted";
@@ -85,7 +91,7 @@ const planned = async (context: Context, claimed: ClaimedJob, body: Body, source
   return { text, base, configPath, ...result };
 };
 
-/** What people read of a file that cannot be planned: as much as a build's message holds. */
+/** Describes a file's mistakes for people, cut to the length of a build's message. */
 const describeMistakes = (configPath: string, mistakes: Mistake[]): string => {
   const lines = mistakes.map((mistake) => formatMistake(configPath, mistake));
   return lines.join("\n").slice(0, LIMITS.messageCharacters).toWellFormed();
@@ -101,7 +107,7 @@ const toRefusal = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
 
 type Planned = Awaited<ReturnType<typeof planned>>;
 
-/** The same, or the sentence of why this build cannot be planned now or later. */
+/** Returns the plan, or a sentence on why this build can never be planned. */
 const plannedOr = async (context: Context, claimed: ClaimedJob, body: Body): Promise<Planned | string> => {
   try {
     return await planned(context, claimed, body, await readSources(context, claimed));
@@ -113,8 +119,8 @@ const plannedOr = async (context: Context, claimed: ClaimedJob, body: Body): Pro
 };
 
 /**
- * Takes the file of a build from the agent that read it in the commit, and plans its jobs. A file that cannot be
- * planned ends the build. The same text again has the same answer.
+ * Accepts a build's file from the agent that read it in the commit, and plans its jobs. A file that cannot be planned
+ * ends the build. The same text gets the same answer again.
  */
 export const planBuild = verb({
   access: { agent: true },

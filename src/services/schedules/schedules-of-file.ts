@@ -9,10 +9,10 @@ import { Damaged } from "../core/sealing.ts";
 
 type Row = typeof schedule.$inferSelect;
 
-/** What makes the stored schedules those of the file, for the batch that stores what the file says. */
+/** Changes that bring the stored schedules in line with the file, for the batch that stores the file's settings. */
 interface FileSchedules {
   statements: Query[];
-  /** Names that a schedule of the API has already: that one stays, and the file's has no effect. */
+  /** Names that a schedule of the API already has: that schedule stays, and the file's has no effect. */
   shadowed: string[];
 }
 
@@ -37,7 +37,7 @@ const newRow = async (context: Context, pipelineId: string, scheduled: NamedSche
   };
 };
 
-/** Whether the stored values are these. Damaged ones count as different, so that they are written again. */
+/** Reports whether the stored values are these. Damaged values count as different, so that they are rewritten. */
 const hasValues = async (context: Context, row: Row, values: Record<string, string>): Promise<boolean> => {
   try {
     const before = await openScheduled(context.keys, row, row.envVariables);
@@ -48,7 +48,7 @@ const hasValues = async (context: Context, row: Row, values: Record<string, stri
   }
 };
 
-/** What differs from the stored schedule: the next time only where its times are others. */
+/** Returns the differences from the stored schedule: the next time only where its times differ. */
 const diffSchedule = async (context: Context, row: Row, scheduled: NamedSchedule): Promise<Partial<Row>> => {
   const { cron, timeZone, env } = scheduled;
   const hasNewTimes = row.cron !== cron || row.timeZone !== timeZone;
@@ -70,8 +70,9 @@ const update = ({ db, at }: Context, row: Row, change: Partial<Row>): Query[] =>
 };
 
 /**
- * Reads the pipeline's schedules and says what makes them those of its file. One that a person switched off stays off.
- * The statements may be repeated, and meet a change of the same moment without failing: the next file puts it right.
+ * Reads the pipeline's schedules, and returns the statements that bring them in line with its file. A schedule that a
+ * person switched off stays off. The statements may be repeated, and a simultaneous change does not make them fail: the
+ * next file corrects the result.
  * @throws Refusal keyring-unavailable
  */
 export const syncFileSchedules = async (

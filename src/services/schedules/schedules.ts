@@ -25,10 +25,10 @@ import { variablesOfBuild } from "../variables/variable-scopes.ts";
 
 type Row = typeof schedule.$inferSelect;
 
-/** How the last build ended; null while it has not. */
+/** The last build's result; null until it ends. */
 const lastStatus = sql<Schedule["lastStatus"]>`(SELECT b.status FROM build_summary b
   WHERE b.org_id = schedule.org_id AND b.id = schedule.last_build_id AND b.finished_at IS NOT NULL)`.as("last_status");
-/** Why the last minute did not make its build, as upkeep noted it for the schedule or its organization. */
+/** Why the last minute did not create its build, as upkeep noted it for the schedule or its organization. */
 const problem = sql<string | null>`(SELECT f.reason FROM upkeep_failure f
   WHERE f.kind = 'schedule' AND f.subject IN (schedule.org_id || '/' || schedule.id, schedule.org_id)
   ORDER BY f.subject DESC LIMIT 1)`.as("problem");
@@ -53,11 +53,11 @@ const recordMaker =
       problem: row.isActive && row.nextAt <= at && row.problem ? row.problem.replace(/^\w+: /, "") : null,
     });
 
-/** Its next time, its last build and that build's state change without a change of the schedule. */
+/** The next time, the last build and its state change without a change of the schedule. */
 const toAnswer = (context: Context, row: Shown): Answer<Schedule> =>
   new Answer(recordMaker(context)(row), { version: row.version, isMoving: true });
 
-/** @throws Refusal invalid, with what to write instead */
+/** Checks a schedule's times. @throws Refusal invalid, with a suggested correction */
 const checkTimes = ({ cron, timeZone, ref }: Pick<Row, "cron" | "timeZone" | "ref">): void => {
   const read = readCron(cron);
   const problems = {
@@ -180,20 +180,25 @@ export const listNextTimes = verb({
   },
 });
 
-/** What runs change: a client that read the record before a run may send it back after. */
+/** Reads the fields that runs change: a client that read the record before a run may send it back after. */
 const readMoving = (body: object): object => {
   const isMoving = ([field]: [string, unknown]) => /^(?:next|last)|^problem$/.test(field);
   return Object.fromEntries(Object.entries(body).filter(isMoving));
 };
 
-/** What the file says is changed there: here it can only be switched off and on. @throws Refusal conflict */
+/**
+ * The file's settings change only in the file: here a person can only switch the schedule off and on.
+ * @throws Refusal conflict
+ */
 const checkSource = ({ source, configPath }: Row & { configPath: string | null }): void => {
   if (source === "api") return;
   const file = configPath === null ? "the pipeline's file" : configPath;
   throw new Refusal("conflict", `It stands in ${file}: change it there. Here it can be switched off and on.`);
 };
 
-/** The columns that a change sets: the next time only with other times, or where it is switched on. */
+/**
+ * Returns the columns that a change sets: the next time only with other times, or where it switches the schedule on.
+ */
 const toChange = (context: Context, row: Row, body: z.output<typeof ScheduleChange>): Partial<Row> => {
   const { envVariables: _, ref, ...columns } = body;
   const change: Partial<Row> = { ...columns, ...(ref !== undefined && { ref: ref === null ? null : refOf(ref) }) };
