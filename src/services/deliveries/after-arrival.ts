@@ -12,10 +12,10 @@ import type { Context } from "../core/context.ts";
 import { type ArrivalRows, type PipelineRow, type RepositoryRow, storePushers } from "./arrival-rows.ts";
 import { storePull } from "./open-pulls.ts";
 
-/** Hosts deliver again for three days. */
+/** Hosts redeliver for three days. */
 const LATE_MS = 4 * DAY_MS;
 
-/** The clone address under the new name; null where it may not or need not follow. */
+/** Returns the clone address under the new name; null where it may not or need not follow. */
 const movedUrl = ({ cloneUrl, fullName, hasCredential }: RepositoryRow, origin: string, to: string): string | null => {
   if (hasCredential === 1 || cloneOrigin(cloneUrl) !== origin) return null;
   const end = [`/${fullName}.git`, `/${fullName}`].find((one) => cloneUrl.endsWith(one));
@@ -24,11 +24,11 @@ const movedUrl = ({ cloneUrl, fullName, hasCredential }: RepositoryRow, origin: 
 
 const formerOf = (arrival: Arrival) => (arrival.kind === "renamed" ? arrival.from : undefined);
 
-/** The default branch that a change at the host leads to. One that a person chose here is not the host's, and stays. */
+/** Returns the default branch after a change at the host. A default branch that a person chose here stays. */
 const newDefault = ({ defaultBranch }: RepositoryRow, arrival: Arrival): string | null =>
   formerOf(arrival)?.defaultBranch === defaultBranch ? (repositoryOf(arrival)?.defaultBranch ?? null) : null;
 
-/** The record as the host says that it is; null where it is so already. */
+/** Returns the record with the host's changes; null where it already matches. */
 const findChange = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, arrival: Arrival) => {
   const { fullName = row.fullName } = repositoryOf(arrival) ?? {};
   const defaultBranch = newDefault(row, arrival) ?? row.defaultBranch;
@@ -39,7 +39,7 @@ const findChange = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, 
   return defaultBranch === row.defaultBranch ? null : { set: { fullName, cloneUrl: row.cloneUrl, defaultBranch } };
 };
 
-/** Names by which a delivery that comes late is known: the one that it says, and the one before that. */
+/** Returns the names that identify a late delivery: the delivery's name, and the previous one. */
 const namesInDoubt = ({ fullName }: RepositoryRow, name: string, arrival: Arrival): string[] => {
   const from = formerOf(arrival)?.fullName ?? null;
   if (name === fullName || from === fullName) return [];
@@ -47,9 +47,10 @@ const namesInDoubt = ({ fullName }: RepositoryRow, name: string, arrival: Arriva
 };
 
 /**
- * Statements that give the repository the name and the default branch that its host tells, with an audit row; none where
- * it has them. No delivery brings back a name that was left in the last days, but one that says that it was left last.
- * The clone address follows where it is one of the connection's host, and no credential could be sent to another place.
+ * Creates statements that set the repository's name and default branch to the host's, with an audit row; none where
+ * both match. A delivery cannot restore a name that the repository lost in the last days, unless it reports a rename
+ * from the current name. The clone address follows where it is on the connection's host, and no credential could be
+ * sent to another place.
  */
 const renameStatements = (
   context: Context,
@@ -85,10 +86,10 @@ const renameStatements = (
   ];
 };
 
-/** Commits of a repository that are remembered for their skip marker. */
+/** A repository remembers this many commits for their skip marker. */
 const SKIPPED_HEADS = 50;
 
-/** Remembers a pushed commit whose author asked for no build: its pull request does not say so. */
+/** Remembers a pushed commit whose author skipped the build: its pull request does not contain that wish. */
 const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Query => {
   const others = sql`SELECT value FROM json_each(coalesce(${repository.skippedHeads}, '[]')) WHERE value <> ${sha}`;
   const newest = sql`SELECT ${sha} AS value UNION ALL SELECT * FROM (${others}) LIMIT ${SKIPPED_HEADS}`;
@@ -98,7 +99,7 @@ const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Quer
     .where(eq(repository.id, id));
 };
 
-/** Keeps the names of the states of pipelines that were made before they had one. */
+/** Stores the status names of pipelines that were created before these names existed. */
 const nameContexts = ({ db }: Context, pipelines: PipelineRow[], effects: Effects): Query[] =>
   pipelines
     .filter(({ id, hostContext }) => hostContext === null && effects.builds.some((one) => one.pipelineId === id))
@@ -115,9 +116,9 @@ interface RowsOfRepository extends ArrivalRows {
 }
 
 /**
- * What D1 keeps of a delivery, once the pool has taken it. Each statement may be repeated, and run in any order with
- * those of other deliveries.
- * @param isAgain A person takes a delivery of an earlier time once more: it says nothing of names today.
+ * Returns the statements that store a delivery in D1, after the pool has accepted it. Each statement may be repeated,
+ * and run in any order with those of other deliveries.
+ * @param isAgain A person redelivers an earlier delivery: it says nothing about names today.
  */
 export const afterArrival = (
   context: Context,

@@ -9,18 +9,18 @@ import { DAY_MS } from "../../protocol/units.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import type { Context } from "../core/context.ts";
 
-/** `pushedBy`: what is remembered of the delivery's ref and commits, as JSON; null where it would decide nothing. */
+/** `pushedBy`: the stored authors of the delivery's ref and commits, as JSON; null where they would decide nothing. */
 export type RepositoryRow = typeof repository.$inferSelect & { hasCredential: number; pushedBy: string | null };
 export type PipelineRow = typeof pipeline.$inferSelect;
 export type OpenPullRow = typeof openPull.$inferSelect;
 
-/** What D1 knows of what a delivery tells of. `repository` is null where nobody added it, or not for this connection. */
+/** D1's rows about a delivery. `repository` is null where nobody added it, or not for this connection. */
 export interface ArrivalRows {
   connection: ConnectionRow | null;
   repository: RepositoryRow | null;
-  /** The active ones of the repository, the oldest first. */
+  /** The repository's active pipelines, the oldest first. */
   pipelines: PipelineRow[];
-  /** Of the ref of the delivery, and the one of its number. */
+  /** Pull requests with the delivery's ref or number. */
   pulls: OpenPullRow[];
 }
 
@@ -45,7 +45,7 @@ const isOfPlaces = and(
   eq(listedPush.repoId, repository.id),
   inArray(listedPush.name, [parameter("ref"), parameter("sha"), parameter("before")]),
 );
-/** One value in place of rows, so that repositories without a list read nothing more. */
+/** One value instead of rows, so that repositories without a list read nothing more. */
 const PUSHED_BY = sql<
   string | null
 >`CASE WHEN ${repository.untrustedAuthors} IS NOT NULL OR ${repository.forks} = 'members'
@@ -71,10 +71,10 @@ const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
     .orderBy(pipeline.id),
 );
 
-/** Requests of one ref that are looked at: whoever may push can open one into each other branch. */
+/** Reads at most this many pull requests of one ref: anyone who can push can open one into each other branch. */
 const MOST_PULLS = 100;
 
-/** Those of the ref, or of the number too, which comes first. */
+/** Finds the pull requests with the ref, or also with the number. The one with the number comes first. */
 const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
   const isOfRef = eq(openPull.ref, parameter("ref"));
   const isOfNumber = shape.includes("number") ? eq(openPull.number, parameter("number")) : undefined;
@@ -86,13 +86,13 @@ const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
     .limit(MOST_PULLS);
 });
 
-/** What finds the pull requests of a delivery; null where it has none. */
+/** Returns the search key for a delivery's pull requests; null where it has none. */
 const findPullKey = (arrival: Arrival): { ref: string; number?: number } | null => {
   if (arrival.kind === "pull") return { ref: refOfPull(arrival), number: arrival.pull.number };
   return arrival.kind === "push" ? { ref: arrival.ref } : null;
 };
 
-/** Reads all of it in one batch. */
+/** Reads all rows for a delivery in one batch. */
 export const readArrivalRows = async (
   { db, orgId }: Context,
   connectionId: string,
@@ -111,25 +111,25 @@ export const readArrivalRows = async (
   return { connection: connections[0][0] ?? null, repository: repositories[0] ?? null, pipelines, pulls };
 };
 
-/** How long a commit is known whose branch may be gone: its pull request can be opened again, with the branch. */
+/** Remembers a commit this long, even if its branch was deleted: its pull request can be reopened, with the branch. */
 const COMMIT_MS = 365 * DAY_MS;
 
-/** What is remembered of a delivery's ref and commits. */
+/** Returns the stored authors of a delivery's ref and commits. */
 export const readPushedBy = ({ pushedBy }: RepositoryRow): PushedBy[] => JSON.parse(pushedBy ?? "[]") as PushedBy[];
 
-/** What a repository says of whose code may be built, and how. */
+/** Returns the repository's rules: whose code may be built, and how. */
 export const readRules = ({ defaultBranch, forks, untrustedAuthors }: RepositoryRow) => ({
   defaultBranch,
   forks,
   untrustedAuthors: untrustedAuthors ?? [],
 });
 
-/** Statements that store what a delivery says of who pushed what. */
+/** Creates statements that store who pushed what, according to a delivery. */
 export const storePushers = ({ db, now }: Context, row: RepositoryRow, arrival: Arrival): Query[] => {
   const { added, forgotten } = learnPushers(arrival, readPushedBy(row), readRules(row));
   const until = new Date(now.getTime() + COMMIT_MS).toISOString();
   const rows = added.map((one) => ({ ...one, until: one.name.startsWith("refs/") ? null : until }));
-  // Each value by itself would be too many: a statement binds a hundred.
+  // One parameter for each value would be too many: a statement binds a hundred.
   const listed = sql`SELECT ${row.id}, value ->> 'name', value ->> 'login', value ->> 'until'
     FROM json_each(${JSON.stringify(rows)}) WHERE true`;
   const isForgotten = and(eq(listedPush.repoId, row.id), inArray(listedPush.name, forgotten));
@@ -139,7 +139,10 @@ export const storePushers = ({ db, now }: Context, row: RepositoryRow, arrival: 
   ];
 };
 
-/** What an author pushed is trusted once a maintainer takes them off the list, also where they are listed again. */
+/**
+ * Creates statements that trust an author's earlier pushes once a maintainer takes the author off the list. Listing the
+ * author again does not change that.
+ */
 export const forgetUnlisted = (
   db: Database,
   { id, untrustedAuthors }: Pick<RepositoryRow, "id" | "untrustedAuthors">,

@@ -34,7 +34,7 @@ interface ConnectedRows {
   pipelines: PipelineRow[];
 }
 
-/** Tells the host's object which builds of a head there are not, so that the commit is not well without them. */
+/** Notifies the host's object about a head's missing builds, so that the commit does not pass without them. */
 const tellLeftOut = async (
   context: Context,
   { connection, repository, pipelines }: ConnectedRows,
@@ -61,17 +61,17 @@ const tellLeftOut = async (
   });
 };
 
-/** A delivery that a connection's host proved to have sent, or one of them once more. */
+/** A delivery that a connection's host provably sent, or its redelivery. */
 export interface SentDelivery {
   connectionId: string;
-  /** Of the hook that it came to; null where a person takes it once more. */
+  /** The generation of the delivery's hook; null where a person redelivers it. */
   generation: number | null;
   id: string;
   event: string | null;
   arrival: Arrival;
 }
 
-/** What came of it. */
+/** The delivery's outcome. */
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
 
 const hookGone = () => new Refusal("gone", "This hook is not one of an active connection.");
@@ -115,7 +115,7 @@ const effectsFor = (
   };
 };
 
-/** Why there are fewer builds than were wanted; null where none was refused. */
+/** Explains why fewer builds exist than the delivery wanted; null where none was refused. */
 const whyFewer = (builds: DeliveredBuild[], madeCount: number): string | null => {
   const refused = builds.filter(({ outcome }) => outcome === "refused");
   const reason = refused[0]?.reason ?? null;
@@ -133,7 +133,7 @@ const toOutcome = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Out
   return { builds: buildIds, ignored: whyFewer(builds, buildIds.length) ?? (buildIds.length > 0 ? null : whyNone) };
 };
 
-/** Tells the effects to the pool, in one call, and then to D1, in one batch: where there is something to do. */
+/** Applies the effects at the pool, in one call, and then in D1, in one batch, if there are any. */
 const carryOut = async (
   context: Context,
   delivery: SentDelivery,
@@ -144,7 +144,7 @@ const carryOut = async (
   if (!connection || !repository) return nothing("");
   const { arrival, connectionId, id, generation } = delivery;
   let delivered: DeliveredBuild[] = [];
-  // Before there is a build that could end well.
+  // This must happen before a build exists that could succeed.
   await tellLeftOut(context, { ...rows, connection, repository }, effects.leftOut);
   if (effects.builds.length > 0 || effects.ended.length > 0) {
     const pool = await context.pool();
@@ -161,7 +161,7 @@ const carryOut = async (
       actor: actorOf(context),
     };
     const answer = await pool.arrive(command);
-    // D1 was restored to a time at which the hook was valid.
+    // D1 was restored to a time when the hook was valid.
     if (!answer.ok && answer.refusal.kind === "unauthenticated") throw hookGone();
     delivered = settled(answer).builds;
     const isRefused = ({ pipelineId }: WantedBuild) =>
@@ -173,7 +173,7 @@ const carryOut = async (
   return toOutcome(delivered, effects);
 };
 
-/** @throws Refusal gone where D1 was restored to a time at which the hook was valid */
+/** Checks the hook. @throws Refusal gone where D1 was restored to a time when the hook was valid */
 const checkHook = async (
   context: Context,
   { connectionId, id, generation }: SentDelivery & { generation: number },
@@ -195,13 +195,13 @@ const takeWith = async (context: Context, delivery: SentDelivery, rows: ArrivalR
   return typeof effects === "string" ? nothing(effects) : carryOut(context, delivery, rows, effects);
 };
 
-/** Adds it to the list of deliveries, which may miss one. */
+/** Adds the delivery to the list of deliveries, which may miss one. */
 const note = async (
   context: Context,
   { connectionId, event, arrival }: SentDelivery,
   outcome: DeliveryTaken,
 ): Promise<void> => {
-  // Else it would be sent before the answer is.
+  // Without this wait, the call would be sent before the answer.
   await new Promise((resolve) => setTimeout(resolve, 0));
   try {
     const host = context.objects.gitHost(context.orgId, connectionId);
@@ -213,9 +213,9 @@ const note = async (
 };
 
 /**
- * Takes a delivery: what it makes and ends happens in one transaction of the pool, and everything after that may be
+ * Processes a delivery: one transaction of the pool creates and ends its builds, and everything after that may be
  * repeated.
- * @throws Refusal gone where the connection is not active, or this generation of its hook is no more
+ * @throws Refusal gone where the connection is not active, or this generation of its hook is no longer valid
  */
 export const takeUnlisted = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {
   const { connectionId, generation, id, arrival } = delivery;
@@ -226,11 +226,11 @@ export const takeUnlisted = async (context: Context, delivery: SentDelivery): Pr
   return { delivery: id, ...(await takeWith(context, withKnownAuthor, rows)) };
 };
 
-/** Takes it. The list of deliveries hears of one of a host after the answer. @throws Refusal gone */
+/** Processes a delivery and lists it. A host's delivery is listed after the answer. @throws Refusal gone */
 export const takeArrival = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {
   const outcome = await takeUnlisted(context, delivery);
   const noted = note(context, delivery, outcome);
-  // A person looks at the list next; a host is answered first.
+  // A person looks at the list next. A host gets its answer first.
   if (delivery.generation === null) await noted;
   else context.waitUntil(noted);
   return outcome;

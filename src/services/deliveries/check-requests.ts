@@ -10,7 +10,7 @@ import type { ArrivalRows } from "./arrival-rows.ts";
 
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
 
-/** What a person asks for by a delivery, and who it is. */
+/** A person's request in a delivery, with the person's identity. */
 interface GrantedRequest {
   connection: ConnectionRow;
   deliveryId: string;
@@ -23,21 +23,21 @@ const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
 const HOST_RETRY_SECONDS = 60;
 
-/** What a person may do by what the host says of them. @throws Refusal unavailable where the host does not say it */
+/** Returns the person's role according to the host. @throws Refusal unavailable where the host does not report it */
 const askRole = async ({ objects, orgId }: Context, { id }: ConnectionRow, fullName: string, sender: string) => {
   const said = await objects.gitHost(orgId, id).readRole(fullName, sender);
   if ("away" in said) throw new Refusal("unavailable", said.away, { retryAfterSeconds: HOST_RETRY_SECONDS });
   return said.role;
 };
 
-/** Why it was not done, where that is the answer for good. */
+/** Returns why the request failed, if the failure is final. Otherwise it throws the error. */
 const whyNot = (error: unknown): string => {
   const isFinal = error instanceof Refusal && error.kind !== "unavailable";
   if (!isFinal) throw error;
   return error.message;
 };
 
-/** Its failed jobs where it has several, else all of it. */
+/** Retries a build's failed jobs where it has several jobs, else the whole build. */
 const repeatFailed = async (context: Context, id: string, request: Parameters<typeof repeatBuild>[3]) => {
   try {
     return await repeatBuild(context, id, "failed", request);
@@ -81,8 +81,8 @@ const approve = async (
 };
 
 /**
- * Does what a person asked for at the host, as far as the host says that they may write there. A repeat of the delivery
- * makes nothing twice.
+ * Carries out a person's request at the host, if the host says that they may write there. A repeated delivery creates
+ * nothing twice.
  * @throws Refusal unavailable
  */
 export const takeCheckRequest = async (

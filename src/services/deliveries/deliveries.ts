@@ -9,7 +9,7 @@ import { notFound, Refusal } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 import { takeArrival } from "./arrivals.ts";
 
-/** The last deliveries of a connection of the caller's organization, the newest first. */
+/** Returns the last deliveries of a connection in the caller's organization, the newest first. */
 const readNotes = ({ objects, orgId }: Context, { id }: { id: string }): Promise<DeliveryNote[]> =>
   objects.gitHost(orgId, id).deliveries(LIMITS.deliveries);
 
@@ -29,10 +29,10 @@ export const listDeliveries = verb({
   },
 });
 
-/** An id of its own, so that the pool does not take it for a repeat: `ID~MILLISECONDS`. */
+/** Creates a new id, so that the pool does not treat the delivery as a repeat: `ID~MILLISECONDS`. */
 const idOfAnother = (id: string, { now }: Context): string => `${id.replace(/~\d+$/, "")}~${now.getTime()}`;
 
-/** Takes a delivery once more, as the pipelines are now. @throws Refusal conflict where it is not kept */
+/** Redelivers a delivery to the pipelines as they are now. @throws Refusal conflict where it was not kept */
 const redeliver = (context: Context, connectionId: string, { id, event, arrival }: DeliveryNote) => {
   if (arrival === null)
     throw new Refusal("conflict", "The delivery was too large to keep: let the host send it again.");

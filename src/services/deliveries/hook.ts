@@ -11,11 +11,11 @@ import { notFound, Refusal } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
 import { type SentDelivery, takeArrival, takeUnlisted } from "./arrivals.ts";
 
-/** A hook whose address is genuine, with the secret that its deliveries prove to know. */
+/** A hook with a genuine address, and the secret that authenticates its deliveries. */
 export type KnownHook = Hook & { secret: string };
 
 /**
- * The hook of an address, without a call to the database or an object.
+ * Returns the hook of an address, without a call to the database or an object.
  * @throws Refusal not-found for a forged address; keyring-unavailable where TOKEN_KEYS cannot be used
  */
 export const recognizeHook = async (env: Pick<Env, "TOKEN_KEYS">, token: string): Promise<KnownHook> => {
@@ -25,7 +25,7 @@ export const recognizeHook = async (env: Pick<Env, "TOKEN_KEYS">, token: string)
 };
 
 /**
- * Reads a delivery after its proof is checked.
+ * Reads a delivery after checking its proof.
  * @throws Refusal unauthenticated; malformed-body for bytes that no host sends
  */
 export const provenDelivery = async (
@@ -47,17 +47,17 @@ const WAITS = "a part of the service does not answer: the delivery waits, and is
 const isOutage = (error: unknown): boolean =>
   error instanceof Refusal ? error.kind === "unavailable" : outageRefusal(error) !== null;
 
-/** A delivery of a host, as it came to a generation of the hook. */
+/** A host's delivery, as a generation of the hook received it. */
 type HookDelivery = SentDelivery & { generation: number };
 
-/** What a person asked for at the host is not kept: hours later they do not expect it any more. */
+/** Returns the note to keep. A person's request at the host is not kept: hours later nobody expects it any more. */
 const keepable = ({ id, event, arrival }: HookDelivery, { now }: Context): KeptDelivery["note"] | null => {
   if (arrival.kind === "rerun" || arrival.kind === "pressed") return null;
   const note = deliveryNote({ delivery: id, builds: [], ignored: WAITS }, event, arrival, now);
   return note.arrival && { ...note, arrival: note.arrival };
 };
 
-/** @returns whether the object of the connection keeps it, which needs no database */
+/** Stores the delivery in the connection's object, which needs no database. @returns whether the object keeps it */
 const keep = async (context: Context, delivery: HookDelivery): Promise<boolean> => {
   const { orgId, origin, requestId, objects } = context;
   const { connectionId, generation } = delivery;
@@ -72,8 +72,9 @@ const keep = async (context: Context, delivery: HookDelivery): Promise<boolean> 
 };
 
 /**
- * Takes a delivery of a host, whose proof was checked; where the service cannot, the delivery is kept, and the answer
- * says that it waits. @throws Refusal gone; unavailable where it can be neither taken nor kept
+ * Processes a host's delivery after its proof was checked. During an outage the service keeps the delivery, and the
+ * answer says that it waits.
+ * @throws Refusal gone; unavailable where it can be neither processed nor kept
  */
 export const takeOrKeep = async (context: Context, delivery: HookDelivery): Promise<DeliveryTaken> => {
   try {
@@ -101,9 +102,9 @@ const openContext = (env: Env, orgId: string, connectionId: string, { origin, re
   });
 
 /**
- * Takes a delivery that was kept, for the connection whose object has this name.
- * @returns its line in the list of deliveries; null where its hook is gone
- * @throws where the service still cannot take it
+ * Processes a kept delivery, for the connection whose object has this name.
+ * @returns its line in the list of deliveries; null where its hook is no longer valid
+ * @throws where the service still cannot process it
  */
 export const takeKept = async (env: Env, name: string, delivery: KeptDelivery): Promise<DeliveryNote | null> => {
   const [orgId = "", connectionId = ""] = name.split("/");

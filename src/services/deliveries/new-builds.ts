@@ -17,11 +17,11 @@ interface Source {
 
 const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : null);
 
-/** The branch that a pull request comes from: in the fork, if it is one. */
+/** Returns the pull request's source branch: the fork's branch, if it comes from a fork. */
 const headBranch = (arrival: Arrival, { number, ref }: OpenPull): string =>
   arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
 
-/** A wanted build as the pool takes it. */
+/** Returns a wanted build as the pool accepts it. */
 const newBuild = (
   context: Context,
   { connection, repository, arrival }: Source,
@@ -38,7 +38,7 @@ const newBuild = (
     pipelineVersion: pipeline.version,
     branch: branchOf(ref),
     commitSha: sha,
-    // Agents of earlier releases know no other word for it.
+    // Agents of earlier releases know only this word.
     trigger: "api",
     priority: 0,
     requires: mergeRequires(pipeline.requires, {}) ?? pipeline.requires,
@@ -59,7 +59,7 @@ const newBuild = (
         title: pull.title,
         author: pull.author,
       },
-      // GitHub and Gitea tell no commit with a pull request: lists then show what the pull request says.
+      // GitHub and Gitea send no commit with a pull request: lists then show the pull request's title and author.
       commit: commitOf(arrival) ?? (pull && { subject: pull.title, author: pull.author }),
       schedule: null,
       paths: undecidedPaths,
@@ -73,7 +73,7 @@ const newBuild = (
   };
 };
 
-/** The builds that are wanted, in their order. */
+/** Returns the wanted builds, in their order. */
 export const newBuilds = (context: Context, source: Source, wantedBuilds: WantedBuild[]): RequestedBuild[] =>
   wantedBuilds.flatMap((one) => {
     const pipeline = source.pipelines.find(({ id }) => id === one.pipelineId);

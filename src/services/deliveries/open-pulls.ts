@@ -8,16 +8,16 @@ import type { OpenPullRow } from "./arrival-rows.ts";
 
 type PullChange = Extract<Arrival, { kind: "pull" }>;
 
-/** The ref in the row of a pull request that was closed: no branch has it. The row keeps late events from reopening it. */
+/** The ref in a closed pull request's row: no branch has it. The row keeps late events from reopening the request. */
 const CLOSED = "";
-/** Hosts deliver again for three days. */
+/** Hosts redeliver for three days. */
 const KEPT_MS = 4 * DAY_MS;
-/** The time of a request whose host never tells one: before all others. */
+/** The time of a request whose host never sends one: before all other times. */
 const NEVER = new Date(0).toISOString();
 
 const isClosed = ({ ref }: OpenPullRow): boolean => ref === CLOSED;
 
-/** The open ones, as `decideEffects` takes them. */
+/** Returns the open pull requests, as `decideEffects` accepts them. */
 export const toOpenPulls = (rows: OpenPullRow[]): OpenPull[] =>
   rows
     .filter((row) => !isClosed(row))
@@ -35,13 +35,13 @@ export const toOpenPulls = (rows: OpenPullRow[]): OpenPull[] =>
 const findRow = (rows: OpenPullRow[], { pull }: PullChange): OpenPullRow | undefined =>
   rows.find(({ number }) => number === pull.number);
 
-/** A change with the author that an earlier one told: GitLab tells him only of what he did himself. */
+/** Adds the author that an earlier change named: GitLab names authors only in their own changes. */
 export const withAuthor = (rows: OpenPullRow[], arrival: Arrival): Arrival => {
   if (arrival.kind !== "pull" || arrival.pull.author !== null) return arrival;
   return { ...arrival, pull: { ...arrival.pull, author: findRow(rows, arrival)?.author ?? null } };
 };
 
-/** Whether a later change of the pull request is known. Of two of one second, the close counts. */
+/** Reports whether a later change of the pull request is known. If two have the same second, the close counts. */
 export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
   const { updatedAt } = change.pull;
   const row = findRow(rows, change);
@@ -51,8 +51,8 @@ export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
 };
 
 /**
- * Statements that store what a change says of a pull request, in any order and however often
- * they run: the latest time of the host counts.
+ * Creates statements that store a change of a pull request. They may run in any order and repeatedly: the host's latest
+ * time counts.
  */
 export const storePull = (
   db: Database,
