@@ -29,7 +29,10 @@ const find = async (context: Context, repoId: string) => {
   return { owner, row };
 };
 
-/** Holds while the stored credential is the one that was read: `undefined` where there was none. */
+/**
+ * Returns a condition that holds while the stored credential is the one that was read: `undefined` means that there was
+ * none.
+ */
 const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
   row
     ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`
@@ -42,7 +45,7 @@ const touchRepository = (context: Context, repoId: string) =>
     .set({ version: sql`${repository.version} + 1`, updatedAt: context.at })
     .where(isOwn(context, repository, repoId));
 
-/** Sets or replaces the credential with which agents fetch a private repository. Its value is never returned. */
+/** Sets or replaces the credential with which agents fetch a private repository. No answer returns its value. */
 export const setCredential = verb({
   access: { role: "maintainer" },
   params: PathId,

@@ -13,7 +13,7 @@ import { verb } from "../core/verb.ts";
 import { type CheckSources, checkJobs, checkSize, toKnownFiles } from "../jobs/checked-jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
 
-/** Checks an inline definition before it is stored. @throws Refusal invalid, with line and column of each mistake */
+/** Checks an inline definition before storing it. @throws Refusal invalid, with line and column of each mistake */
 export const checkDefinition = (definition: string | null | undefined): void => {
   if (definition == null) return;
   const { mistakes = [] } = parseFile(definition);
@@ -42,7 +42,7 @@ const shownFile = ({ on, supersede, schedule }: Triggers, now: Date) => ({
   })),
 });
 
-/** What a build of the pipeline, or of the repository's default pipeline, would have. */
+/** Reads the sources for a build of the pipeline, or of the repository's default pipeline. */
 const knownTo = async (context: Context, repoId: string | null, pipelineId: string | null): Promise<CheckSources> => {
   const { sql: db } = context.db;
   const { orgId } = context;
@@ -80,13 +80,13 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   return { repository: repositoryRow ?? null, pipeline: pipelineRow, rows, groups: attached };
 };
 
-/** The path of a file is no secret. */
+/** A file's path is not secret. */
 const namesIn = ({ rows }: CheckSources): KnownVariables => {
   const secrets = new Set(rows.filter((row) => row.isSecret && row.fileEncoding === null).map((row) => row.key));
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
 };
 
-/** Without the texts of included files a check is one of the file alone. */
+/** Without the texts of included files, a check covers only the file itself. */
 const NOT_READ: Includes = () => ({ unread: "The steps of this file are not checked here: send it in `includes`" });
 
 const NOT_PLANNED = { jobs: null, mistakes: [], hints: [] };

@@ -23,8 +23,8 @@ import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
 type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnapshot">;
 
 /**
- * What starts and ends a pipeline's builds: what its record says, else its file on the default branch, else the
- * defaults. Nothing that is stored makes it throw: what cannot be read counts as not said.
+ * Returns the triggers that start and end a pipeline's builds: from its record, else from its file on the default
+ * branch, else the defaults. Stored values never make it throw: it ignores unreadable ones.
  */
 export const readTriggers = ({ on, supersede, fileSnapshot }: Stored): Triggers => {
   const file: Triggers = readSnapshot(fileSnapshot) ?? DEFAULT_TRIGGERS;
@@ -35,7 +35,7 @@ export const readTriggers = ({ on, supersede, fileSnapshot }: Stored): Triggers 
   };
 };
 
-/** The same as the pipeline's record shows it, and where it comes from. */
+/** Returns the triggers as the pipeline's record shows them, with their source. */
 export const shownTriggers = (row: Stored): PipelineTriggers => {
   const { on, supersede } = readTriggers(row);
   const snapshot = readSnapshot(row.fileSnapshot);
@@ -51,7 +51,7 @@ export const shownTriggers = (row: Stored): PipelineTriggers => {
 
 type Row = typeof pipeline.$inferSelect;
 
-/** The snapshot of a definition that stands in the record; null for a pipeline with a file, which an agent sends. */
+/** Returns the snapshot of a definition in the record; null for a pipeline with a file, which an agent sends. */
 export const snapshotOfDefinition = async (
   context: Context,
   definition: string | null,
@@ -67,8 +67,8 @@ export const snapshotOfDefinition = async (
       });
 
 /**
- * Whether the build may say what its pipeline's file is: it builds the head of the default branch, where only those
- * write who may, and no later build said it.
+ * Reports whether the build may set its pipeline's file. It must build the head of the default branch, where only
+ * authorized people write, and no later build may have set the file.
  */
 const saysFile = (
   build: Pick<Build, "branch" | "trigger" | "number" | "trust">,
@@ -82,8 +82,9 @@ const saysFile = (
   build.number > (readSnapshot(fileSnapshot)?.number ?? 0);
 
 /**
- * Whether the agent is asked for the file. Whoever may trigger a build could name an old commit of the branch by it, or
- * one that a merge brought along: only what the branch was set to counts, as its host tells it or the agent finds it.
+ * Reports whether the agent should send the file. Anyone who can trigger a build could name an old commit of the
+ * branch, or one that a merge added. Only the commit that the branch was set to counts, as its host reports it or the
+ * agent finds it.
  */
 export const isAskedForFile = (
   build: Pick<Build, "branch" | "trigger" | "number" | "trust" | "event" | "commitSha">,
@@ -91,7 +92,7 @@ export const isAskedForFile = (
   repository: { defaultBranch: string },
 ): boolean => saysFile(build, pipeline, repository) && (build.commitSha === null || build.event !== "api");
 
-/** A build that the caller holds, once it has begun. */
+/** Returns a build that the caller holds, once it has begun. */
 const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
   const holder = await readHolder(context, buildId);
   const pool = context.objects.pool(context.orgId);
@@ -99,7 +100,7 @@ const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
   return settled(await pool.getBuild(buildId));
 };
 
-/** The build's pipeline and its repository; undefined where one is gone. */
+/** Returns the build's pipeline and its repository; undefined where one was deleted. */
 const findOwners = async (context: Context, { pipelineId, repoId }: Build) => {
   const { sql: db } = context.db;
   const [[pipelineRow], [repositoryRow]] = await context.db.run(
@@ -115,7 +116,7 @@ const findOwners = async (context: Context, { pipelineId, repoId }: Build) => {
   return pipelineRow && repositoryRow ? { pipeline: pipelineRow, repository: repositoryRow } : undefined;
 };
 
-/** Stores what was read, unless the pipeline has another file by now or a later build was faster. */
+/** Stores the file, unless the pipeline has another file by now or a later build was faster. */
 const store = async (context: Context, row: Row, build: Build, snapshot: FileSnapshot): Promise<void> => {
   const db = context.db.sql;
   const isSame = and(
@@ -143,9 +144,9 @@ const store = async (context: Context, row: Row, build: Build, snapshot: FileSna
 };
 
 /**
- * Takes the pipeline file that an agent found on the default branch, and keeps what it says of when the pipeline is
- * built. An empty text says that the commit has no such file. A file with mistakes leaves that as it was.
- * @throws Refusal conflict where the build is none that says it
+ * Accepts the pipeline file that an agent found on the default branch, and keeps its triggers. An empty text means that
+ * the commit has no such file. A file with mistakes leaves the triggers unchanged.
+ * @throws Refusal conflict where the build may not set the file
  */
 export const takeFile = async (context: Context, buildId: string, text: string): Promise<void> => {
   const build = await heldBuild(context, buildId);

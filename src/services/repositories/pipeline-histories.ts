@@ -25,7 +25,7 @@ import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
 interface Row {
-  /** The id of its newest build: the order of the list. */
+  /** The id of its newest build, which sets the order of the list. */
   id: string | null;
   pipelineId: string;
   name: string;
@@ -88,7 +88,7 @@ const toRecord = ({ now }: Context, { id, builds, days, isRed, defaultBranch, ..
 
 const read = (context: Context, from: SQL) => context.db.statement<Row>(sql`SELECT ${COLUMNS} FROM ${from}`);
 
-/** Histories in the order of their newest builds. */
+/** Lists histories in the order of their newest builds. */
 export const listPipelineHistories = verb({
   access: { role: "viewer" },
   query: HistoryFilter,

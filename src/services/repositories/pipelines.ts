@@ -37,7 +37,7 @@ const toRecord = (row: Row, groupIds: string[]): Pipeline =>
   view({ ...row, on: row.on as Pipeline["on"], triggers: shownTriggers(row), groupIds });
 const pipelineRecord = ({ groups, ...row }: Row & { groups: string }): Pipeline => toRecord(row, JSON.parse(groups));
 
-/** Holds while every group belongs to the organization. */
+/** Returns a condition that holds while every group belongs to the organization. */
 const groupsExist = (context: Context, groupIds: string[]): SQL => sql`(SELECT count(*) FROM ${variableGroup}
   WHERE ${variableGroup.orgId} = ${context.orgId}
   AND ${variableGroup.id} IN (SELECT value FROM json_each(${JSON.stringify(groupIds)}))) = ${groupIds.length}`;
@@ -54,7 +54,7 @@ const sameName = (context: Context, { repoId, name }: Row) =>
 const repositoryExists = ({ orgId }: Context, { repoId }: Row): SQL =>
   sql`EXISTS (SELECT 1 FROM ${repository} WHERE ${repository.id} = ${repoId} AND ${repository.orgId} = ${orgId})`;
 
-/** A repository's first pipeline becomes its default one. */
+/** Makes a repository's first pipeline its default one. */
 const becomeDefault = (context: Context, { id, repoId }: Row) => {
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM ${pipeline} WHERE ${pipeline.repoId} = ${repoId} AND ${pipeline.id} <> ${id})`;
   return context.db.sql
@@ -123,7 +123,7 @@ export const createPipeline = verb({
   },
 });
 
-/** What is known of another file or definition: nothing, or what the definition says. */
+/** Returns the snapshot of a changed file or definition: of a file nothing is known yet. */
 const snapshotFor = async (context: Context, before: Row, next: Pick<Row, "configPath" | "definition">) => {
   const isSame = next.definition === before.definition && next.configPath === before.configPath;
   if (isSame) return { snapshot: {}, schedules: [] };

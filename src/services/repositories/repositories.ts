@@ -30,7 +30,7 @@ import { forgetUnlisted } from "../deliveries/arrival-rows.ts";
 
 export type RepositoryColumns = typeof repository.$inferSelect;
 
-/** 1 where a credential for the clone is stored, else 0. */
+/** 1 where a clone credential is stored, else 0. */
 const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
   "has_credential",
 );
@@ -51,7 +51,10 @@ interface Addresses {
   defaultBranch?: string | null;
 }
 
-/** @throws Refusal invalid where git could not use one of them, or the deployment does not allow its protocol */
+/**
+ * Checks the addresses. @throws Refusal invalid where git could not use one, or the deployment does not allow its
+ * protocol
+ */
 const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses): void => {
   const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);
   if (urlProblem) throw invalid("/cloneUrl", urlProblem);
@@ -60,8 +63,8 @@ const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses
 };
 
 /**
- * A stand-in for `gitHostRepoId` where the git host's number is unknown: the same for the same clone address, and
- * larger than the numbers that git hosts reach, so that it is never one of theirs.
+ * Computes a stand-in for `gitHostRepoId` where the git host's number is unknown. The same clone address always gives
+ * the same number, which is larger than any that git hosts reach, so that the two never collide.
  */
 export const computeNumber = async (cloneUrl: string): Promise<number> =>
   2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
@@ -97,7 +100,7 @@ export const repositoryDetail = ({
 type Given = Pick<RepositoryColumns, "gitHostRepoId" | "fullName" | "cloneUrl" | "defaultBranch" | "connectionId"> &
   Partial<Pick<RepositoryColumns, "forks" | "untrustedAuthors">>;
 
-/** The row of a repository that is connected now. */
+/** Creates the row of a newly connected repository. */
 export const newRepositoryRow = (context: Context, fields: Given): RepositoryColumns => ({
   forks: "off",
   untrustedAuthors: null,
@@ -114,7 +117,7 @@ export const newRepositoryRow = (context: Context, fields: Given): RepositoryCol
   updatedAt: context.at,
 });
 
-/** Rolls the batch back unless the connection, if any, is one of the organization. */
+/** Rolls the batch back unless the connection, if any, belongs to the organization. */
 export const ensureConnection = ({ db: { sql: db }, orgId }: Context, connectionId: string | null | undefined) =>
   connectionId == null
     ? []
@@ -182,7 +185,7 @@ export const listRepositories = verb({
 
 export const getRepository = makeGetter("viewer", repository, COLUMNS, Repository, repositoryRecord);
 
-/** Holds where the default pipeline, if any, belongs to the repository. */
+/** Returns a condition that holds where the default pipeline, if any, belongs to the repository. */
 const ownsPipeline = (repoId: string, pipelineId: string | null) =>
   pipelineId === null
     ? sql`1`

@@ -37,7 +37,9 @@ import {
 
 type Named = z.infer<typeof LinkedRepository>;
 
-/** @throws HostProblem; Refusal invalid where the number and the name are of different repositories */
+/**
+ * Finds the repository at the host. @throws HostProblem; Refusal invalid where number and name identify different ones
+ */
 const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<ListedRepository> => {
   if (fullName === undefined) {
     if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
@@ -48,7 +50,7 @@ const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Prom
   throw invalid("/fullName", "is the name of a repository with another number");
 };
 
-/** As the request says it, and what it leaves out as deliveries said it. @throws Refusal invalid */
+/** Returns the repository from the request, with missing fields from deliveries. @throws Refusal invalid */
 const asTold = async (
   context: Context,
   row: ConnectionRow,
@@ -61,7 +63,7 @@ const asTold = async (
   return { id: hostRepoId, fullName: name, defaultBranch: delivered?.defaultBranch ?? null, isPrivate: null };
 };
 
-/** The record that is of this repository already: by this connection, or by its address. */
+/** Finds an existing record of this repository: by this connection, or by its address. */
 const findRecord = async (context: Context, row: RepositoryColumns): Promise<FoundRepository | undefined> => {
   const isSame = or(
     and(eq(repository.connectionId, row.connectionId ?? ""), eq(repository.gitHostRepoId, row.gitHostRepoId)),
@@ -73,14 +75,14 @@ const findRecord = async (context: Context, row: RepositoryColumns): Promise<Fou
   return rows.find(({ gitHostRepoId }) => gitHostRepoId === row.gitHostRepoId) ?? rows[0];
 };
 
-/** @throws Refusal conflict where what the host calls it cannot be a repository's name or branch here */
+/** Checks the host's names. @throws Refusal conflict where one cannot be a repository's name or branch here */
 const checkFound = (hostRepository: ListedRepository, defaultBranch: string): void => {
   if (!isUsable(hostRepository) || branchProblem(defaultBranch)) {
     throw new Refusal("conflict", "The repository's name or default branch at the host cannot be used here.");
   }
 };
 
-/** What a link changes of a record that is there. */
+/** Returns the fields that a link changes in an existing record. */
 const toLink = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, updatedAt }: RepositoryColumns) => ({
   gitHostRepoId,
   fullName,
@@ -90,7 +92,7 @@ const toLink = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, up
   updatedAt,
 });
 
-/** Stores the record. @throws Refusal where it, or one like it, was stored at the same moment */
+/** Stores the record. @throws Refusal where it, or a similar one, was stored at the same moment */
 const store = async (context: Context, row: RepositoryColumns, before: FoundRepository | undefined): Promise<void> => {
   const write = before ? updateRow(context, repository, before, toLink(row)) : insertRepository(context, row);
   await commit(
@@ -101,13 +103,13 @@ const store = async (context: Context, row: RepositoryColumns, before: FoundRepo
   );
 };
 
-/** The connection may have been deleted meanwhile: nobody would remove a hook that no record of it names. */
+/** The connection may have been deleted meanwhile: nobody would remove a hook that none of its records names. */
 const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
   const current = await findRecord(context, row);
   if (current?.connectionId !== owner.id) await removeHooks(context, owner, [row]);
 };
 
-/** Makes the record of a repository of the host, or takes the one that is there, and registers its hook. */
+/** Creates the record of a host's repository, or reuses an existing one, and registers its hook. */
 export const linkRepository = verb({
   access: { role: "maintainer" },
   params: PathId,
@@ -133,7 +135,7 @@ export const linkRepository = verb({
     if (before && before.connectionId !== null && before.connectionId !== owner.id) {
       throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
     }
-    // An App has one hook for all of its repositories.
+    // An App has one hook for all its repositories.
     const hooks = owner.auth === "token" && body.registersHook !== false ? await openHookClient(context, owner) : null;
     const hostHookId = hooks
       ? await asking(registerHook(hooks, owner, atHostNow, await readHookSettings(context, owner)))
