@@ -7,17 +7,17 @@ import type { Context } from "../core/context.ts";
 import { invalid } from "../core/refusal.ts";
 import { type ConnectionRow, hostRefusal, readHookSettings } from "./host-access.ts";
 
-/** An App as a person names it. `id` is its number or its client id, and empty where nobody said it. */
+/** An App as a person names it. `id` is its number or its client id, and empty if the person gave none. */
 interface NamedApp {
   id: string;
   privateKey: string;
 }
 
 type ConnectionToProve = Pick<ConnectionRow, "id" | "orgId" | "kind" | "apiUrl" | "sealedVersion" | "hookGeneration">;
-/** What a connection stores of its App. */
+/** The columns that a connection stores for its App. */
 type AppColumns = Pick<ConnectionRow, "auth" | "sealed" | "account" | "appId" | "clientId" | "installationId">;
 
-/** @throws Refusal invalid, which quotes nothing of it */
+/** Reads a private key. @throws Refusal invalid, which quotes no part of the key */
 const readKey = async (pem: string): Promise<AppKey> => {
   try {
     return await AppKey.of(pem);
@@ -27,14 +27,14 @@ const readKey = async (pem: string): Promise<AppKey> => {
   }
 };
 
-/** The place where an App of one organization is installed; null where it is not yet. @throws Refusal */
+/** Returns the place where an organization's App is installed; null where it is not installed yet. @throws Refusal */
 export const onlyPlace = (places: InstalledPlace[]): InstalledPlace | null => {
   const [first, ...others] = places.filter(({ isSuspended }) => !isSuspended);
   if (others.length > 0) throw invalid("/app", "is installed for several accounts: make a private App for each");
   return first ?? null;
 };
 
-/** Seals the key of an App. @param formerToken What manages the hooks of before. */
+/** Seals an App's key. @param formerToken The token that manages the earlier hooks. */
 export const sealedKey = (
   { keys }: Pick<Context, "keys">,
   row: Pick<ConnectionRow, "id" | "kind" | "apiUrl" | "sealedVersion">,
@@ -46,8 +46,9 @@ export const sealedKey = (
 };
 
 /**
- * Seals the key of an App, after GitHub has said that it is the App's, and sends the App's deliveries to this connection.
- * @param formerToken What manages the hooks of before. @throws Refusal where GitHub does not take the key
+ * Seals an App's key after GitHub has confirmed it, and directs the App's deliveries to this connection.
+ * @param formerToken The token that manages the earlier hooks.
+ * @throws Refusal where GitHub rejects the key
  */
 export const sealedApp = async (
   context: Context,

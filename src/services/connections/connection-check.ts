@@ -23,7 +23,7 @@ import {
   readHookSettings,
 } from "./host-access.ts";
 
-/** A clone address at the host that names another repository: one of before a rename, in most cases. */
+/** Returns a clone address at the host that names another repository: usually from before a rename. */
 const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {
   const address = cloneUrlAt(webUrl, fullName);
   const path = cloneUrl.toLowerCase().replace(/\.git$/, "");
@@ -37,7 +37,7 @@ const otherBranch = ({ defaultBranch }: RepositoryColumns, there: string | null)
     ? null
     : `Its default branch is ${there} at the host, and ${defaultBranch} here: change it here if that was renamed.`;
 
-/** The repositories of a connection, as many as the last deliveries may tell of. */
+/** Reads the connection's repositories, at most as many as the last deliveries may name. */
 const connectedRepositories = async ({ db, orgId }: Context, connectionId: string): Promise<RepositoryColumns[]> => {
   const isOfIt = and(eq(repository.orgId, orgId), eq(repository.connectionId, connectionId));
   const [rows] = await db.run(
@@ -46,7 +46,7 @@ const connectedRepositories = async ({ db, orgId }: Context, connectionId: strin
   return rows;
 };
 
-/** What the host, by the last deliveries, says otherwise of repositories than their records. It may be meant so. */
+/** Finds repositories whose records differ from the host's last deliveries. The difference may be intended. */
 const findDifferences = async (
   context: Context,
   row: ConnectionRow,
@@ -64,7 +64,7 @@ const findDifferences = async (
 const GONE = "The host has no hook of this connection: connect the repository again.";
 const OLDER = "The host has a hook with an older address: rotate the connection, or connect the repository again.";
 
-/** Why the host does not send to us of this repository; null where it does. @throws HostProblem */
+/** Returns why the host sends no deliveries for this repository; null where it does. @throws HostProblem */
 const hookProblem = async (
   client: HostClient,
   row: ConnectionRow,
@@ -78,7 +78,7 @@ const hookProblem = async (
 
 type HostFields = Pick<ConnectionCheck, "problem" | "account" | "scopes" | "missing" | "hooks">;
 
-/** Each hook that the service registered for one repository. */
+/** Checks each hook that the service registered for a single repository. */
 const hooksAtHost = async (context: Context, row: ConnectionRow, settings: HookSettings): Promise<HookOutcome[]> => {
   const client = await openHookClient(context, row);
   if (!client) return [];
@@ -91,7 +91,7 @@ const appProblems = async (context: Context, row: ConnectionRow, settings: HookS
   return problem === null ? [] : [problem];
 };
 
-/** What the host says of the token, or of the App, and of the hooks. */
+/** Queries the host about the token, or the App, and the hooks. */
 const askHost = async (context: Context, row: ConnectionRow): Promise<HostFields> => {
   const blank: HostFields = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
   try {
@@ -111,7 +111,7 @@ const toTimestamp = (ms: number): string => new Date(ms).toISOString();
 
 type StateFields = Pick<ConnectionCheck, "waiting" | "waitingSince" | "trouble" | "givenUp">;
 
-/** What became of the states that the host is told. */
+/** Returns the results of the commit statuses that the service sent to the host. */
 const toStates = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): StateFields => ({
   waiting,
   waitingSince: waitingSince === null ? null : toTimestamp(waitingSince),
@@ -121,7 +121,7 @@ const toStates = ({ waiting, waitingSince, trouble, givenUp }: HostHealth): Stat
   ),
 });
 
-/** Tries the connection: whose token it is, what it lacks, whether the hooks are there, and when the host last sent. */
+/** Checks the connection: the token's owner, missing permissions, the hooks, and the host's last delivery. */
 export const checkConnection = verb({
   access: { role: "maintainer" },
   params: PathId,

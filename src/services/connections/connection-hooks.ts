@@ -16,18 +16,18 @@ import { type ConnectionRow, openHookClient, readHookSettings, tellAppHook } fro
 
 type RepositoryRow = typeof repository.$inferSelect;
 
-/** Hooks that one request changes or asks for: a Worker may make a thousand requests. */
+/** One request changes or queries at most this many hooks: a Worker may send a thousand requests. */
 const MOST_HOOKS = 100;
-/** So often in a row the host may be away before it is asked no more: each time may take ten seconds. */
+/** After this many failures in a row to reach the host, requests stop: each may take ten seconds. */
 const MOST_AWAY = 2;
 
-/** The hook that this connection made, of whatever generation and under whatever name of the service. */
+/** Finds the hook that this connection created, in any generation and under any name of the service. */
 export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): HostHook | undefined =>
   hooks.find(({ url }) => url.includes(`/hook/mrh_${orgId}_${kind}.${id}.`));
 
 const toName = ({ gitHostRepoId, fullName }: RepositoryRow): RepositoryName => ({ id: gitHostRepoId, fullName });
 
-/** Makes the hook, or gives one that is there its present address and secret. @returns its id. @throws HostProblem */
+/** Creates the hook, or updates an existing hook's address and secret. @returns its id. @throws HostProblem */
 export const registerHook = async (
   client: HostClient,
   row: ConnectionRow,
@@ -40,7 +40,7 @@ export const registerHook = async (
   return hook.id;
 };
 
-/** The connection's repositories whose hook the service registered. */
+/** Selects the connection's repositories whose hook the service registered. */
 export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionRow, "orgId" | "id">) =>
   db
     .select()
@@ -50,9 +50,9 @@ export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionR
     .limit(MOST_HOOKS + 1);
 
 /**
- * Asks the host for each repository, one after the other: GitHub limits who asks at once. What is beyond the limit, and
- * all that follows after the host was away, is told as not done.
- * @param problemFor Null where it worked. @throws what is no HostProblem
+ * Queries the host for each repository, one after the other: GitHub limits concurrent requests. Repositories beyond the
+ * limit, and all after the host became unavailable, are reported as not done.
+ * @param problemFor Returns null where it worked. @throws errors other than HostProblem
  */
 export const ofEach = async (
   rows: RepositoryRow[],
@@ -79,17 +79,17 @@ export const ofEach = async (
   return outcomes;
 };
 
-/** @throws HostProblem where the host may still have it */
+/** Removes a hook. @throws HostProblem where the host may still have it */
 export const removeHook = (client: HostClient, row: RepositoryRow): Promise<void> =>
   client.deleteHook(toName(row), row.hostHookId ?? "");
 
-/** What became of hooks that nobody needs: how many are gone, and the repositories whose host still has one. */
+/** The result of removing unused hooks: the number removed, and the repositories whose host still has one. */
 interface RemovalOutcome {
   removed: number;
   left: string[];
 }
 
-/** Removes hooks at the host, as far as that works. A token that does not open leaves them all. */
+/** Removes hooks at the host, as far as possible. With a token that does not open, all of them stay. */
 export const removeHooks = async (
   holder: Pick<Context, "keys">,
   row: ConnectionRow,
@@ -105,7 +105,7 @@ export const removeHooks = async (
   return { removed: outcomes.length - remaining.length, left: remaining };
 };
 
-/** Removes the hook of a repository that is no longer the connection's, and writes down what became of it. */
+/** Removes the hook of a repository that left the connection, and records the result. */
 export const unhook = async (context: Context, row: RepositoryRow): Promise<void> => {
   const { connectionId, hostHookId } = row;
   if (connectionId === null || hostHookId === null) return;
@@ -118,14 +118,16 @@ export const unhook = async (context: Context, row: RepositoryRow): Promise<void
   );
 };
 
-/** Keeps the id of a hook that the host gave another one. */
+/** Stores a hook's new id after the host changed it. */
 const keepHook = (context: Context, row: RepositoryRow, hostHookId: string): Query =>
   context.db.sql
     .update(repository)
     .set({ hostHookId, version: sql`${repository.version} + 1` })
     .where(and(eq(repository.id, row.id), eq(repository.connectionId, row.connectionId ?? "")));
 
-/** Tells the host the present address and secret: of the App's hook, and for every repository that has one of ours. */
+/**
+ * Sends the host the current address and secret: for the App's hook, and for every repository with one of our hooks.
+ */
 const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
   if (row.auth === "app") await tellAppHook(context, row, await readHookSettings(context, row));
   const client = await openHookClient(context, row);
@@ -140,8 +142,8 @@ const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOu
 };
 
 /**
- * Gives the connection's hook another address and another secret. The one before is refused from here on, so hooks that
- * the service registered are told first thing; people change those that they made.
+ * Gives the connection's hook a new address and secret. The service rejects the previous ones from then on, so it first
+ * updates the hooks that it registered; people change the hooks that they created.
  */
 export const rotateConnection = verb({
   access: { role: "admin" },
@@ -162,7 +164,9 @@ export const rotateConnection = verb({
   },
 });
 
-/** The address and the secret of the connection's hook. No other answer shows them, and each time is in the audit. */
+/**
+ * Returns the address and secret of the connection's hook. No other answer shows them, and the audit records each time.
+ */
 export const showHook = verb({
   access: { role: "admin" },
   params: PathId,

@@ -14,10 +14,10 @@ import { hookedRepositories, removeHooks } from "./connection-hooks.ts";
 import { connectionDetail, findConnection } from "./connections.ts";
 import { type ConnectionRow, uninstall } from "./host-access.ts";
 
-/** Connections of an organization that one call removes: each may have many hooks. */
+/** One call removes at most this many of an organization's connections: each may have many hooks. */
 const CONNECTIONS_AT_ONCE = 5;
 
-/** Statements that take the connection's repositories from it. */
+/** Creates statements that detach the connection's repositories. */
 const unlink = ({ db: { sql: db }, orgId, at }: Context, { id }: ConnectionRow) => {
   const isLinked = and(eq(repository.orgId, orgId), eq(repository.connectionId, id));
   const linked = db.select({ id: repository.id }).from(repository).where(isLinked);
@@ -28,8 +28,8 @@ const unlink = ({ db: { sql: db }, orgId, at }: Context, { id }: ConnectionRow) 
 };
 
 /**
- * Deletes a connection: first it takes no delivery any more, then its hooks at the host and its object go, and at last
- * the row that names them. May be repeated where it was interrupted.
+ * Deletes a connection. First it stops accepting deliveries. Then its hooks at the host and its object are removed, and
+ * finally the row that names them. The call may be repeated after an interruption.
  */
 export const deleteConnection = verb({
   access: { role: "admin" },
@@ -60,7 +60,7 @@ export const deleteConnection = verb({
   },
 });
 
-/** The parts of the service that hold something of an organization. */
+/** The parts of the service that hold an organization's data. */
 export interface OrganizationHolders {
   orgId: string;
   db: DatabaseSession;
@@ -69,8 +69,8 @@ export interface OrganizationHolders {
 }
 
 /**
- * Removes connections of an organization that leaves, with their hooks at the host and their objects.
- * @returns how many; as many as a share means that some may be left
+ * Removes the connections of a departing organization, with their hooks at the host and their objects.
+ * @returns how many. A full share means that some may be left.
  */
 export const removeConnections = async (
   holders: OrganizationHolders,

@@ -13,13 +13,13 @@ import { Answer, verb } from "../core/verb.ts";
 import { findConnection } from "./connections.ts";
 import { asking, type ConnectionRow, openClient } from "./host-access.ts";
 
-/** A repository as the host told of it, or a delivery. */
+/** A repository from the host's list, or from a delivery. */
 export type ListedRepository = Omit<hosts.RepositoryAtHost, "isPrivate"> & { isPrivate: boolean | null };
 
-/** What the host calls so is a name for us too, and git takes it. */
+/** Reports whether the host's name is valid here too, and git accepts it. */
 export const isUsable = ({ fullName }: ListedRepository): boolean => FullName.safeParse(fullName).success;
 
-/** The repositories that deliveries named, the newest name of each. */
+/** Returns the repositories that deliveries named, each with its newest name. */
 export const fromDeliveries = async ({ objects, orgId }: Context, row: ConnectionRow): Promise<ListedRepository[]> => {
   const byHostId = new Map<number, ListedRepository>();
   for (const { repository: delivered } of await objects.gitHost(orgId, row.id).deliveries(LIMITS.deliveries)) {
@@ -30,7 +30,7 @@ export const fromDeliveries = async ({ objects, orgId }: Context, row: Connectio
   return [...byHostId.values()];
 };
 
-/** Which of them are connected: the ids of our records by the host's numbers. */
+/** Returns the connected repositories: the ids of our records by the host's numbers. */
 const connectedAs = async (
   { db, orgId }: Context,
   row: ConnectionRow,
@@ -47,7 +47,7 @@ const connectedAs = async (
   return new Map(rows.map(({ id, hostRepoId }) => [hostRepoId, id]));
 };
 
-/** What the token lets the service see; without a token what deliveries named. */
+/** Lists the repositories that the token lets the service see; without a token, the ones that deliveries named. */
 export const listHostRepositories = verb({
   access: { role: "maintainer" },
   params: PathId,

@@ -24,11 +24,11 @@ const view = makeView(Connection);
 export const connectionRecord = (row: ConnectionRow): Connection =>
   view({ ...row, hasToken: row.auth === "token" && row.sealed !== null });
 
-/** The organization's connection. @throws Refusal not-found, stale-version */
+/** Returns the organization's connection. @throws Refusal not-found, stale-version */
 export const findConnection = (context: Context, id: string): Promise<ConnectionRow> =>
   findOne(context, connection, COLUMNS, id);
 
-/** Names and addresses, never the token. */
+/** Returns names and addresses, never the token. */
 export const connectionDetail = ({ name, kind, webUrl, apiUrl, auth, isActive }: ConnectionRow) => ({
   name,
   kind,
@@ -43,7 +43,7 @@ interface Addresses {
   apiUrl?: string | null | undefined;
 }
 
-/** The addresses of a host in the form in which they are stored. @throws Refusal invalid */
+/** Converts a host's addresses to their stored form. @throws Refusal invalid */
 const checkAddresses = (context: Context, kind: ConnectionRow["kind"], addresses: Addresses) => {
   const reach = { protocols: context.config.CLONE_PROTOCOLS, ownOrigin: context.origin };
   const checked = (pointer: string, address: string): string => {
@@ -57,13 +57,13 @@ const checkAddresses = (context: Context, kind: ConnectionRow["kind"], addresses
 };
 
 const WITHOUT_APP = { appId: null, clientId: null, installationId: null };
-/** What is stored of a token: none without one. */
+/** The columns of a connection without a token. */
 const WITHOUT_TOKEN = { auth: "none", sealed: null, account: null, ...WITHOUT_APP } as const;
 
-/** A connection before it is known how it proves itself. */
+/** A connection before the service knows how it authenticates. */
 type UnprovenConnection = Omit<ConnectionRow, "auth" | "sealed" | "account">;
 
-/** Seals the token, after the host has said whose it is. @throws Refusal where the host does not take it */
+/** Seals the token after the host has named its owner. @throws Refusal where the host rejects the token */
 const sealedToken = async (context: Context, row: UnprovenConnection, token: string) => {
   try {
     const { name } = await HOSTS[row.kind].client({ apiUrl: row.apiUrl, token }).account();
@@ -134,7 +134,7 @@ export const updateConnection = verb({
     const { token, app, webUrl, apiUrl, ...written } = writablePart(body, ConnectionChange, connectionRecord(row));
     if (token !== undefined && app) throw invalid("/app", "must not be sent together with a token");
     const isMoved = webUrl !== undefined || apiUrl !== undefined;
-    // The API moves with the pages unless its own address is sent.
+    // The API moves with the pages unless the request sends its own address.
     const location = { webUrl: webUrl ?? row.webUrl, apiUrl: apiUrl ?? (webUrl === undefined ? row.apiUrl : null) };
     const addresses = isMoved ? checkAddresses(context, row.kind, location) : {};
     const next: ConnectionRow = { ...row, ...written, ...addresses, ...nextVersion(context, row) };
@@ -162,7 +162,7 @@ export const updateConnection = verb({
       },
       updateRow(context, connection, row, next),
     );
-    // Otherwise it would go on with what it read, for up to five minutes.
+    // Otherwise the object would use its cached values for up to five minutes.
     context.waitUntil(
       context.objects
         .gitHost(context.orgId, row.id)

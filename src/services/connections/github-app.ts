@@ -36,7 +36,7 @@ const NewApp = z.strictObject({
     z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, "must be the name of an organization at GitHub")),
   ),
 });
-/** What a browser sends to GitHub: a form with the one field `manifest`, for `action`. */
+/** The form that a browser sends to GitHub, to the address `action`, with the one field `manifest`. */
 const AppForm = z.object({ action: z.string(), manifest: z.string() });
 const Made = z.strictObject({
   code: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "is not one of GitHub's")),
@@ -45,7 +45,7 @@ const Made = z.strictObject({
 
 const visitor = ({ orgId, caller }: Context) => ({ orgId, sessionId: caller.sessionId ?? "" });
 
-/** Begins a visit to GitHub, where a person makes an App for the connection. */
+/** Begins a visit to GitHub, where a person creates an App for the connection. */
 export const beginApp = verb({
   access: { role: "admin" },
   params: PathId,
@@ -62,7 +62,7 @@ export const beginApp = verb({
   },
 });
 
-/** GitHub answers a code once: the App may be here already, by the same visit. */
+/** GitHub accepts a code once: the same visit may have stored the App already. */
 const convert = async (context: Context, row: ConnectionRow, code: string): Promise<MadeApp | null> => {
   try {
     return await convertManifest(row.apiUrl, code);
@@ -74,8 +74,8 @@ const convert = async (context: Context, row: ConnectionRow, code: string): Prom
 };
 
 /**
- * Takes the App over that a person has made. Its key is sealed at once, and shown to nobody. A visit that comes back
- * twice makes nothing twice.
+ * Adopts the App that a person has created. Its key is sealed at once, and shown to nobody. Completing a visit twice
+ * creates nothing twice.
  */
 export const takeApp = verb({
   access: { role: "admin" },
@@ -111,11 +111,11 @@ export const takeApp = verb({
   },
 });
 
-/** Pages of repositories that one request reads. */
+/** One request reads at most this many pages of repositories. */
 const MOST_PAGES = 20;
 const UNSEEN = "The App is not installed for this repository: its hook of before stays.";
 
-/** The numbers of the repositories that the App is installed for, as far as one request reads them. */
+/** Returns the numbers of the repositories where the App is installed, as far as one request reads them. */
 const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>> => {
   const client = await asking(openClient(context, row));
   const visibleIds = new Set<number>();
@@ -127,13 +127,13 @@ const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>
   return visibleIds;
 };
 
-/** The record no longer names the hook. */
+/** Removes the hook from the record. */
 const forgetHook = async (context: Context, { id, connectionId }: RepositoryColumns): Promise<void> => {
   const isSame = and(eq(repository.id, id), eq(repository.connectionId, connectionId ?? ""));
   await context.db.run(context.db.sql.update(repository).set({ hostHookId: null }).where(isSame));
 };
 
-/** Removes the hooks of before where the App delivers now: until then both do, and make one build of a push. */
+/** Removes the earlier hooks where the App delivers now. Until then both deliver, and a push creates one build. */
 const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
   const client = await openHookClient(context, row);
   if (!client) return [];
@@ -147,7 +147,7 @@ const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<
   });
 };
 
-/** The row without the token of before, which nobody needs any more. */
+/** Returns the row without the former token, which nobody needs any more. */
 const withoutFormer = async (context: Context, row: ConnectionRow): Promise<ConnectionRow> => {
   const { key } = readAppSecret(await context.keys.open(row.sealed ?? "", connectionContext(row)));
   const next = { ...row, sealedVersion: row.sealedVersion + 1 };
@@ -155,8 +155,8 @@ const withoutFormer = async (context: Context, row: ConnectionRow): Promise<Conn
 };
 
 /**
- * Finds where the connection's App is installed. Once it is, hooks that the service made by the token of before are
- * removed, and then the token is forgotten. May be repeated.
+ * Finds where the connection's App is installed. After the installation it removes the hooks that the service created
+ * with the former token, and then deletes that token. May be repeated.
  */
 export const installConnection = verb({
   access: { role: "admin" },
@@ -179,7 +179,7 @@ export const installConnection = verb({
   },
 });
 
-/** Stores what has changed, and tells the object of the connection. */
+/** Stores the changes, and notifies the connection's object. */
 const keep = async (context: Context, row: ConnectionRow, change: ConnectionRow): Promise<ConnectionRow> => {
   if (change.installationId === row.installationId && change.sealed === row.sealed) return row;
   const next = { ...change, ...nextVersion(context, row) };

@@ -12,33 +12,39 @@ import { Refusal } from "../core/refusal.ts";
 
 export type ConnectionRow = typeof connection.$inferSelect;
 
-/** The name under which an App proves itself. */
+/** Returns the name under which an App authenticates. */
 export const chooseIssuer = ({ clientId, appId }: Pick<ConnectionRow, "clientId" | "appId">): string =>
   clientId ?? appId ?? "";
 
-/** What a connection's App may ask of itself. @throws Damaged; Refusal keyring-unavailable */
+/** Opens the App's access to its own settings. @throws Damaged; Refusal keyring-unavailable */
 export const openApp = async ({ keys }: { keys: Keys }, row: ConnectionRow): Promise<AppAt> => {
   const { key } = readAppSecret(await keys.open(row.sealed ?? "", connectionContext(row)));
   return appAt(row.apiUrl, await (await AppKey.of(key)).jwt(chooseIssuer(row), Date.now()));
 };
 
-/** What opens connections, and asks their objects. */
+/** The keys that open connections, and the objects that query their hosts. */
 interface HostHolder {
   keys: Keys;
   objects: ObjectStubs;
 }
 
-/** How long a client waits before it asks again for what a git host did not answer. */
+/** A client waits this long before it retries after a git host's failure. */
 const RETRY_AFTER_SECONDS = 30;
 
-/** The token that manages the hooks of single repositories: of an App the one of before, until they are removed. */
+/**
+ * Returns the token that manages the hooks of single repositories. For an App it is the former token, until those hooks
+ * are removed.
+ */
 export const hookToken = async ({ keys }: Pick<HostHolder, "keys">, row: ConnectionRow): Promise<string | null> => {
   if (row.sealed === null) return null;
   const secret = await keys.open(row.sealed, connectionContext(row));
   return row.auth === "app" ? (readAppSecret(secret).formerToken ?? null) : secret;
 };
 
-/** What manages the hooks of single repositories; null without a token. @throws Damaged; Refusal keyring-unavailable */
+/**
+ * Creates the client for hooks of single repositories; null without a token.
+ * @throws Damaged; Refusal keyring-unavailable
+ */
 export const openHookClient = async (
   holder: Pick<HostHolder, "keys">,
   row: ConnectionRow,
@@ -48,7 +54,7 @@ export const openHookClient = async (
 };
 
 /**
- * What asks the connection's host, as its App or with its token; null where it has none.
+ * Creates the client for the connection's host, as its App or with its token; null where it has neither.
  * @throws Damaged; HostProblem where the App gets no token; Refusal keyring-unavailable
  */
 export const openClient = async (holder: HostHolder, row: ConnectionRow): Promise<HostReader | null> => {
@@ -64,7 +70,7 @@ export const openClient = async (holder: HostHolder, row: ConnectionRow): Promis
   return githubAppReader(await openApp(holder, row), installationId, apiUrl, answer.token);
 };
 
-/** The refusal with which a request ends because of the host. Other errors stay as they are. */
+/** Returns the refusal with which a request ends because of the host. Other errors stay unchanged. */
 export const hostRefusal = (error: unknown): unknown => {
   if (!(error instanceof HostProblem)) return error;
   const { kind, message, cause } = error;
@@ -73,7 +79,7 @@ export const hostRefusal = (error: unknown): unknown => {
     : new Refusal("conflict", message, { cause });
 };
 
-/** What a host answers. @throws Refusal conflict, unavailable */
+/** Returns a host's answer. @throws Refusal conflict, unavailable */
 export const asking = async <T>(answer: Promise<T>): Promise<T> => {
   try {
     return await answer;
@@ -84,7 +90,7 @@ export const asking = async <T>(answer: Promise<T>): Promise<T> => {
 
 type HookedConnection = Pick<ConnectionRow, "orgId" | "kind" | "id" | "hookGeneration">;
 
-/** The address of the connection's hook, and its secret. @throws Refusal keyring-unavailable */
+/** Returns the address and secret of the connection's hook. @throws Refusal keyring-unavailable */
 export const readHookSettings = async (
   { keys, origin }: Pick<Context, "keys" | "origin">,
   { orgId, kind, id, hookGeneration }: HookedConnection,
@@ -93,12 +99,15 @@ export const readHookSettings = async (
   return { url: `${origin}/hook/${token}`, secret };
 };
 
-/** Tells GitHub where the App's deliveries go, and the secret that proves them. @throws Refusal conflict, unavailable */
+/**
+ * Sends GitHub the address for the App's deliveries, and the secret that proves them.
+ * @throws Refusal conflict, unavailable
+ */
 export const tellAppHook = async (holder: { keys: Keys }, row: ConnectionRow, settings: HookSettings): Promise<void> =>
   asking((await openApp(holder, row)).setHook(settings));
 
 /**
- * Takes the App off the repositories: its tokens and deliveries end with that. The App itself is left to its owner.
+ * Uninstalls the App from the repositories, which ends its tokens and deliveries. The App itself stays with its owner.
  * @returns whether it is installed nowhere now; null where the connection has no App
  */
 export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Promise<boolean | null> => {
@@ -112,6 +121,6 @@ export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Pro
   }
 };
 
-/** Why the App's deliveries do not come to this address; null where they do. @throws HostProblem */
+/** Returns why the App's deliveries do not arrive at this address; null where they do. @throws HostProblem */
 export const appHookProblem = async (app: AppAt, { url }: HookSettings): Promise<string | null> =>
   (await app.hookUrl()) === url ? null : "GitHub sends the App's deliveries to another address: rotate the connection.";
