@@ -22,7 +22,7 @@ import { readGrant } from "./uploads.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * MINUTE_MS;
 
-/** A job that was asked for, with what it left. */
+/** A requested job, with its artifacts. */
 interface Source {
   jobId: string;
   matrix: Matrix | null;
@@ -34,14 +34,14 @@ type Needed = Extract<
   { ok: true }
 >["value"]["needed"][number];
 
-/** What a needed job left: of one whose result was taken over, what the job of the earlier build left. */
+/** Returns a needed job's artifacts. For an adopted result, these are the artifacts of the earlier build's job. */
 const findSource = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
   if (!adopted) return { jobId, matrix, artifacts };
   const byJob = await leftByBuild(context, await findRecord(context, adopted.buildId));
   return { jobId: adopted.jobId, matrix, artifacts: byJob[adopted.jobId] ?? [] };
 };
 
-/** Grants what the jobs left that this one needs, and nothing of any other job. */
+/** Grants access to the artifacts of the jobs that this one needs, and of no other job. */
 export const requestDownloads = verb({
   access: { agent: true },
   params: PathId,
@@ -100,7 +100,7 @@ export const listGrantedFiles = verb({
   },
 });
 
-/** Bytes of a granted artifact. @throws Refusal forbidden; gone */
+/** Returns the bytes of a granted artifact. @throws Refusal forbidden; gone */
 export const openGranted = async (context: Context, grant: string) => {
   const facts = await readGrant(context, "download", grant);
   return readable(context.archive, artifactKey(facts), facts.bytes, artifactGone);

@@ -5,7 +5,7 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { reaching } from "../core/outage.ts";
 import { Refusal } from "../core/refusal.ts";
 
-/** An artifact with the job that left it: of a result that was taken over, the job that ran. */
+/** An artifact with the job that created it. For an adopted result, this is the job that ran. */
 export interface FoundArtifact {
   owner: ArtifactOwner;
   artifact: StoredArtifact;
@@ -19,10 +19,10 @@ export const toOwner = (orgId: string, jobId: string, { day, fence, id }: Stored
   id,
 });
 
-/** The first moment at which retention may delete what is kept until the end of a day. */
+/** Returns the first moment when retention may delete an artifact that is kept until the end of a day. */
 const endOfDay = (day: string): string => new Date(Date.parse(day) + DAY_MS).toISOString();
 
-/** The artifact as the API shows it, below the job that was asked for. */
+/** Returns the artifact as the API shows it, under the requested job. */
 export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at }: StoredArtifact): Artifact => ({
   id,
   jobId,
@@ -37,7 +37,7 @@ export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at 
 export const artifactGone = () =>
   new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
 
-/** The files of an artifact. @throws Refusal gone where retention or a person deleted them */
+/** Reads an artifact's file list. @throws Refusal gone where retention or a person deleted the files */
 export const readFiles = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[]> => {
   const list = await reaching(readFileList(archive, owner));
   if (!list) throw artifactGone();
@@ -47,11 +47,11 @@ export const readFiles = async (archive: R2Bucket, owner: ArtifactOwner): Promis
 /** Bytes that can be read in parts. */
 export interface Readable {
   size: number;
-  /** From `start` to before `end`. @throws Refusal gone */
+  /** Reads from `start` up to, but not including, `end`. @throws Refusal gone */
   read(start: number, end: number): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** Bytes of an object of the archive, from `offset` on. */
+/** Returns the bytes of an archive's object, from `offset` on. */
 export const readable = (archive: R2Bucket, key: string, size: number, gone: () => Refusal, offset = 0): Readable => ({
   size,
   async read(start, end) {

@@ -14,13 +14,16 @@ import { findArtifact, type ReadableFile, readableFile } from "./artifacts.ts";
 
 const VIEW_MS = PERIODS.viewMinutes * MINUTE_MS;
 
-/** The files at a path: the one with this name, or those of the folder. */
+/** Returns the files at a path: the file with this name, or all files in the folder. */
 const at = (list: readonly PlacedFile[], path: string | null): PlacedFile[] => {
   const file = list.filter((one) => one.path === path);
   return file.length > 0 ? file : inFolder(list, path);
 };
 
-/** Makes an address that shows an artifact to whoever has it, for a time. Deleting the artifact ends it earlier. */
+/**
+ * Creates an address that shows an artifact to anyone who has it, for a limited time. Deleting the artifact ends it
+ * earlier.
+ */
 export const shareArtifact = verb({
   access: { role: "member" },
   params: PathArtifact,
@@ -41,7 +44,10 @@ export const shareArtifact = verb({
   },
 });
 
-/** The address at which a browser shows an artifact's page, for one person; null where the deployment has no such origin. */
+/**
+ * Returns the address at which a browser shows an artifact's page to one person; null where the deployment has no such
+ * origin.
+ */
 export const viewAddress = async (context: Context, jobId: string, name: string): Promise<string | null> => {
   const { ARTIFACT_ORIGIN: origin } = context.config;
   if (origin === "") return null;
@@ -52,7 +58,7 @@ export const viewAddress = async (context: Context, jobId: string, name: string)
   return `${origin}/view/${await context.keys.grants.grant("view", facts)}/`;
 };
 
-/** What an address without any other token shows. */
+/** The content that an address shows without any other token. */
 interface Opened {
   list: PlacedFile[];
   facts: GrantFacts["share" | "view"];
@@ -60,7 +66,7 @@ interface Opened {
 }
 
 /**
- * The artifact that an address is for. A forged address asks no archive.
+ * Opens the artifact of an address. A forged address does not query the archive.
  * @throws Refusal not-found, the same for a forged and an expired one; gone where the artifact is deleted
  */
 export const openAddress = async (env: Env, granted: "share" | "view", token: string, now: number): Promise<Opened> => {
@@ -72,13 +78,13 @@ export const openAddress = async (env: Env, granted: "share" | "view", token: st
   return { list: at(list, facts.path ?? null), facts, owner };
 };
 
-/** One file behind an address, by its path in the artifact; undefined where it is none of those that are shown. */
+/** Returns one file behind an address, by its path in the artifact; undefined where the address does not show it. */
 export const fileAt = (env: Env, { list, owner }: Opened, path: string): ReadableFile | undefined => {
   const file = list.find((one) => one.path === path);
   return file && readableFile(env.ARCHIVE, owner, file);
 };
 
-/** What a shared address shows by itself: its one file, or all files of it as an archive. */
+/** Returns the whole content of a shared address: its one file, or all its files as an archive. */
 export const sharedWhole = (env: Env, { list, facts, owner }: Opened): ReadableFile | Zip => {
   const [only] = list;
   if (list.length === 1 && only && only.path === facts.path) return readableFile(env.ARCHIVE, owner, only);

@@ -36,11 +36,11 @@ export const artifactUploads = new Uploads({
   joinRefused: "A part is missing, or its etag is not the last one that was answered for it.",
 });
 
-/** The day until whose end it is kept: never longer than its build, which names it. */
+/** Returns the last day on which the artifact is kept: never longer than its build, which names it. */
 const lastDay = ({ now, config }: Context, keepDays: number = DEFAULTS.artifactDays): string =>
   dayOf(now.getTime() + Math.min(keepDays, config.BUILD_DAYS) * DAY_MS);
 
-/** Begins the upload in parts, once: of two calls at the same time one upload counts. */
+/** Begins the upload in parts, once: of two simultaneous calls one upload counts. */
 const withUpload = async (context: Context, holder: Holder, opened: ArtifactFacts): Promise<ArtifactFacts> => {
   if (opened.uploadId !== undefined) return opened;
   const key = artifactKey(toOwner(context.orgId, holder.jobId, opened));
@@ -52,7 +52,7 @@ const withUpload = async (context: Context, holder: Holder, opened: ArtifactFact
   return begun;
 };
 
-/** Begins to send what a job leaves, or goes on with it. */
+/** Begins or continues to upload a job's artifact. */
 export const openArtifact = verb({
   access: { agent: true },
   params: PathId,
@@ -73,13 +73,13 @@ export const openArtifact = verb({
   },
 });
 
-/** @throws Refusal invalid where the list is not one of the files of this artifact */
+/** Checks the list. @throws Refusal invalid where it does not match this artifact's files */
 const checkList = ({ list }: ArtifactEnd, { bytes, files }: Facts): void => {
   const problem = listProblem(list, { bytes, files });
   if (problem) throw invalid(problem.index === null ? "/list" : `/list/${problem.index}/path`, problem.problem);
 };
 
-/** Forgets bytes that are others than the agent meant, so that it can send them again. @throws Refusal invalid */
+/** Drops bytes that differ from the agent's list, so that the agent can send them again. @throws Refusal invalid */
 const refuseBytes = async (context: Context, holder: Holder, facts: Facts): Promise<never> => {
   const pool = context.objects.pool(context.orgId);
   const isDropped = settled(await pool.discardArtifact({ ...holder, artifactId: facts.id }));
@@ -87,7 +87,7 @@ const refuseBytes = async (context: Context, holder: Holder, facts: Facts): Prom
   throw invalid("/list", "does not fit the bytes that arrived: open the artifact again");
 };
 
-/** All is sent: the artifact is the job's, should it end under this lease. May be repeated. */
+/** Completes the upload: the artifact is the job's, provided that the job ends under this lease. May be repeated. */
 export const finishArtifact = verb({
   access: { agent: true },
   params: z.object({ id: Id, artifactId: Id }),

@@ -7,13 +7,18 @@ import type { Context } from "../core/context.ts";
 import { notFound } from "../core/refusal.ts";
 import { type FoundArtifact, readFiles } from "./artifact-records.ts";
 
-/** Ranges of small files that one archive reads at most: beyond that what lies between is read too, and left out. */
+/**
+ * One archive reads at most this many ranges of small files. Beyond that it also reads the bytes between the files, and
+ * skips them.
+ */
 const RANGES = 100;
 
-/** A file of this size is read alone, and the platform copies it: each chunk that JavaScript copies takes CPU time. */
+/**
+ * A file of this size is read separately, and the platform copies it: each chunk that JavaScript copies takes CPU time.
+ */
 const LARGE = 8 * MIB;
 
-/** Bytes that JavaScript copies at a time. A reader that is not asked for so many gets 4 KiB. */
+/** JavaScript copies this many bytes at a time. A reader without an explicit size gets 4 KiB. */
 const CHUNK = 256 * KIB;
 
 interface Run {
@@ -24,7 +29,7 @@ interface Run {
 
 const isLarge = ({ file }: ZipEntry): boolean => file.size >= LARGE;
 
-/** Small files whose bytes lie one after the other, and large files, each run one read. */
+/** Splits the files into runs: adjacent small files share one, each large file is its own. One read serves a run. */
 const splitIntoRuns = (entries: readonly ZipEntry[]): Run[] => {
   const runs: Run[] = [];
   let isOpen = false;
@@ -51,7 +56,7 @@ const write = async (writable: WritableStream<Uint8Array>, chunk: Uint8Array): P
   }
 };
 
-/** Takes bytes from a stream in amounts that its chunks do not know of. */
+/** Reads bytes from a stream in amounts independent of its chunks. */
 class Taking {
   readonly #reader: ReadableStreamBYOBReader;
   #buffer = new ArrayBuffer(CHUNK);
@@ -60,7 +65,7 @@ class Taking {
     this.#reader = body.getReader({ mode: "byob" });
   }
 
-  /** Hands on the next bytes, in chunks. @throws where there are fewer */
+  /** Passes the next bytes on, in chunks. @throws where there are fewer */
   async take(bytes: number, to: (chunk: Uint8Array) => Promise<void>): Promise<void> {
     for (let remaining = bytes; remaining > 0; ) {
       const length = Math.min(remaining, CHUNK);
@@ -98,13 +103,13 @@ const writeRun = async (
   }
 };
 
-/** An archive of files: `body` begins to make it. */
+/** An archive of files: `body` begins to create it. */
 export interface Zip {
   size: number;
   body(): ReadableStream<Uint8Array>;
 }
 
-/** The archive of these files, which is made while it is read. */
+/** Creates the archive of these files while it is read. */
 export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile[], at: number): Zip => {
   const { entries, directory, size } = zipLayout(files, at);
   const send = async (writable: WritableStream<Uint8Array>): Promise<void> => {
@@ -134,7 +139,7 @@ export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFi
   };
 };
 
-/** All files of an artifact, or those of a folder. @throws Refusal not-found where there are none */
+/** Creates an archive of an artifact's files, or of a folder's. @throws Refusal not-found where there are none */
 export const zipOfArtifact = async (
   { archive }: Context,
   { owner, artifact }: FoundArtifact,

@@ -22,35 +22,35 @@ import {
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
 
-/** What a job left, with the build and the job that ran: of a result that was taken over, those of the earlier build. */
+/** A job's artifacts, with the build and the job that ran. For an adopted result, these belong to the earlier build. */
 interface LeftByJob {
   buildId: string;
   jobId: string;
   artifacts: StoredArtifact[];
 }
 
-/** What the jobs of a build left, by their ids. */
+/** Returns the artifacts of a build's jobs, by job id. */
 export const leftByBuild = async (context: Context, { id, artifacts }: FoundBuild): Promise<LeftByJobs> => {
   if (artifacts) return artifacts;
   const inPool = await (await context.pool()).artifactsOf(id);
   return inPool.ok && inPool.value.buildId === id ? inPool.value.artifacts : {};
 };
 
-/** What the jobs of an earlier build left, by their keys: a build that took over a result has a job of the same key. */
+/** Returns the artifacts of an earlier build's jobs, by key: the adopting build has a job with the same key. */
 const leftByKey = async (context: Context, buildId: string): Promise<Map<string, LeftByJob>> => {
   const before = await findRecord(context, buildId);
   const byJob = await leftByBuild(context, before);
   return new Map(before.jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: byJob[id] ?? [] }]));
 };
 
-/** The job that ran where a build took over its result. */
+/** Returns the job that ran, where a build adopted its result. */
 const leftBefore = async (context: Context, buildId: string, key: string): Promise<LeftByJob> => {
   const ran = (await leftByKey(context, buildId)).get(key);
   if (!ran) throw notFound();
   return ran;
 };
 
-/** What a job left. @throws Refusal not-found */
+/** Returns a job's artifacts. @throws Refusal not-found */
 const leftByJob = async (context: Context, id: string): Promise<LeftByJob> => {
   const pool = await context.pool();
   const inPool = await pool.artifactsOf(id);
@@ -74,14 +74,14 @@ const findNamed = (job: LeftByJob, name: string): StoredArtifact => {
   return artifact;
 };
 
-/** One artifact of a job. @throws Refusal not-found */
+/** Returns one artifact of a job. @throws Refusal not-found */
 export const findArtifact = async (context: Context, jobId: string, name: string): Promise<FoundArtifact> => {
   const job = await leftByJob(context, jobId);
   const artifact = findNamed(job, name);
   return { owner: toOwner(context.orgId, job.jobId, artifact), artifact };
 };
 
-/** What these jobs of a build left, in their order; with what was taken over from earlier builds. */
+/** Lists the artifacts of a build's jobs, in the order of the jobs, including those adopted from earlier builds. */
 export const listArtifactsOfBuild = async (
   context: Context,
   build: FoundBuild,
@@ -89,7 +89,7 @@ export const listArtifactsOfBuild = async (
 ): Promise<Artifact[]> => {
   const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
   const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
-  // A record may be large: each is read once, and one at a time.
+  // A record may be large: the loop reads each once, and one at a time.
   for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
     const byKey = await leftByKey(context, earlier).catch(() => null);
     for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = byKey?.get(one.key)?.artifacts ?? [];
@@ -122,7 +122,7 @@ export const getArtifact = verb({
   },
 });
 
-/** Takes the artifact out of the record of its build, where the pool has forgotten the build. */
+/** Removes the artifact from its build's record, where the pool has dropped the build. */
 const removeFromRecord = async (context: Context, { buildId, jobId }: LeftByJob, artifactId: string): Promise<void> => {
   const { orgId, finishedAt } = await findRecord(context, buildId);
   const record = await getRecord(context.archive, { orgId, id: buildId, finishedAt: finishedAt ?? "" });
@@ -131,7 +131,7 @@ const removeFromRecord = async (context: Context, { buildId, jobId }: LeftByJob,
   await putRecord(context.archive, { ...record, artifacts: { ...record.artifacts, [jobId]: others } });
 };
 
-/** Deletes an artifact: its bytes first, so that what is interrupted can be repeated. */
+/** Deletes an artifact: its bytes first, so that an interrupted call can be repeated. */
 export const removeArtifact = verb({
   access: { role: "member" },
   params: PathArtifact,
@@ -148,7 +148,7 @@ export const removeArtifact = verb({
   },
 });
 
-/** A file of an artifact, and what it is. */
+/** A file in an artifact, with its name and type. */
 export interface ReadableFile extends Readable {
   /** The last part of its path. */
   name: string;
@@ -161,7 +161,7 @@ export const readableFile = (archive: R2Bucket, owner: ArtifactOwner, file: Plac
   sha256: file.sha256,
 });
 
-/** One file of an artifact. @throws Refusal not-found */
+/** Opens one file of an artifact. @throws Refusal not-found */
 export const openFile = async (context: Context, jobId: string, name: string, path: string): Promise<ReadableFile> => {
   const { owner } = await findArtifact(context, jobId, name);
   const file = placeFiles(await readFiles(context.archive, owner)).find((one) => one.path === path);

@@ -23,7 +23,7 @@ interface Found {
   entry: FoundEntry;
 }
 
-/** Finds entries in scopes; of each scope a list is read once, and only for a fallback. */
+/** Finds entries in scopes; it reads each scope's list once, and only for a fallback. */
 const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => {
   const lists = new Map<CacheScope, Promise<FoundEntry[]>>();
   const readList = (scope: CacheScope): Promise<FoundEntry[]> => {
@@ -47,7 +47,7 @@ const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => 
   };
 };
 
-/** Says which entries a job finds, and grants to read them. */
+/** Finds a job's cache entries, and grants access to them. */
 export const findCache = verb({
   access: { agent: true },
   params: PathId,
@@ -80,7 +80,7 @@ export const findCache = verb({
 
 const entryGone = () => new Refusal("gone", "The entry was deleted.");
 
-/** Bytes of a granted entry. @throws Refusal forbidden; gone */
+/** Returns the bytes of a granted entry. @throws Refusal forbidden; gone */
 export const openCached = async (context: Context, grant: string) => {
   const facts = await readGrant(context, "cache-read", grant);
   return readable(context.archive, bytesKey(facts.path, facts.id), facts.bytes, entryGone);

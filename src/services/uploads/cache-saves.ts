@@ -35,7 +35,7 @@ export const cacheUploads = new Uploads({
   keyOf,
   partRefused: () => new Refusal("conflict", "Bytes and sums do not fit, or this save is over."),
   joinRefused: "A part is missing, or its ETag is not the last one that was answered for it.",
-  // Where that is lost, the upload counts for its days.
+  // If this call is lost, the upload counts for its days.
   onJoined(context, { id, bytes }) {
     const noting = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
     context.waitUntil(noting.catch(() => {}));
@@ -44,9 +44,9 @@ export const cacheUploads = new Uploads({
 
 const keyTaken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
 
-/** Takes the key for this lease. @throws Refusal conflict where another one has it, or has just ended its save */
+/** Reserves the key for this lease. @throws Refusal conflict where another lease has it, or has just ended its save */
 const takeKey = async ({ archive, now }: Context, reservation: Reservation): Promise<void> => {
-  // Agents before 0.13.0 take every 409 of another kind for a lost lease.
+  // Agents before 0.13.0 interpret every 409 of another kind as a lost lease.
   if (!(await reaching(reserve(archive, reservation, now.getTime()))))
     throw new Refusal("conflict", "Another job is saving this key.");
   if (!(await reaching(findEntry(archive, reservation.path)))) return;
@@ -54,7 +54,7 @@ const takeKey = async ({ archive, now }: Context, reservation: Reservation): Pro
   throw keyTaken();
 };
 
-/** Begins to save an entry, where there is none of its key, or continues what the caller has begun. */
+/** Begins to save an entry, unless its key has one, or continues the caller's save. */
 export const openCache = verb({
   access: { agent: true },
   params: PathId,
@@ -81,7 +81,7 @@ export const openCache = verb({
       }
       return { id, uploadId: await beginUpload(context, keyOf({ path, id }), bytes) };
     };
-    // Also one that has expired is for what was begun under it.
+    // Even an expired grant identifies the save that began under it.
     const before = headers.grant ? await keys.grants.read("cache-write", headers.grant) : null;
     const { id, uploadId } =
       before === null ? await begin() : grantFor("cache-write", before, { orgId, ...reservation, ...body });
@@ -90,7 +90,7 @@ export const openCache = verb({
   },
 });
 
-/** Deletes what gives way to a new entry of this scope. @returns whether there is room now */
+/** Deletes entries that yield to a new one in this scope. @returns whether there is enough room now */
 const clear = async (
   { archive, orgId }: Context,
   repoId: string,
@@ -111,7 +111,7 @@ const dropSave = async ({ archive }: Context, facts: SaveFacts): Promise<void> =
   await reaching(giveBack(archive, facts));
 };
 
-/** All is sent: from now on builds find the entry. Only under a lease that stands. May be repeated. */
+/** Completes a save: from now on builds find the entry. It requires a valid lease, and may be repeated. */
 export const finishCache = verb({
   access: { agent: true },
   params: z.object({ id: Id, cacheId: Id }),

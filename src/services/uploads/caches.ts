@@ -17,11 +17,11 @@ import type { Holder } from "../jobs/jobs.ts";
 
 /** The entries of one branch in one pipeline. */
 export interface CacheScope {
-  /** The id of the scope: agents file their own copies of entries under it. */
+  /** The scope's id. Agents key their local copies of entries by it. */
   id: string;
   ref: string;
   pipelineId: string;
-  /** The folder of its entries. */
+  /** The folder with its entries. */
   path: string;
   isOfDefaultBranch: boolean;
 }
@@ -32,7 +32,9 @@ interface CacheScopes {
   writes: CacheScope | null;
 }
 
-/** The scopes of what the agent holds, from what the service knows of the build. @throws Refusal lease-lost */
+/**
+ * Returns the cache scopes for the agent's job, from the service's facts about the build. @throws Refusal lease-lost
+ */
 export const findScopes = async (context: Context, holder: Holder): Promise<CacheScopes> => {
   const { orgId, archive } = context;
   const facts = settled(await context.objects.pool(orgId).cacheFacts(holder));
@@ -56,7 +58,7 @@ export const findScopes = async (context: Context, holder: Holder): Promise<Cach
 
 const COLUMNS = { id: repository.id, fullName: repository.fullName, version: repository.version };
 
-/** What the builds of a repository find again, the newest first. */
+/** Lists the entries that a repository's builds find, the newest first. */
 export const listCache = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -78,7 +80,7 @@ export const listCache = verb({
   },
 });
 
-/** Empties the cache of a repository: no build finds an earlier entry any more, also not an agent's copy of it. */
+/** Empties a repository's cache: builds no longer find earlier entries, not even an agent's copies. */
 export const emptyCache = verb({
   access: { role: "member" },
   params: PathId,

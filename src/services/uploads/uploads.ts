@@ -13,7 +13,7 @@ type OfAgents = "upload" | "download" | "cache-read" | "cache-write";
 
 const UNKNOWN = "The grant is not one that was given for this.";
 
-/** The answer to an agent whose grant is genuine, but for something else. */
+/** The answer to an agent with a genuine grant for something else. */
 const OTHER: Record<OfAgents, string> = {
   upload: "The grant is for another artifact, or for another agent.",
   download: "The grant is for another agent.",
@@ -22,7 +22,7 @@ const OTHER: Record<OfAgents, string> = {
 };
 
 /**
- * What a grant allows the agent that calls, if it is for just this.
+ * Returns the facts of a grant, if it allows the calling agent exactly this.
  * @throws Refusal forbidden, the same for a forged and an altered one
  */
 export const readGrant = async <K extends OfAgents>(
@@ -40,7 +40,7 @@ export const readGrant = async <K extends OfAgents>(
   return grantFor(granted, facts, { orgId, tokenHash, ...expected });
 };
 
-/** @throws Refusal forbidden where the grant names anything else than this */
+/** Returns the grant's facts. @throws Refusal forbidden where the grant names anything else than this */
 export const grantFor = <K extends OfAgents>(
   granted: K,
   facts: GrantFacts[K] | undefined,
@@ -53,19 +53,19 @@ export const grantFor = <K extends OfAgents>(
 
 type Granted = "upload" | "cache-write";
 
-/** What one kind of upload has of its own, besides what is made of it. */
+/** The differences of one kind of upload, except for the use of its bytes. */
 interface UploadKind<K extends Granted> {
   granted: K;
-  /** Where its bytes are in the archive. */
+  /** Returns its bytes' key in the archive. */
   keyOf(facts: GrantFacts[K]): string;
-  /** What is said where the archive refuses a part, and where it does not join the parts. */
+  /** The refusals where the archive rejects a part, and where it does not join the parts. */
   partRefused(isOnly: boolean): Refusal;
   joinRefused: string;
-  /** This call, and no other, made one object of the parts. */
+  /** Runs only in the one call that joined the parts into an object. */
   onJoined?(context: Context, facts: GrantFacts[K]): void;
 }
 
-/** One part; its headers are null where they say nothing. */
+/** One part. A value is null where its header is missing. */
 interface SentPart {
   jobId: string;
   id: string;
@@ -75,23 +75,26 @@ interface SentPart {
   body: ReadableStream<Uint8Array> | null;
 }
 
-/** What the end says: the answers for the parts, and the SHA-256 of all bytes; null where nobody knows it. */
+/** The facts at the end: the ETags of the parts, and the SHA-256 of all bytes; null where nobody knows it. */
 interface Sent {
   etags: string[];
   md5?: string | undefined;
   sha256: string | null;
 }
 
-/** What R2 says where the fault is in what was sent: parts that do not fit, an upload that is over, a wrong sum. */
+/** R2's error codes for faults in the sent data: parts that do not fit, an ended upload, a wrong sum. */
 const R2_REFUSALS = /\((?:10011|10024|10025|10037|10048)\)/;
 
-/** @throws Refusal the given one where the archive refuses what was sent, and unavailable where it is away */
+/**
+ * Throws the refusal for an archive error.
+ * @throws Refusal the given one where the archive rejects the sent data, otherwise unavailable
+ */
 const rethrow = (error: unknown, refusal: Refusal): Promise<never> => {
   if (error instanceof Error && R2_REFUSALS.test(error.message)) throw refusal;
   return reaching(Promise.reject(error));
 };
 
-/** A part that may be stored, of so many bytes in all. @throws Refusal invalid, malformed-body */
+/** Checks that a part may be stored; `allBytes` is the upload's size. @throws Refusal invalid, malformed-body */
 const checkedPart = ({ number, bytes, sha256, body }: SentPart, allBytes: number) => {
   const size = partSize(allBytes, number);
   if (size === null) throw invalid("/part", "must be the number of a part, from 1");
@@ -102,13 +105,13 @@ const checkedPart = ({ number, bytes, sha256, body }: SentPart, allBytes: number
   return { sha256, body, number };
 };
 
-/** Begins an upload of so many bytes. @returns its id; undefined where they are one part at most */
+/** Begins an upload of this size. @returns its id; undefined where one part is enough */
 export const beginUpload = async ({ archive }: Context, key: string, bytes: number): Promise<string | undefined> =>
   countParts(bytes) > 1 ? reaching(beginParts(archive, key)) : undefined;
 
 /**
- * How agents send bytes of one kind: an opening grants it, parts come under the grant, and an end says that all were
- * sent. What is opened, and what is made of it, says whoever has the kind.
+ * The protocol by which agents send one kind of bytes: an opening grants the upload, parts arrive under the grant, and
+ * an end completes it. Each kind's own code decides what opens, and how its bytes are used.
  */
 export class Uploads<K extends Granted> {
   readonly #kind: UploadKind<K>;
@@ -117,7 +120,7 @@ export class Uploads<K extends Granted> {
     this.#kind = kind;
   }
 
-  /** What an opening answers, besides the id of what was opened. */
+  /** Returns the answer to an opening, without the new record's id. */
   async grant({ keys, now }: Context, begun: Omit<GrantFacts[K], "until">) {
     const until = now.getTime() + PERIODS.grantMinutes * MINUTE_MS;
     const facts = { ...begun, until } as GrantFacts[K];
@@ -129,7 +132,7 @@ export class Uploads<K extends Granted> {
     };
   }
 
-  /** Stores one part. Asks no pool: whether the lease stands is asked at the end. */
+  /** Stores one part. It does not query the pool: the end checks the lease. */
   async store(context: Context, part: SentPart): Promise<{ etag: string }> {
     const { partRefused, keyOf } = this.#kind;
     const facts = await this.#granted(context, part);
@@ -140,7 +143,7 @@ export class Uploads<K extends Granted> {
     return { etag };
   }
 
-  /** Who says that all was sent, and what was granted. @throws Refusal forbidden where it was under another lease */
+  /** Returns the caller who ends the upload, and the granted facts. @throws Refusal forbidden for another lease */
   async ending(context: Context, place: { jobId: string; id: string }) {
     const holder = await readHolder(context, place.jobId);
     const facts = await this.#granted(context, place);
@@ -149,8 +152,9 @@ export class Uploads<K extends Granted> {
   }
 
   /**
-   * Whether the archive has, as one object, the bytes that the agent means. It has compared the SHA-256 of an only
-   * part; of several the MD5s are compared here. @throws Refusal conflict where it has none
+   * Reports whether the archive has the agent's bytes as one object. The archive has already compared the SHA-256 of a
+   * single part; the MD5s of multiple parts are compared here.
+   * @throws Refusal conflict where the archive has no object
    */
   async isWhole(context: Context, facts: GrantFacts[K], sums: Sent): Promise<boolean> {
     const { uploadId, bytes } = facts;
@@ -172,7 +176,7 @@ export class Uploads<K extends Granted> {
     return reaching(findBytes(archive, this.#kind.keyOf(facts)));
   }
 
-  /** Makes one object of several parts, unless that is done. @throws Refusal invalid; conflict where they do not fit */
+  /** Joins the parts into one object, unless that is done. @throws Refusal invalid; conflict where they do not fit */
   async #join(context: Context, facts: GrantFacts[K], uploadId: string, { etags, md5 }: Sent): Promise<void> {
     const parts = countParts(facts.bytes);
     if (etags.length !== parts) throw invalid("/etags", `must have ${parts} entries`);
