@@ -12,13 +12,13 @@ import { isOwn } from "../core/record.ts";
 import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
-/** Where a repository names no default branch. */
+/** The default branch of a repository that names none. */
 export const USUAL_BRANCH = "main";
 
-/** Since when failures count as those of late. */
+/** Returns the time from which failures count as recent. */
 const lately = ({ now }: Context): number => now.getTime() - PERIODS.flakyDays * DAY_MS;
 
-/** Ids of tests that failed in other builds of the same commit, and did not pass on it since. */
+/** Returns ids of tests that failed in other builds of the same commit, and have not passed on it since. */
 export const failedBefore = async (
   { db, orgId }: Context,
   { id, repoId, commitSha }: Pick<Build, "id" | "repoId" | "commitSha">,
@@ -37,7 +37,7 @@ export const failedBefore = async (
   return rows.map(({ testId }) => testId);
 };
 
-/** How often each of these tests failed lately on the default branch of its repository. */
+/** Counts the recent failures of each of these tests on its repository's default branch. */
 export const failuresOnDefault = async (
   context: Context,
   repoId: string,
@@ -56,10 +56,10 @@ export const failuresOnDefault = async (
   return new Map(results.map(({ testId, times }) => [testId, times]));
 };
 
-/** A test is not flaky any more after so many builds of the default branch in which it was not. */
+/** A test is no longer flaky after this many builds of the default branch without a flaky result. */
 const QUIET_BUILDS = 5;
 
-/** The default branch's whole name. */
+/** Returns the default branch's full name. */
 const defaultRefOf = (repoId: string) => sql`(SELECT CASE WHEN default_branch LIKE 'refs/%' THEN default_branch
   ELSE 'refs/heads/' || coalesce(default_branch, ${USUAL_BRANCH}) END FROM repository WHERE id = ${repoId})`;
 
@@ -67,7 +67,7 @@ interface FlakyRow extends Omit<FlakyTest, "lastAt"> {
   lastAt: number;
 }
 
-/** Tests that failed and passed on one commit lately, the last one first. */
+/** Lists tests that recently failed and passed on one commit, the latest one first. */
 export const listFlakyTests = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -98,7 +98,7 @@ export const listFlakyTests = verb({
   },
 });
 
-/** The last failures of a test. @throws Refusal not-found where none is known */
+/** Returns a test's last failures. @throws Refusal not-found where none is known */
 export const getTestHistory = verb({
   access: { role: "viewer" },
   params: PathTest,

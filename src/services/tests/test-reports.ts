@@ -24,13 +24,16 @@ import { Answer, verb } from "../core/verb.ts";
 import { masked, readHolder } from "../jobs/jobs.ts";
 import { failedBefore, failuresOnDefault } from "./flaky-tests.ts";
 
-/** Above this share of failures it is the machine that fails, and no test. */
+/** Above this share of failures the machine fails, not the tests. */
 const INFRASTRUCTURE_SHARE = 0.5;
 
-/** Rows of one build: where more tests failed, those of its first jobs are enough to see that. Each costs five writes. */
+/**
+ * The maximum number of rows per build: where more tests failed, the rows of its first jobs are enough to show it. Each
+ * row costs five writes.
+ */
 const ROWS_OF_BUILD = 500;
 
-/** The job that has ended, and its build. */
+/** An ended job, and its build. */
 export interface EndedJob {
   id: string;
   key: string | null;
@@ -38,8 +41,8 @@ export interface EndedJob {
 }
 
 /**
- * Writes down which tests of a job failed or were flaky, and that those which failed on the same commit before, and
- * passed now, are flaky. What an untrusted build says of tests is no news. May be repeated.
+ * Records which of a job's tests failed or were flaky. Tests that failed earlier on the same commit, and passed now,
+ * are recorded as flaky. An untrusted build's results are ignored. May be repeated.
  */
 export const writeTestResults = async (context: Context, job: EndedJob, summary: StoredTests): Promise<void> => {
   if (!summary.hasNews || job.build.trust === "untrusted") return;
@@ -79,7 +82,7 @@ export const writeTestResults = async (context: Context, job: EndedJob, summary:
 
 const isNews = ({ outcome, isFlaky }: ReportedTest): boolean => outcome === "failed" || isFlaky;
 
-/** What is flaky has a page, so it goes first. */
+/** Flaky tests have a page, so they come first. */
 const byFlaky = (one: ReportedTest, other: ReportedTest): number => Number(other.isFlaky) - Number(one.isFlaky);
 
 const toRow = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
@@ -91,7 +94,10 @@ const toRow = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
   isFlaky ? "flaky" : "failed",
 ];
 
-/** What the tests of the held job say. Masks it, keeps it, and answers which of all tests failed on this commit before. */
+/**
+ * Accepts the test report of a running job. It masks and stores the report, and returns the tests that failed on this
+ * commit earlier.
+ */
 export const reportTests = verb({
   access: { agent: true },
   params: PathId,
@@ -101,7 +107,7 @@ export const reportTests = verb({
     const holder = await readHolder(context, params.id);
     const { counts, passed = [] } = body;
     const pool = context.objects.pool(context.orgId);
-    // Before anything is written: the archive is for an agent that holds the lease alone.
+    // This check precedes all writes: only an agent that holds the lease may write to the archive.
     const build = settled(await pool.heldBuild(holder));
     const contradiction = contradictionIn(body);
     if (contradiction !== null) throw invalid("/counts", contradiction);
@@ -116,12 +122,12 @@ export const reportTests = verb({
   },
 });
 
-/** Reports that are read at once, each of about a mebibyte at most. */
+/** The number of reports to read at once, each about a mebibyte at most. */
 const AT_ONCE = 4;
-/** Characters of reports after which a page ends: it has to fit into memory several times. */
+/** A page ends after this many characters of reports: it has to fit into memory several times. */
 const PAGE_TEXT = 3 * MIB;
 
-/** A job whose tests said something. */
+/** A job with a test report. */
 interface Tested {
   id: string;
   key: string | null;
@@ -133,7 +139,7 @@ const testsInPool = async (context: Context, buildId: string): Promise<Record<st
   return inPool.ok && inPool.value.buildId === buildId ? inPool.value.tests : {};
 };
 
-/** The jobs of a build whose tests said something, in their order, after that job. */
+/** Returns the jobs of a build that have test reports, in their order, after that job. */
 export const testedJobs = async (context: Context, build: FoundBuild, after?: string): Promise<Tested[]> => {
   const reports = build.testReports ?? (await testsInPool(context, build.id));
   const { jobs } = build;
@@ -143,7 +149,7 @@ export const testedJobs = async (context: Context, build: FoundBuild, after?: st
   });
 };
 
-/** A report; null where it is not kept any more. */
+/** A report; null where it is no longer kept. */
 type Read = KeptTests | null;
 
 const readKept = ({ archive, orgId }: Context, { id: jobId, summary: { day, fence } }: Tested): Promise<Read> =>
@@ -159,9 +165,9 @@ const withFailures = (
 };
 
 /**
- * What the tests of the first of these jobs said, as far as it fits into one page, with how often each failed lately:
- * for each job its report, and null where that is not kept any more.
- * @param isCounted whether the numbers of failures are needed: without them D1 is not asked, and they are 0
+ * Returns the test reports of the first of these jobs, as far as they fit into one page, with each test's recent
+ * failures. A job's report is null where it is no longer kept.
+ * @param isCounted whether to count the failures: otherwise D1 is not queried, and the counts are 0
  */
 export const readPage = async (
   context: Context,
@@ -183,7 +189,7 @@ export const readPage = async (
   return read.map((report, index) => report && withFailures(jobs[index]!, report, failures));
 };
 
-/** The same where all of them must be there. @throws Refusal gone */
+/** Returns the reports of a page where all of them must exist. @throws Refusal gone */
 const readReports = async (
   context: Context,
   build: Pick<Build, "repoId">,
@@ -197,7 +203,7 @@ const readReports = async (
   });
 };
 
-/** Those of each of its jobs that said something. */
+/** Lists the test reports of a build's jobs. */
 export const listBuildTests = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -212,7 +218,7 @@ export const listBuildTests = verb({
   },
 });
 
-/** What the tests of these jobs said: first where they failed, or else were flaky, as far as it fits. */
+/** Returns these jobs' test reports, as far as they fit: first the ones with failures, then the flaky ones. */
 export const readWorstReports = async (
   context: Context,
   build: FoundBuild,

@@ -8,9 +8,9 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import { usable } from "../core/sealing.ts";
 
-/** A session lasts this long. A page opened in its later half prolongs it by as much. */
+/** A session lasts this long. A page opened in its later half extends it by the same time. */
 export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
-/** A person signs in again this long after the sign-in, however often the session was prolonged. */
+/** A person signs in again this long after the sign-in, however often the session was extended. */
 export const LONGEST_MS = PERIODS.longestSessionDays * 24 * HOUR_MS;
 
 const Session = z.object({
@@ -21,12 +21,12 @@ const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
-/** The context of a sealed session, so that no other sealed value opens as one. */
+/** The context of a sealed session, so that no other sealed value opens as a session. */
 const CONTEXT = ["session"];
 
 const keyring = (env: Pick<Env, "SECRETS_KEYS">) => usable("SECRETS_KEYS", () => loadKeyring(env.SECRETS_KEYS));
 
-/** A new session, or `before` prolonged. */
+/** Creates a session, or extends `before`. */
 export const freshSession = (token: string, now: Date, before?: Session): Session => {
   const begunAt = before?.begunAt ?? now.getTime();
   const expiresAt = Math.min(now.getTime() + SESSION_MS, begunAt + LONGEST_MS);
@@ -44,7 +44,7 @@ export const endSession = async (env: Pick<Env, "DB">, { id, begunAt, token }: S
 export const sealSession = (env: Pick<Env, "SECRETS_KEYS">, session: Session): Promise<string> =>
   keyring(env).seal(JSON.stringify(session), CONTEXT);
 
-/** The session of a cookie; null where it has expired or no key opens it. @throws Refusal keyring-unavailable */
+/** Opens a cookie's session; null where it has expired or no key opens it. @throws Refusal keyring-unavailable */
 export const openSession = async (
   env: Pick<Env, "SECRETS_KEYS">,
   sealed: string,

@@ -23,8 +23,8 @@ import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
 import { makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
 
 /**
- * Tells the pool what is no longer valid: a token by its id, a replaced secret by its hash, or a hook by its name. It
- * refuses what comes from there, and tells D1 again should D1 be restored to an earlier time.
+ * Revokes a name at the pool: a token by its id, a replaced secret by its hash, or a hook by its name. The pool rejects
+ * its requests, and notifies D1 again if D1 is restored to an earlier time.
  * @throws Refusal unavailable where the pool does not answer
  */
 export const tellRevoked = async (context: Context, what: "token" | "hook", name: string): Promise<void> => {
@@ -41,18 +41,18 @@ const COLUMNS = getTableColumns(token);
 
 export const tokenRecord = makeView(Token);
 
-/** What a token's row holds before the token was used or rotated. */
+/** The values in a token's row before the token was used or rotated. */
 export const UNUSED = { lastUsedAt: null, previousHash: null, previousUntil: null };
 
 const prefixOf = (kind: TokenRow["kind"]) => (kind === "api" ? "mrt" : "mrr");
 
-/** @throws Refusal where a field belongs to the other kind of token */
+/** Checks a token's fields. @throws Refusal where a field belongs to the other kind of token */
 const checkKind = (kind: TokenRow["kind"], { role, labels }: Partial<Pick<TokenRow, "role" | "labels">>): void => {
   if (kind === "registration" && role) throw invalid("/role", "belongs to tokens of kind api");
   if (kind === "api" && labels) throw invalid("/labels", "belong to tokens of kind registration");
 };
 
-/** The time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
+/** Returns the time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
 const checkExpiry = (context: Context, text: string | null): string | null => {
   const expiresAt = text === null ? null : new Date(text).toISOString();
   if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must lie in the future");
@@ -122,7 +122,7 @@ export const getOwnToken = verb({
 
 export const getToken = makeGetter("admin", token, COLUMNS, Token, tokenRecord);
 
-/** Takes effect with the token's next request. Agents that it registered keep their labels. */
+/** Changes a token from its next request on. Agents that it registered keep their labels. */
 export const updateToken = verb({
   access: { role: "admin" },
   params: PathId,
@@ -195,7 +195,7 @@ export const revokeToken = verb({
   },
 });
 
-/** Whether a token with this id was revoked: a client repeats a call after which the pool was not told. */
+/** Reports whether a token with this id was revoked: a client repeats a call after which the pool was not notified. */
 const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> => {
   const isRevocation = and(eq(auditLog.orgId, orgId), eq(auditLog.subject, id), eq(auditLog.action, "token.revoke"));
   const [rows] = await db.run(db.sql.select({ id: auditLog.id }).from(auditLog).where(isRevocation).limit(1));
@@ -203,8 +203,9 @@ const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> 
 };
 
 /**
- * Removes the agents that a revoked token registered, a batch at a time. A client may repeat an interrupted call: the
- * token is gone by then, its agents are not. @throws Refusal not-found where there is neither
+ * Removes the agents that a revoked token registered, a batch at a time. A client may repeat an interrupted call, when
+ * the token is deleted but its agents still exist.
+ * @throws Refusal not-found where neither exists
  */
 const removeRegistered = async (context: Context, tokenId: string, wasThere: boolean): Promise<void> => {
   const pool = await context.pool();

@@ -19,7 +19,7 @@ import { verb } from "../core/verb.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 import type { VariableRow } from "./variables.ts";
 
-/** A stored row as `compose` takes it, with its opened value, or null where the caller may not see it. */
+/** Returns a stored row as `compose` accepts it, with its opened value, or null where the caller may not see it. */
 export const scoped = <V extends string | null>(row: VariableRow, value: V): ScopedVariable<V> => {
   const { id, scope, ownerId, key, isSecret, isActive, allowOverride, version, fileEncoding: encoding } = row;
   return {
@@ -42,8 +42,9 @@ const toPreview = ({ file, ...entry }: ComposedEntry<string | null>) => ({
 });
 
 /**
- * The environment that a build of the pipeline would have: for each key the winning variable and those it overrides. Of
- * protected groups only what a job gets that names them, on the branch, once it is approved; an untrusted one never.
+ * Returns the environment that a build of the pipeline would have: for each key the winning variable and those it
+ * overrides. A protected group is included as for an approved job that names it, on the branch. An untrusted build
+ * never gets it.
  */
 export const previewEnvironment = verb({
   access: { role: "viewer" },

@@ -10,8 +10,8 @@ import { type Holder, readHolder, stepsOfTexts, textsOfSteps } from "../jobs/job
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /**
- * Composes and remembers the environment, and only then answers it: the log masks its secrets, and the pool has its
- * audit entry and what the agent found out.
+ * Composes and stores the environment before it returns it: the log then masks its secrets, and the pool has its audit
+ * entry and the agent's findings.
  */
 const compose = async (context: Context, holder: Holder, body: typeof EnvironmentRequest._zod.output) => {
   const { steps = [], ...found } = body;
@@ -33,13 +33,13 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const { requestId } = context;
   const delivery = { jobId, fence, agentId, ...deliveredKeys(entries), ...found, steps: masked, requestId };
   const delivered = await pool.deliver(delivery);
-  // It may have been canceled meanwhile, which is another refusal.
+  // The build may have been canceled meanwhile, which is another refusal.
   if (!delivered.ok) settled(await pool.granted(holder));
   settled(delivered);
   return entries;
 };
 
-/** Hands out the environment of a build whose file was read: until then its agent had none of it. */
+/** Hands out a build's environment after the agent has read the file: until then the agent has no part of it. */
 export const getEnvironment = verb({
   access: { agent: true },
   params: PathId,

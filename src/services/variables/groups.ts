@@ -24,7 +24,7 @@ const groupRecord = makeView(Group);
 
 type Protection = GroupProtection | null | undefined;
 
-/** @throws Refusal invalid, with the place of each pattern that is none */
+/** Checks a protection's patterns. @throws Refusal invalid, with the place of each invalid pattern */
 const checkPatterns = (protection: Protection): void => {
   const { branches, tags } = protection ?? {};
   const problems = [
@@ -35,7 +35,7 @@ const checkPatterns = (protection: Protection): void => {
   if (errors.length > 0) throw invalidFields(errors);
 };
 
-/** Whoever may not approve what a protection asks for may not lift it either. @throws Refusal forbidden */
+/** A caller who may not give a protection's approval may not remove the protection either. @throws Refusal forbidden */
 const checkMayProtect = (context: Context, ...protections: Protection[]): void => {
   const { role } = context.admitted;
   const approvals = protections.flatMap((protection) => protection?.approval ?? []);

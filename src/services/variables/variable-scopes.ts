@@ -4,7 +4,7 @@ import type { Database } from "../../db/query.ts";
 import { pipelineGroup, variable, variableGroup } from "../../db/schema.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** The pipeline's groups, in its order. One that is gone has no name. */
+/** Selects the pipeline's groups, in its order. A deleted group has no name. */
 export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string | null) =>
   db
     .select({ id: variableGroup.id, name: variableGroup.name, protection: variableGroup.protection })
@@ -20,8 +20,8 @@ const isAny = (column: SQLiteColumn, id: IdOrQuery): SQL =>
   typeof id === "string" || id === null ? eq(column, id ?? "") : inArray(column, id);
 
 /**
- * The active variables of every scope that applies to one build: one more than a build may have, at most, so that
- * `compose` sees that there are too many before all of them are read. `onlyIf`: none of them unless this holds.
+ * Selects the active variables of every scope that applies to one build. It returns at most one more than a build may
+ * have, so that `compose` sees the excess without reading all of them. `onlyIf`: returns none unless this holds.
  */
 export const variablesOfBuild = (
   db: Database,

@@ -12,7 +12,7 @@ import { LISTED, variableRecord } from "./variables.ts";
 
 const NEWEST = 200;
 
-/** The first hand-out of a variable on each of the newest 200 days. */
+/** Lists a variable's first hand-out on each of the newest 200 days. */
 export const listUses = verb({
   access: { role: "maintainer" },
   params: PathId,
@@ -42,7 +42,7 @@ const unused = listing(variable, LISTED, {
   },
 });
 
-/** Active and inactive secrets that were not handed out within the last `days`. */
+/** Lists active and inactive secrets that were not handed out within the last `days`. */
 export const listUnused = verb({
   access: { role: "maintainer" },
   query: UnusedFilter,

@@ -24,7 +24,7 @@ import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart 
 
 type FileColumns = Pick<typeof variable.$inferSelect, "fileEncoding" | "fileName">;
 
-/** What a request says of the file; a field that it leaves out stays as it is. */
+/** A request's fields for the file. An omitted field stays unchanged. */
 interface FileFields {
   isFile?: boolean | null | undefined;
   fileEncoding?: FileEncoding | null | undefined;
@@ -33,7 +33,7 @@ interface FileFields {
 
 const NO_FILE: FileColumns = { fileEncoding: null, fileName: null };
 
-/** The columns of a variable after a request. @throws Refusal invalid where it says of a file what is none */
+/** Returns a variable's columns after a request. @throws Refusal invalid for a file's field without a file */
 const fileColumns = (fields: FileFields, before: FileColumns = NO_FILE): FileColumns => {
   const { isFile = null, fileEncoding = null, fileName = before.fileName } = fields;
   if (isFile ?? before.fileEncoding !== null)
@@ -43,12 +43,12 @@ const fileColumns = (fields: FileFields, before: FileColumns = NO_FILE): FileCol
   return NO_FILE;
 };
 
-/** @throws Refusal invalid for a value that is not in the file's encoding */
+/** Checks a value's encoding. @throws Refusal invalid for a value that is not in the file's encoding */
 const checkEncoding = ({ fileEncoding }: FileColumns, value: string): void => {
   if (fileEncoding === "base64" && !isBase64(value)) throw invalid("/value", "must be base64, with its padding");
 };
 
-/** What records and the audit say of a file; of another variable nothing. */
+/** Returns a file's fields for records and the audit; no values for other variables. */
 const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
   fileEncoding === null
     ? { isFile: undefined, fileEncoding: undefined, fileName: undefined }
@@ -57,7 +57,7 @@ const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
 export type VariableRow = typeof variable.$inferSelect;
 const COLUMNS = getTableColumns(variable);
 const { sealed: _, sealedVersion: __, ...shown } = COLUMNS;
-/** What a record says of a variable: a list reads no sealed value. */
+/** A record's columns: a list reads no sealed value. */
 export const LISTED = shown;
 type ListedRow = Omit<VariableRow, "sealed" | "sealedVersion">;
 
@@ -84,7 +84,10 @@ const checkValue = (value: string, isSecret: boolean): void => {
   if (isSecret && value === "") throw invalid("/value", "must not be empty for a secret");
 };
 
-/** The id of the scope's owner: each scope has one field for it. @throws Refusal invalid for a field too many or too few */
+/**
+ * Returns the id of the scope's owner: each scope has one field for it. @throws Refusal invalid for a missing or extra
+ * field
+ */
 const chooseOwner = (context: Context, body: z.infer<typeof NewVariable>): string => {
   checkOwnOrg(context, body.orgId);
   const field = body.scope === "organization" ? "orgId" : OWNER_FIELDS[body.scope];
@@ -99,21 +102,24 @@ const chooseOwner = (context: Context, body: z.infer<typeof NewVariable>): strin
 
 const OWNER_TABLES = { repository, group: variableGroup, pipeline };
 
-/** Holds while the owner of a scope exists in the organization. */
+/** Returns a condition that holds while the scope's owner exists in the organization. */
 const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
   if (scope === "organization") return sql`1`;
   const table = OWNER_TABLES[scope];
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
 };
 
-/** The row with a new value, which is sealed where the variable is a secret. */
+/** Returns the row with a new value, which is sealed where the variable is a secret. */
 const withValue = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
   if (!row.isSecret) return { ...row, value, sealed: null };
   const secret = { ...row, value: null, sealedVersion: row.version };
   return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
-/** Holds while the organization may have another variable. To count them here would read as many rows. */
+/**
+ * Returns a condition that holds while the organization may have another variable. Counting them here would read as
+ * many rows.
+ */
 const hasRoom = (orgId: string): SQL =>
   sql`(SELECT ${organization.variableCount} FROM ${organization} WHERE ${organization.id} = ${orgId}) < ${LIMITS.variables}`;
 
@@ -182,7 +188,7 @@ export const createVariable = verb({
   },
 });
 
-/** Warnings about a secret's new value; a value that did not change brings none. */
+/** Returns warnings about a secret's new value; an unchanged value causes none. */
 const findWarnings = (row: VariableRow, newValue: string | undefined) => {
   const warnings = row.isSecret && newValue !== undefined ? secretWarnings(newValue) : [];
   return warnings.length > 0 ? { warnings } : {};
@@ -214,13 +220,14 @@ export const listVariables = verb({
 
 export const getVariable = makeGetter("viewer", variable, COLUMNS, Variable, variableRecord);
 
-/** The value of a stored variable, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
+/** Returns a stored variable's value, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
 export const storedValue = (context: Context, row: VariableRow): Promise<string> | string =>
   row.isSecret ? context.keys.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
 
 /**
- * The changed row with its value. A seal is bound to the variable's key, so a renamed secret is sealed again. `newValue`
- * is the value that `secretWarnings` has not seen yet: a new one, or that of a plain variable that becomes a secret.
+ * Returns the changed row with its value. A seal is bound to the variable's key, so a renamed secret is resealed.
+ * `newValue` is the value that `secretWarnings` has not checked yet: a new one, or the value of a plain variable that
+ * becomes a secret.
  */
 const changedValue = async (context: Context, row: VariableRow, next: VariableRow, value: string | undefined) => {
   if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
@@ -249,7 +256,7 @@ export const updateVariable = verb({
       checkEncoding(next, value);
     }
     const { row: changed, newValue } = await changedValue(context, row, next, value);
-    // A hand-out may have written these two since: they are not part of the version.
+    // A hand-out may have written these two meanwhile: they are not part of the version.
     const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;
     const detail = { ...auditDetail(changed), valueChanged: value !== undefined };
     await commit(
