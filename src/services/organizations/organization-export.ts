@@ -27,17 +27,17 @@ import { listGroups } from "../variables/groups.ts";
 import { listVariables } from "../variables/variables.ts";
 import { organizationRecord } from "./organizations.ts";
 
-/** Records of one page. Fewer where one may be large: a page must fit into memory. */
+/** The number of records on one page. It is smaller where a record may be large: a page must fit into memory. */
 const PAGE = 100;
 const LARGE_PAGE = 20;
-/** Builds, and reports of tests, that are read at once: as many as have so many jobs. */
+/** The total number of jobs in the builds, or in the test reports, that are read at once. */
 const BUILDS_AT_ONCE = 10;
 const REPORTS_AT_ONCE = 4;
-/** Characters after which a page ends, where what one record leads to may be much. */
+/** A page ends after this many characters, where one record may lead to many. */
 const PAGE_TEXT = 4 * MIB;
 interface Page {
   records: object[];
-  /** The id after which the next page begins; null on the last one. */
+  /** The next page begins after this id; null on the last page. */
   after: string | null;
 }
 type Read = (context: Context, cursor: string | undefined) => Promise<Page>;
@@ -47,7 +47,7 @@ interface Listed {
   nextCursor: string | null;
 }
 
-/** The page of a list, by the verb that answers it to clients: so it has what they may see, and no more. */
+/** Returns a page from the verb that lists the records for clients: it contains what they may see, and no more. */
 const listed = async (list: Promise<Listed>): Promise<Page> => {
   const { value, nextCursor } = await list;
   return { records: value, after: nextCursor === null ? null : (value.at(-1)?.id ?? null) };
@@ -55,7 +55,7 @@ const listed = async (list: Promise<Listed>): Promise<Page> => {
 
 const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
-/** Nothing where the build was deleted since it was listed, or its report was. */
+/** Returns an empty list where the build or its report was deleted after it was listed. */
 const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
   try {
     return await records;
@@ -65,7 +65,10 @@ const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
   }
 };
 
-/** The builds in groups that are read at once, of so many jobs: the record of many may fill much of the memory. */
+/**
+ * Splits the builds into groups to read at once, by their number of jobs: a record with many jobs may fill much of the
+ * memory.
+ */
 const splitIntoGroups = (builds: Build[], atOnce: number): Build[][] => {
   const groups: Build[][] = [];
   let jobs = atOnce;
@@ -84,7 +87,7 @@ const splitIntoGroups = (builds: Build[], atOnce: number): Build[][] => {
 const pageOfBuilds = (context: Context, limit: number, cursor: string | undefined) =>
   listBuilds.answer(context, input({ limit, cursor: cursor ? { id: cursor, isPastLive: false } : undefined }));
 
-/** Reads groups of a page, one after the other, until it is full. `after` is null where all fitted in. */
+/** Reads a page's groups, one after the other, until the page is full. `after` is null where all of them fit. */
 const filled = async <T>(groups: T[][], read: (one: T) => Promise<Page>): Promise<Page> => {
   const records: object[] = [];
   let size = 0;
@@ -98,13 +101,13 @@ const filled = async <T>(groups: T[][], read: (one: T) => Promise<Page>): Promis
   return { records, after: null };
 };
 
-/** What was read of a page, and where the next one begins. */
+/** Returns the records of a page, and where the next page begins. */
 const upTo = async (page: Listed, { records, after }: Page): Promise<Page> => ({
   records,
   after: after ?? (await listed(Promise.resolve(page))).after,
 });
 
-/** What the builds of a page are, or left; nothing where one was deleted since it was listed. */
+/** Reads the records for a page's builds; none for a build that was deleted after it was listed. */
 const ofBuilds =
   (read: (context: Context, id: string) => Promise<object[]>): Read =>
   async (context, cursor) => {
@@ -114,10 +117,10 @@ const ofBuilds =
     return upTo(page, await filled(groups, ofBuild));
   };
 
-/** A list does not say so of builds with planned jobs that their pool still has. */
+/** Reports whether a build may have test reports: a list does not show it for builds with planned jobs in the pool. */
 const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null || jobCounts !== null;
 
-/** Reports of one build, after so many. */
+/** Reads one build's reports, after skipping `count` of them. */
 const reportsAfter = async (context: Context, id: string, count: number): Promise<Page> => {
   const [build] = await nothingIfGone(findRecord(context, id).then((record) => [record]));
   const jobs = build ? (await testedJobs(context, build)).slice(count) : [];
@@ -137,7 +140,7 @@ const tests: Read = async (context, cursor = "") => {
   return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
 };
 
-/** What builds find again: the entries, each with its repository. Any build makes their bytes again. */
+/** Reads the cache entries, each with its repository. Their bytes are not exported: any build can recreate them. */
 const caches: Read = async (context, cursor) => {
   const page = await listRepositories.answer(context, input({ limit: LARGE_PAGE, cursor }));
   const ofRepository = async ({ id }: { id: string }) => {
@@ -190,7 +193,10 @@ const READS: Record<Noun, Read> = {
 
 const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** The organization that the export is of. @throws Refusal not-found, also for another one than the caller's */
+/**
+ * Returns the context of the exported organization. @throws Refusal not-found, also for an organization other than the
+ * caller's
+ */
 const exported = async (context: Context, id: string): Promise<Context> => {
   const { kind } = await context.admit();
   if (kind !== "operator" && id !== context.orgId) throw notFound();
@@ -202,8 +208,8 @@ const exported = async (context: Context, id: string): Promise<Context> => {
 };
 
 /**
- * One page of everything that an organization has, as lines of JSON: its first line names the version and the nouns,
- * each other one has a noun and a record. Without a noun, the pages lead through all of them.
+ * Exports one page of an organization's data, as lines of JSON. Its first line names the version and the nouns; each
+ * other line has a noun and a record. Without a noun, the pages lead through all of them.
  */
 export const exportOrganization = async (
   context: Context,

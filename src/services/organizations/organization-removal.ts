@@ -13,7 +13,7 @@ import { ObjectStubs } from "../core/object-stubs.ts";
 import { reaching } from "../core/outage.ts";
 import { notFound } from "../core/refusal.ts";
 
-/** By then every request, hand-out and delivery has ended that began before the tokens were removed. */
+/** After this time every request, hand-out and delivery that began before the tokens were removed has ended. */
 const SETTLE_MS = MINUTE_MS;
 /** One call's share of each kind of work: together below the subrequests that a Worker may make. */
 const LOGS_AT_ONCE = 100;
@@ -73,7 +73,7 @@ const removeBuilds = async (holders: OrganizationHolders, limit: number): Promis
   return purged;
 };
 
-/** Deletes the organization's rows, table by table. @returns how many; as many as `ROWS` means that some are left */
+/** Deletes the organization's rows, table by table. @returns how many; a count of `ROWS` means that some are left */
 const removeRows = async ({ db, orgId }: OrganizationHolders): Promise<number> => {
   let removed = 0;
   for (const owned of OWNED) {
@@ -89,7 +89,8 @@ const removeRows = async ({ db, orgId }: OrganizationHolders): Promise<number> =
 
 /**
  * Deletes one share of an organization: objects first, because only D1's rows name them, and the organization's own row
- * last. May be interrupted at any point and repeated. @returns what it is at; null where nothing is left
+ * last. May be interrupted at any point and repeated.
+ * @returns the current step; null where nothing is left
  */
 export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Promise<Left> => {
   const at = (step: OrganizationRemoval["step"], removed: number): Left => ({ id, deletingAt, step, removed });
@@ -115,8 +116,9 @@ export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Da
 };
 
 /**
- * Deletes an organization and everything that it has, a share at each call. With the first one its tokens are gone and
- * its agents are refused. @returns what it is at; null where nothing is left. @throws Refusal not-found
+ * Deletes an organization and all its data, one share per call. The first call deletes its tokens and rejects its
+ * agents.
+ * @returns the current step; null where nothing is left. @throws Refusal not-found
  */
 export const removeOrganization = async (context: Context, env: Env, id: string): Promise<Left> => {
   const { sql: db } = context.db;

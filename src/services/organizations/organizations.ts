@@ -37,7 +37,7 @@ const findOrganization = async ({ db }: Context, id: string): Promise<Row> => {
   return row;
 };
 
-/** A token with role admin, and its row. */
+/** Creates a token with role admin, and its row. */
 const newAdmin = async (context: Context, orgId: string, name: string) => {
   const secret = await context.keys.mint.mint("mrt", orgId);
   const row: TokenRow = {
@@ -104,7 +104,7 @@ export const listOrganizations = verb({
   },
 });
 
-/** Sets limits of an organization: no token of its own may. */
+/** Sets an organization's limits: none of its own tokens may do that. */
 export const updateOrganization = verb({
   access: { operator: true },
   params: PathOrg,
@@ -125,7 +125,7 @@ export const updateOrganization = verb({
         db.update(organization).set({ limits: next.limits }).where(eq(organization.id, id)),
       ]);
     }
-    // Also where nothing changed: a call that was lost may be repeated.
+    // This runs even if nothing changed: a client may repeat a call that was lost.
     const whenSent = context.objects.pool(id).limitsChanged(next.limits);
     await whenSent.catch((error) => log.error("pool.limits_unsent", { orgId: id, error }));
     return organizationRecord(next);

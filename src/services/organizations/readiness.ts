@@ -8,7 +8,7 @@ import { ObjectStubs } from "../core/object-stubs.ts";
 import { Refusal } from "../core/refusal.ts";
 import { checkedKeyring, usable } from "../core/sealing.ts";
 
-/** One thing that the service needs. `detail` says what is wrong with it, without quoting a secret. */
+/** One dependency of the service. `detail` describes its fault, without quoting a secret. */
 const Check = z.object({ isOk: z.boolean(), detail: z.optional(z.string()) });
 type Check = z.infer<typeof Check>;
 
@@ -27,10 +27,10 @@ export const Readiness = z.object({
 });
 export type Readiness = z.infer<typeof Readiness>;
 
-/** No organization can have this slug: the objects of this name hold nothing. */
+/** No organization can have this slug: the objects with this name hold nothing. */
 const NO_ORG = "-";
 
-/** What is wrong with a part: no secret, and no message of a database or parser. */
+/** Describes a part's fault, without a secret or a message from a database or parser. */
 const describeFailure = (error: unknown, otherwise: string): string => {
   if (error instanceof Refusal) return error.message;
   if (error instanceof MigrationsMissing) return `These are not applied: ${error.missing.join(", ")}.`;
@@ -66,7 +66,7 @@ const checkObjects = async (env: Env): Promise<void> => {
   await Promise.all([objects.pool(NO_ORG).listAgents(), objects.log(NO_ORG, NO_ORG).sealedWith()]);
 };
 
-/** Whether every part that the service needs is usable. Names what is not, and quotes no secret. */
+/** Reports whether every part that the service needs is usable. Names the unusable ones, and quotes no secret. */
 export const readiness = async (env: Env): Promise<Readiness> => {
   const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive] = await Promise.all([
     check("A setting is missing or wrong.", () => checkSettings(env)),

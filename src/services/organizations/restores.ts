@@ -7,10 +7,10 @@ import type { Context } from "../core/context.ts";
 import { invalid, notFound, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
-/** Pools that are asked at the same time. */
+/** The number of pools to call at the same time. */
 const AT_ONCE = 10;
 
-/** The organizations of this batch, in the order of their slugs. @throws Refusal not-found */
+/** Returns the organizations of this batch, in the order of their slugs. @throws Refusal not-found */
 const listOrganizations = async (context: Context, { orgId, after, limit }: typeof Restore._zod.output) => {
   const { sql } = context.db;
   const chosen = orgId ? eq(organization.id, orgId) : gt(organization.id, after ?? "");
@@ -20,7 +20,7 @@ const listOrganizations = async (context: Context, { orgId, after, limit }: type
   return rows.map(({ id }) => id);
 };
 
-/** Tells the pools that they, or the database, were restored. May be interrupted and repeated. */
+/** Notifies the pools that they, or the database, were restored. May be interrupted and repeated. */
 export const reconcileRestored = verb({
   access: { operator: true },
   body: Restore,

@@ -2,13 +2,16 @@ import { asc, gt, sql } from "drizzle-orm";
 import { organization } from "../../db/schema.ts";
 import type { Context } from "../core/context.ts";
 
-/** Pools, or logs of one pool, that are asked at the same time. */
+/** The number of pools, or of one pool's logs, to call at the same time. */
 const AT_ONCE = 10;
 
-/** Calls of objects after which a walk begins no other organization. Each organization takes two, and one for each open log. */
+/**
+ * After this many calls to objects, a walk begins no other organization. Each organization takes two calls, and one for
+ * each open log.
+ */
 const CALLS = 900;
 
-/** What objects hold by the id of the key that sealed it. */
+/** The number of values in objects by the id of the key that sealed them. */
 export type ObjectCounts = Record<string, { inputs: number; logs: number }>;
 
 export const addCounts = (to: ObjectCounts, more: ObjectCounts): void => {
@@ -20,13 +23,15 @@ export const addCounts = (to: ObjectCounts, more: ObjectCounts): void => {
 };
 
 export interface Walk {
-  /** Of all organizations that it came to, after what it sealed again. */
+  /** The counts of all visited organizations, after resealing. */
   counts: ObjectCounts;
   rewrapped: number;
   unopenable: string[];
-  /** The last organization that it came to; null where there is none behind. */
+  /** The last visited organization; null where no other follows. */
   after: string | null;
-  /** Up to which organization everything that opens is sealed with the current key, with the counts until there. */
+  /**
+   * Up to this organization, every value that opens is sealed with the current key. Includes the counts up to there.
+   */
   done: { after: string; counts: ObjectCounts; isAll: boolean };
 }
 
@@ -56,7 +61,10 @@ class Walker {
     return this.#calls >= CALLS;
   }
 
-  /** Inputs by key, and the ids of logs that may hold sealed masks: of what was handed out and has not ended. */
+  /**
+   * Returns the inputs by key, and the ids of logs that may hold sealed masks: logs of active jobs that were handed
+   * out.
+   */
   async ask(orgId: string) {
     const pool = this.#context.objects.pool(orgId);
     this.#calls += 2;
@@ -64,7 +72,7 @@ class Walker {
     return { orgId, inputs, logs };
   }
 
-  /** Seals again what may be sealed again, and counts. @returns `left`: how many values wait for another call */
+  /** Reseals what it may, and counts the values. @returns `old`: how many values wait for another call */
   async visit({ orgId, inputs: before, logs }: Awaited<ReturnType<Walker["ask"]>>) {
     let [inputs, unopenable] = [before, 0];
     if (this.#rest > 0 && this.#countOld(inputs) > 0) {
@@ -93,7 +101,7 @@ class Walker {
     this.unopenable.push(...unopenable);
   }
 
-  /** @returns the key of the log's masks after that */
+  /** Reseals a log's masks where needed. @returns the key of the log's masks afterwards */
   async #log(orgId: string, jobId: string): Promise<string | null> {
     const log = this.#context.objects.log(orgId, jobId);
     this.#calls += 1;
@@ -106,7 +114,7 @@ class Walker {
   }
 }
 
-/** Goes on behind `from`, for a bounded number of calls, and seals up to `limit` values again. */
+/** Continues after `from`, for a bounded number of calls, and reseals up to `limit` values. */
 export const walkObjects = async (context: Context, keyId: string, from: string, limit: number): Promise<Walk> => {
   const { sql: db } = context.db;
   const ids = db.select({ id: organization.id }).from(organization).where(gt(organization.id, from));
@@ -134,21 +142,21 @@ export const walkObjects = async (context: Context, keyId: string, from: string,
 };
 
 /*
- * One call of a rotation comes to so many organizations and no more. Where there are more of them, the calls make a
- * round together, and the database remembers how far it is: whoever calls next goes on, and needs to know nothing.
+ * One call of a rotation visits a limited number of organizations. Where there are more, the calls complete a round
+ * together, and the database stores its progress. The next caller continues the round, and needs no knowledge of it.
  */
 interface Round {
   keyId: string;
-  /** The organization up to which the round is through. */
+  /** The round is complete up to this organization. */
   after: string;
   counts: ObjectCounts;
-  /** Whether it sealed something again. What came to its earlier organizations meanwhile is found by the next round. */
+  /** Whether it resealed something. The next round finds values that reached its earlier organizations meanwhile. */
   hasSealed: boolean;
 }
 
 const newRound = (keyId: string): Round => ({ keyId, after: "", counts: {}, hasSealed: false });
 
-/** The round that goes on, with the text that stands for it in the database. */
+/** Returns the round in progress, with its text in the database. */
 export const openRound = async (context: Context, keyId: string): Promise<{ round: Round; text: string }> => {
   const [result] = await context.db.run(
     context.db.statement<{ text: string }>(
@@ -160,7 +168,7 @@ export const openRound = async (context: Context, keyId: string): Promise<{ roun
   return { round: before?.keyId === keyId ? before : newRound(keyId), text };
 };
 
-/** The round after this walk; null where the walk was the end of it, or all of it. */
+/** Returns the round after this walk; null where the walk completed it, or was all of it. */
 export const roundAfter = (round: Round, { done, after, rewrapped }: Walk): Round | null => {
   if (after === null && (done.isAll || round.after === "")) return null;
   const counts = structuredClone(round.counts);
@@ -168,7 +176,7 @@ export const roundAfter = (round: Round, { done, after, rewrapped }: Walk): Roun
   return { ...round, after: done.after, counts, hasSealed: round.hasSealed || rewrapped > 0 };
 };
 
-/** Stores it, unless another call was faster. @returns whether it is stored */
+/** Stores the round, unless another call was faster. @returns whether it is stored */
 export const keepRound = async (context: Context, before: string, round: Round | null): Promise<boolean> => {
   const text = round === null ? "" : JSON.stringify(round);
   if (text === before) return true;

@@ -8,14 +8,14 @@ import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
 import { rowCounts } from "../upkeep/row-counts.ts";
 
-/** Seconds without a run of upkeep after which the service does not count as up. */
+/** After this many seconds without a run of upkeep, the service does not count as up. */
 const UP_SECONDS = 300;
-/** The part of the database's limit from which on it is nearly full. */
+/** The database is nearly full above this share of its limit. */
 const NEARLY_FULL = 0.7;
 
 type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
 
-/** The newest numbers of every pool: with many pools, those of several runs. */
+/** The newest numbers of every pool: with many pools, they come from several runs. */
 const NEWEST = sql`SELECT facts FROM service_metric ORDER BY minute DESC
   LIMIT coalesce((SELECT json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1), 1)`;
 
@@ -72,7 +72,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
 
 const toTimestamp = (at: number | null = null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** Reads what upkeep wrote: to ask each pool would wake it. */
+/** Reads the numbers that upkeep wrote: querying each pool would wake it. */
 export const jsonServiceMetrics = verb({
   access: { operator: true },
   output: ServiceMetrics,
@@ -82,7 +82,7 @@ export const jsonServiceMetrics = verb({
   },
 });
 
-/** The same as text for Prometheus. */
+/** Returns the metrics as text for Prometheus. */
 export const servicePrometheusText = async (context: Context): Promise<string> => {
   await context.admit();
   return toServicePrometheus(await measure(context));
