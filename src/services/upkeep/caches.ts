@@ -12,12 +12,15 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, type Upkeep } from "./run.ts";
 
-/** Objects of a page, as R2 lists them, and pages of one run. */
+/** The number of objects on a page, as R2 lists them, and of pages in one run. */
 const PAGE = 1000;
 const PAGES = 20;
 const TELL_MS = 10_000;
 
-/** Where the count is: all before this key is counted, and of its organization so many bytes. */
+/**
+ * The place of the count: all objects up to this key are counted, and the key's organization has this many bytes so
+ * far.
+ */
 interface Place {
   key: string;
   bytes: number;
@@ -25,7 +28,7 @@ interface Place {
 
 const orgIn = (key: string): string => key.split("/")[1] ?? "";
 
-/** Counts on from a place. `whole`: the organizations of which all was counted. */
+/** Continues the count from a place. `whole`: the organizations with a complete count. */
 const countFrom = async (archive: R2Bucket, begin: Place) => {
   let { key, bytes } = begin;
   const whole: { orgId: string; bytes: number }[] = [];
@@ -46,7 +49,7 @@ const countFrom = async (archive: R2Bucket, begin: Place) => {
   return { whole, place: { key, bytes } };
 };
 
-/** Those of the organizations that are there, and stay. */
+/** Returns the organizations that exist and are not being deleted. */
 const listKept = async ({ db }: Upkeep, ids: string[]): Promise<Set<string>> => {
   const [{ results }] = await db.run(
     db.statement<{ id: string }>(sql`SELECT id FROM organization
@@ -56,8 +59,8 @@ const listKept = async ({ db }: Upkeep, ids: string[]): Promise<Set<string>> => 
 };
 
 /**
- * Counts the bytes of each organization's cache once a day and tells its pool, which knows only what was begun since.
- * The keys begin with the organization: of one it counts at a time.
+ * Counts the bytes of each organization's cache once a day and sends the count to its pool, which knows only the saves
+ * since then. The keys begin with the organization, so it counts one organization at a time.
  */
 export const countCaches: Chore = async (run) => {
   const { env, turn, failures } = run;
@@ -84,12 +87,12 @@ export const countCaches: Chore = async (run) => {
   return { cachesCounted: counted.length };
 };
 
-/** Bytes of entries that are looked at in one page, and pages of one run. */
+/** The number of objects to check on one page, and of pages in one run. */
 const SWEEP_PAGE = 500;
 const SWEEP_PAGES = 10;
-/** What belongs to no entry may still be part of a save for this long. */
+/** Bytes without an entry may still be part of a save for this long. */
 const UNNAMED_MS = DAY_MS;
-/** Remembers where the last run stopped. */
+/** Stores where the last run stopped. */
 const PLACE = "sweep/cache";
 
 interface Page {
@@ -107,7 +110,7 @@ const readPage = async (archive: R2Bucket, startAfter: string | undefined): Prom
   return { bytes: objects, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 };
 
-/** Deletes entries that no build has found for long, and what is left of saves that nobody ended. */
+/** Deletes entries that no build has found for long, and the remains of saves that nobody ended. */
 export const removeUnusedCache: Chore = async ({ env: { ARCHIVE: archive }, now }) => {
   const oldest = dayOf(now - PERIODS.cacheDays * DAY_MS);
   let after = (await archive.head(PLACE))?.customMetadata?.after || undefined;

@@ -17,13 +17,18 @@ import type { Chore, Done, Upkeep } from "./run.ts";
 
 /** Runs of upkeep count a build for this long after its end, because its row may reach D1 a little late. */
 const NEWS_MS = 5 * MINUTE_MS;
-/** Then all days of a pipeline are counted again: builds that D1 heard of later, or that are no more. */
+/** After this time all days of a pipeline are recounted, for builds that reached D1 later or were deleted. */
 const RECOUNT_MS = DAY_MS;
-/** Pipelines of one run, in each of the two ways, and of one batch: at most three statements for each. */
+/**
+ * The number of pipelines in one run, for each of the two ways, and in one batch: at most three statements for each.
+ */
 const WITH_NEWS = 150;
 const WITHOUT_COUNT = 50;
 const AT_ONCE = 20;
-/** Builds that one count of a pipeline looks at: of its default branch or of tags, and of any before the kept days. */
+/**
+ * One count of a pipeline reads at most this many builds: of its default branch or of tags, and any before the kept
+ * days.
+ */
 const COUNTED = 2000;
 const LOOKED_BACK = 500;
 
@@ -31,7 +36,7 @@ interface DueRow {
   orgId: string;
   pipelineId: string;
   defaultBranch: string;
-  /** The oldest build of which there are news; null where all days are due. */
+  /** The oldest build with news; null where all days are due. */
   oldest: string | null;
   builds: string | null;
   days: string | null;
@@ -40,7 +45,7 @@ interface DueRow {
 
 interface Due extends Omit<DueRow, "builds" | "days"> {
   before: History;
-  /** The first millisecond of what is counted. */
+  /** The count begins at this millisecond. */
   from: number;
   isWhole: boolean;
 }
@@ -51,14 +56,16 @@ const COLUMNS = sql.raw(
 const WITH_HISTORY = sql.raw(`JOIN repository r ON r.id = p.repo_id
   LEFT JOIN pipeline_history h ON h.org_id = p.org_id AND h.pipeline_id = p.id`);
 
-/** Pipelines of which a build has ended lately: first those after the last one of the run before. */
+/** Selects pipelines with a recently ended build. The ones after the previous run's last pipeline come first. */
 const withNews = ({ now, turn }: Upkeep): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
     SELECT org_id, pipeline_id, min(id) AS oldest FROM build_summary
     WHERE finished_at >= ${now - NEWS_MS} AND pipeline_id IS NOT NULL GROUP BY org_id, pipeline_id) AS news
   JOIN pipeline p ON p.id = news.pipeline_id AND p.org_id = news.org_id ${WITH_HISTORY}
   ORDER BY p.id <= ${turn.place}, p.id LIMIT ${WITH_NEWS}`;
 
-/** Pipelines that were never counted, or not for a day. One without builds of late has nothing to count. */
+/**
+ * Selects pipelines without a count, or without one for a day. A pipeline without recent builds has nothing to count.
+ */
 const withoutCount = ({ now, buildsBefore }: Upkeep): SQL => sql`SELECT ${COLUMNS}, NULL AS oldest
   FROM pipeline p ${WITH_HISTORY}
   WHERE CASE WHEN h.org_id IS NULL
@@ -87,7 +94,9 @@ const BUILD_COLUMNS = sql.raw(`id, number, ref, status, coalesce(tests ->> 'flak
   queued_at AS queuedAt, started_at AS startedAt, finished_at AS finishedAt, event, commit_sha AS commitSha,
   retry_of AS retryOf, created_by ->> 'trust' IS 'untrusted' AS isUntrusted`);
 
-/** Whether a row is of the default branch, or of a tag: a release. A pull request may come from a branch of that name. */
+/**
+ * Selects rows of the default branch, or of a tag: a release. A pull request may come from a branch with the same name.
+ */
 const isTrunk = ({ defaultBranch }: Due): SQL => sql`finished_at IS NOT NULL AND pull_number IS NULL
   AND (ref = ${refOf(defaultBranch)} OR ref LIKE 'refs/tags/%')`;
 
@@ -113,7 +122,10 @@ const toEnded = ({ isUntrusted, ...row }: BuildRow): EndedBuild => ({
   ...(isUntrusted === 1 && { isUntrusted: true }),
 });
 
-/** Where more builds were made than one count looks at, a day of which it did not see all is left as it was. */
+/**
+ * Returns the start of the days that a count covers completely. Where a pipeline has more builds than one count reads,
+ * it leaves an incomplete day unchanged.
+ */
 const seenSince = (due: Due, builds: readonly BuildRow[], now: number): number => {
   const last = builds.at(-1);
   if (!last || builds.length < COUNTED) return due.from;
@@ -180,7 +192,7 @@ export const countHistories: Chore = async (run): Promise<Done> => {
   return { histories: counted.length };
 };
 
-/** Counts all days again, of whichever pipelines are due: in as many runs as it takes. */
+/** Recounts all days of the pipelines that are due, in as many runs as necessary. */
 export const recountHistories: Chore = async (run): Promise<Done> => {
   const counted = await countAll(run, withoutCount(run));
   run.turn.goesOn = counted.length === WITHOUT_COUNT;

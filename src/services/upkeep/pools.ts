@@ -7,17 +7,20 @@ import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, toMinute, type Upkeep } from "./run.ts";
 
 const SWEEP_MS = 10_000;
-/** A pool that told D1 something so recently is busy although nothing is active: it has events to tell. */
+/** A pool that notified D1 this recently is busy even if nothing is active: it has events to send. */
 const RECENT_MS = 3 * MINUTE_MS;
 
 export interface Swept {
-  /** Runs after which each busy pool was swept once. */
+  /** Each busy pool is swept once within this many runs. */
   rounds: number;
   failed: number;
   pools: { orgId: string; numbers: PoolNumbers }[];
 }
 
-/** The organizations whose pools are due, sorted: also quiet ones of the last day, whose alarm may have been given up. */
+/**
+ * Returns the organizations whose pools are due, sorted. They include quiet pools of the last day, whose alarm may have
+ * been given up.
+ */
 const duePools = async ({ db, now, failures }: Upkeep, withQuiet: boolean) => {
   const since = now - (withQuiet ? DAY_MS : RECENT_MS);
   const [{ results: rows }] = await db.run(
@@ -32,7 +35,7 @@ const duePools = async ({ db, now, failures }: Upkeep, withQuiet: boolean) => {
   return { busy: those(1), quiet: those(0) };
 };
 
-/** Ends what is overdue in the pools, and brings their numbers. */
+/** Ends overdue work in the pools, and collects their numbers. */
 export const sweepPools = async (run: Upkeep): Promise<Swept> => {
   const { env, now, failures, turn } = run;
   const objects = new ObjectStubs(env);
@@ -51,17 +54,17 @@ export const sweepPools = async (run: Upkeep): Promise<Swept> => {
   return { rounds, failed: failures.count, pools: answers.filter((answer) => answer !== null) };
 };
 
-/** A build that D1 calls active is asked for when it is an hour old, and each hour until it is two days old. */
+/** A build that D1 calls active is checked when it is an hour old, and each hour until it is two days old. */
 const YOUNGEST_MS = HOUR_MS;
 const OLDEST_MS = 49 * HOUR_MS;
-/** Builds of one run, and pools that are asked about them. The next run goes on with the others. */
+/** The number of builds in one run, and of pools to query about them. The next run continues with the others. */
 const ASKED = 5000;
 const POOLS = 100;
 const RECONCILE_MS = 30_000;
 
 /**
- * Asks the pools about builds that D1 calls active: what a pool does not know has ended. A range of ids instead of an
- * index of active builds, which would cost two rows a build.
+ * Queries the pools about builds that D1 calls active: a build that its pool does not know has ended. It uses a range
+ * of ids instead of an index of active builds, which would cost two rows a build.
  */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) => {
   const [{ results: rows }] = await db.run(

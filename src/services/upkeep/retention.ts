@@ -5,7 +5,7 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import { type Chore, toMinute, type Upkeep } from "./run.ts";
 
-/** Objects of one page, as R2 lists and deletes them, and pages of one kind and run. */
+/** The number of objects on one page, as R2 lists and deletes them, and of pages for one kind in one run. */
 const PAGE = 1000;
 const PAGES = 20;
 
@@ -29,13 +29,16 @@ export const removeArchived: Chore = async ({ env, now, buildsBefore }) => {
   return { archived: removed.reduce((sum, count) => sum + count, 0), artifacts };
 };
 
-/** Rows of one statement, and statements of one table and run: 20,000 rows a minute are 28 million a day. */
+/**
+ * The number of rows in one statement, and of statements for one table in one run: 20,000 rows a minute are 28 million
+ * a day.
+ */
 const SLICE = 1000;
 const SLICES = 20;
 const SERVICE_METRIC_MINUTES = 35 * 24 * 60;
 const FAILURE_DAYS = 7;
 
-/** Deletes what a query of at most SLICE keys finds, slice by slice. @returns the deleted rows */
+/** Deletes the rows that a query finds by at most SLICE keys, slice by slice. @returns the number of deleted rows */
 const deleteSlices = async ({ db }: Upkeep, table: string, key: string, old: SQL): Promise<number> => {
   const statement = sql`DELETE FROM ${sql.raw(table)} WHERE ${sql.raw(key)} IN (${old} LIMIT ${SLICE})`;
   let deleted = 0;
@@ -49,7 +52,7 @@ const deleteSlices = async ({ db }: Upkeep, table: string, key: string, old: SQL
 
 export const removeBuilds: Chore = async (run) => {
   const before = run.buildsBefore;
-  // What reads them asks for no older ones.
+  // Readers of test results never request older ones.
   const testsBefore = Math.max(before, run.now - PERIODS.flakyDays * DAY_MS);
   return {
     builds: await deleteSlices(
@@ -97,7 +100,9 @@ export const removeUses: Chore = async (run) => {
   };
 };
 
-/** Ended sessions, old pushes of listed authors, old metrics, and failures of what nobody tries any more. */
+/**
+ * Deletes ended sessions, old pushes of listed authors, old metrics, and failures of work that nobody retries any more.
+ */
 export const removeTraces: Chore = async (run) => {
   const { db, now } = run;
   const at = new Date(now).toISOString();

@@ -2,9 +2,14 @@ import { sql } from "drizzle-orm";
 import type { DatabaseSession } from "../../db/session.ts";
 import type { Chore } from "./run.ts";
 
-/** Rows of one run, of which D1 reads those at the end of a table twice. While it counts it answers nobody else. */
+/**
+ * The number of rows in one run. D1 reads those at the end of a table twice, and answers no other query while it
+ * counts.
+ */
 const COUNTED = 100_000;
-/** The tables that grow with the builds, with their keys, all of text: each slice is a range of the key. */
+/**
+ * The tables that grow with the builds, with their keys. All key columns are text: each slice is a range of the key.
+ */
 const GROWING: Record<string, readonly string[]> = {
   build_summary: ["org_id", "id"],
   job: ["org_id", "id"],
@@ -13,25 +18,25 @@ const GROWING: Record<string, readonly string[]> = {
   variable_day: ["variable_id", "day"],
 };
 
-/** Where the count of a table goes on, after the row with this key. */
+/** The count of a table continues after the row with this key. */
 interface Under {
   table: string;
   after: string[];
-  /** What the count under way has found so far. */
+  /** The results of the current count so far. */
   tables: Record<string, number>;
 }
 
-/** The last whole count, with milliseconds since 1970, and the one under way. */
+/** The last complete count, with its time in milliseconds since 1970, and the current one. */
 interface Place {
   at: number | null;
   tables: Record<string, number>;
   under?: Under | undefined;
 }
 
-/** What a turn of `countRows` remembers. The last whole count stays while the next one is under way. */
+/** Returns the stored state of `countRows`. The last complete count stays during the next one. */
 export const rowCounts = (place: string): Place => (place ? JSON.parse(place) : { at: null, tables: {} });
 
-/** Counts at most `room` rows behind a key. @returns the key of the last one where more may follow */
+/** Counts at most `room` rows after a key. @returns the last row's key where more may follow */
 const countSlice = async (db: DatabaseSession, table: string, after: string[], room: number) => {
   const key = sql.raw(GROWING[table]!.join(", "));
   const values = GROWING[table]!.map((_, at) => sql`${after[at] ?? ""}`);
@@ -44,7 +49,7 @@ const countSlice = async (db: DatabaseSession, table: string, after: string[], r
   return { rows: counts[0]!.rows, last: null };
 };
 
-/** Counts the rows of the tables that grow, once a day and in as many runs as it takes. */
+/** Counts the rows of the tables that grow, once a day and in as many runs as necessary. */
 export const countRows: Chore = async ({ db, now, turn }) => {
   const { at, tables, under } = rowCounts(turn.place);
   const names = Object.keys(GROWING);
@@ -60,7 +65,7 @@ export const countRows: Chore = async ({ db, now, turn }) => {
       turn.place = JSON.stringify({ at, tables, under: { table, after: last, tables: counts } } satisfies Place);
       return { countedRows: COUNTED };
     }
-    // Rows may have come between the two statements.
+    // Rows may have been added between the two statements.
     room = Math.max(1, room - rows);
   }
   turn.place = JSON.stringify({ at: now, tables: counts } satisfies Place);

@@ -5,52 +5,55 @@ import { isOfOtherRelease } from "../../domain/durable-objects.ts";
 import { log } from "../../log.ts";
 import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 
-/** Minutes since 1970: upkeep runs once in each. */
+/** Returns minutes since 1970: upkeep runs once in each. */
 export const toMinute = (at: number): number => Math.floor(at / MINUTE_MS);
 
-/** What a chore remembers from one run to the next. */
+/** The state that a chore keeps from one run to the next. */
 export interface Turn {
-  /** Where the next run goes on, in the chore's own words; empty at the beginning. */
+  /** The next run continues here, in the chore's own format; empty at the beginning. */
   place: string;
-  /** Whether the next run goes on at once, and not after the chore's period. */
+  /** Whether the next run continues at once, and not after the chore's period. */
   goesOn: boolean;
 }
 
-/** What the chores of one run work with. */
+/** The values that the chores of one run work with. */
 export interface Upkeep {
   env: Env;
   db: DatabaseSession;
   /** Milliseconds since 1970. */
   now: number;
-  /** Builds that ended before this time, and audit entries written before that one, are past their retention. */
+  /** Builds that ended before this time, and audit entries written before the other, are past their retention. */
   buildsBefore: number;
   auditBefore: number;
   failures: Failures;
-  /** The chore sets it. A run that fails goes on where this one did. */
+  /** The chore sets it. A failed run continues where this one stopped. */
   turn: Turn;
 }
 
-/** The condition of a query that nobody deletes the organization: a call would wake its pool, which is gone or about to be. */
+/**
+ * Returns a condition that nobody is deleting the organization: a call would wake its pool, which is deleted or will be
+ * soon.
+ */
 export const isKept = (orgId: SQL): SQL =>
   sql`NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = ${orgId} AND o.deleting_at IS NOT NULL)`;
 
-/** What a chore did, for the log: numbers by name. */
+/** A chore's results for the log: numbers by name. */
 export type Done = Record<string, number>;
 export const NOTHING: Done = {};
 
 /**
- * A part of upkeep. It may be interrupted, repeated, and run twice at once. All chores of a run together stay below
- * the 10,000 subrequests of a Worker and the 1,000 statements of D1: each names its share as a constant.
+ * A part of upkeep. It may be interrupted, repeated, and run twice at once. All chores of a run together stay below a
+ * Worker's 10,000 subrequests and D1's 1,000 statements: each names its share as a constant.
  */
 export type Chore = (run: Upkeep) => Promise<Done>;
 
-/** The longest time until something that failed is tried again. */
+/** The longest time before a failed task is retried. */
 const LONGEST_BACKOFF_MINUTES = 60;
 const REASON_CHARACTERS = 200;
 
 /**
- * What upkeep tries, each subject by itself: a chore, a pool (its organization), the builds of a pool, a schedule, the
- * removal of an organization, the count of its cache.
+ * The tasks of upkeep, each retried separately: a chore, a pool (its organization), a pool's builds, a schedule, an
+ * organization's removal, and its cache's count.
  */
 type FailureKind = "chore" | "sweep" | "removal" | "reconcile" | "schedule" | "count";
 
@@ -58,7 +61,7 @@ export interface Subject {
   kind: FailureKind;
   subject: string;
   orgId: string | null;
-  /** The longest time until it is tried again, where that is less than an hour. */
+  /** The longest time before a retry, where that is less than an hour. */
   mostMinutes?: number;
 }
 
@@ -78,7 +81,7 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   }
 };
 
-/** Why something failed, without values: a parser quotes what it read, and a message what it was given. */
+/** Describes an error without values: a parser quotes its text, and a message its input. */
 const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return "It failed without a reason.";
   if (error.name === "SyntaxError" || /\bJSON\b/.test(error.message)) return "What is stored does not parse.";
@@ -87,8 +90,8 @@ const describeError = (error: unknown): string => {
 };
 
 /**
- * Sets aside what fails or is slow, so that it holds up nothing else, and tries it again after a growing time. Each
- * subject is tried by itself; `save` writes down what came of it.
+ * Sets aside tasks that fail or are slow, so that they block nothing else, and retries them after a growing time. Each
+ * subject is retried separately; `save` stores the results.
  */
 export class Failures {
   readonly #db: DatabaseSession;
@@ -101,13 +104,16 @@ export class Failures {
     this.#now = now;
   }
 
-  /** The condition of a query that a row's subject is not set aside now. */
+  /** Returns a query's condition that a row's subject is not set aside now. */
   isDue(kind: FailureKind, subject: SQL): SQL {
     return sql`NOT EXISTS (SELECT 1 FROM ${upkeepFailure} f
       WHERE f.kind = ${kind} AND f.subject = ${subject} AND f.next_at > ${this.#now})`;
   }
 
-  /** Runs work of at most `ms` milliseconds. @returns its value; null where it failed, or an object is of another release */
+  /**
+   * Runs work for at most `ms` milliseconds. @returns its value; null where it failed, or an object runs another
+   * release
+   */
   async attempt<T>(task: Subject, ms: number, work: () => Promise<T>): Promise<T | null> {
     try {
       const value = await within(ms, work());

@@ -15,7 +15,7 @@ import { type Chore, NOTHING, type Subject, type Upkeep } from "./run.ts";
 type Pipeline = typeof pipeline.$inferSelect;
 type Repository = typeof repository.$inferSelect;
 
-/** A schedule whose time has come, with what its builds are of; their fields are null where that is gone. */
+/** A due schedule, with its builds' pipeline and repository. Their fields are null where they were deleted. */
 interface Due
   extends Pick<Pipeline, "repoId" | "requires" | "timeoutSeconds" | "maxParallel" | "maxAttempts" | "hostContext">,
     Pick<Repository, "defaultBranch" | "connectionId" | "gitHostRepoId" | "fullName"> {
@@ -26,13 +26,15 @@ interface Due
   pipelineName: string;
 }
 
-/** The build of a schedule's time has the same id whenever it is made: so the pool knows it, also after days. */
+/**
+ * Returns the build id for a schedule's time. It is always the same, so the pool recognizes the build, even after days.
+ */
 const buildIdAt = async (key: string, at: number): Promise<string> => {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
   return uuid({ msecs: at, random: new Uint8Array(hash).subarray(0, 16) });
 };
 
-/** The values of the run, sealed for the build. @throws Damaged; Refusal keyring-unavailable */
+/** Seals the run's values for the build. @throws Damaged; Refusal keyring-unavailable */
 const sealInputs = async (keys: Keys, { schedule }: Due, buildId: string): Promise<string | null> => {
   if (schedule.envVariables === null) return null;
   const values = await openScheduled(keys, schedule, schedule.envVariables);
@@ -40,7 +42,7 @@ const sealInputs = async (keys: Keys, { schedule }: Due, buildId: string): Promi
 };
 
 /**
- * The build of a schedule for one of its times, in milliseconds since 1970; null where nothing may be built.
+ * Creates a schedule's build for one of its times, in milliseconds since 1970; null where it may not build.
  * @throws Damaged; Refusal keyring-unavailable
  */
 const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | null> => {
@@ -78,19 +80,19 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
       purpose: "build",
     },
     host: chooseHostTarget(due, { name: due.pipelineName, hostContext: due.hostContext }, "schedule", null),
-    // The same whatever changed in the schedule meanwhile: a repeat of the time is the same build.
+    // It stays the same whatever changed in the schedule: repeating the time returns the same build.
     idempotency: { key, caller, bodyHash: "" },
     actor: { actor: caller, requestId: null },
   };
 };
 
-/** Schedules of one run, and pools that get their builds: each is a subrequest. */
+/** The number of schedules in one run, and of pools that get their builds: each pool is a subrequest. */
 const DUE = 500;
 const POOLS = 60;
 const PREPARE_MS = 10_000;
 const ENQUEUE_MS = 30_000;
 
-/** A schedule that goes on to its next time. `buildId` is null where nothing was built. */
+/** A schedule that moves on to its next time. `buildId` is null where it created no build. */
 interface Move {
   id: string;
   from: string;
@@ -101,7 +103,7 @@ interface Move {
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 
-/** The index finds them: where no schedule's time has come, at most one row is read. */
+/** Finds due schedules by the index: where none is due, it reads at most one row. */
 const dueSchedules = async ({ db, now, failures }: Upkeep): Promise<Due[]> => {
   const isDue = and(
     eq(schedule.isActive, true),
@@ -113,7 +115,7 @@ const dueSchedules = async ({ db, now, failures }: Upkeep): Promise<Due[]> => {
     db.sql
       .select({
         schedule,
-        // D1 answers rows by the names of their columns: those of a schedule must not come again.
+        // D1 keys a row's values by column name: no name may repeat one of the schedule's.
         mayBuild: sql<number | null>`${pipeline.isActive} AND ${repository.isActive}`.as("may_build"),
         pipelineVersion: sql<number>`${pipeline.version}`.as("pipeline_version"),
         pipelineName: sql<string>`${pipeline.name}`.as("pipeline_name"),
@@ -143,7 +145,7 @@ interface Prepared {
   build: NewBuild | null;
 }
 
-/** Of all times that were missed, the last is built. */
+/** Prepares a build for only the last of all missed times. */
 const prepare = async (keys: Keys, due: Due, now: number): Promise<Prepared> => {
   const { id, nextAt } = due.schedule;
   const at = lastRun(due.schedule, Date.parse(nextAt), now);
@@ -152,12 +154,12 @@ const prepare = async (keys: Keys, due: Due, now: number): Promise<Prepared> => 
   return { build, move: { id, from: nextAt, to, at: build && timestamp(at), buildId: build?.id ?? null } };
 };
 
-/** Whether the time's build is there, or was and was deleted. */
+/** Reports whether the time's build exists, or existed and was deleted. */
 const isBuilt = (answer: Result<unknown>): boolean => answer.ok || answer.refusal.kind === "conflict";
 
 /**
- * Makes the builds of one organization, and adds to `moves` the schedules that may go on.
- * @throws Refusal where the pool takes a build not now: its schedule stays due, and the others of the pool wait too
+ * Creates the builds of one organization, and adds to `moves` the schedules that may move on.
+ * @throws Refusal where the pool does not accept a build now: its schedule stays due, and the pool's others wait too
  */
 const buildAll = async (run: Upkeep, keys: Keys, orgId: string, rows: Due[], moves: Move[]): Promise<void> => {
   const { env, failures, now } = run;
@@ -179,7 +181,7 @@ const buildAll = async (run: Upkeep, keys: Keys, orgId: string, rows: Due[], mov
   if (refused) settled(refused);
 };
 
-/** A schedule that was changed meanwhile keeps the time that it was given. */
+/** Moves schedules on. A schedule that was changed meanwhile keeps its new time. */
 const moveOn = async ({ db }: Upkeep, moves: Move[]): Promise<void> => {
   await db.run(
     db.statement(sql`UPDATE schedule SET next_at = m.value ->> 'to', last_at = coalesce(m.value ->> 'at', last_at),
@@ -190,8 +192,9 @@ const moveOn = async ({ db }: Upkeep, moves: Move[]): Promise<void> => {
 };
 
 /**
- * Builds what is due by the schedules. The build comes first and the next time after it: what is interrupted between is
- * repeated by the next run, and the pool knows the build. An organization whose pool is away waits by itself.
+ * Builds the due schedules. It creates the build first, and sets the next time afterwards. After an interruption
+ * between the two, the next run repeats the build, and the pool recognizes it. An organization with an unavailable pool
+ * does not delay others.
  */
 export const runSchedules: Chore = async (run) => {
   const due = await dueSchedules(run);

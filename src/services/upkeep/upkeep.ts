@@ -23,10 +23,10 @@ import { countRows } from "./row-counts.ts";
 import { type Chore, type Done, Failures, NOTHING, type Turn, toMinute, type Upkeep } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 
-/** Longer than a chore may take: one that was killed with its run begins again then. */
+/** Longer than a chore may take. A chore that was killed with its run then restarts. */
 const CLAIM_MS = 2 * MINUTE_MS;
 
-/** A chore by name, with the minutes from one run of it to the next. */
+/** A chore by name, with the minutes between its runs. */
 interface Timed {
   name: string;
   everyMinutes: number;
@@ -39,9 +39,9 @@ const isFull = (error: unknown): boolean => error instanceof Error && FULL.test(
 const isPeriodic = ({ everyMinutes }: Timed): boolean => everyMinutes > 1;
 
 /**
- * Takes the turns of the chores that are due, by when each last ran and not by the minute of the hour: a cron that is
- * late or never comes makes no chore miss its turn, and of two at once one gets it. A chore of every run needs no turn:
- * it runs also where the database is too full to note one, or nothing would ever delete what fills it.
+ * Claims the turns of the due chores. A turn depends on the chore's last run, not on the minute of the hour: a late or
+ * missing cron makes no chore miss its turn, and only one of two simultaneous runs gets it. A chore of every run needs
+ * no turn. It runs even if the database is too full to store one; otherwise nothing would delete the rows that fill it.
  */
 const takeTurns = async <C extends Timed>(
   db: DatabaseSession,
@@ -71,7 +71,7 @@ const takeTurns = async <C extends Timed>(
     .map((chore) => ({ ...chore, turn: { place: has("turn", chore.name)?.place ?? "", goesOn: false } }));
 };
 
-/** Remembers that a chore did its turn, and where it goes on. One that is not through goes on in the next run. */
+/** Stores that a chore completed its turn, and where it continues. An unfinished chore continues in the next run. */
 export const endTurn = async (
   db: DatabaseSession,
   now: number,
@@ -86,12 +86,12 @@ export const endTurn = async (
   );
 };
 
-/** Shorter than a chore may take: one that hangs is set aside by itself. */
+/** Shorter than a chore may take: a hanging removal is set aside by itself. */
 const REMOVAL_MS = MINUTE_MS;
 
 /**
- * Goes on with the removals that an operator began, a share of one organization in each run. One that fails or hangs is
- * set aside, and holds up no other.
+ * Continues the removals that an operator began, one organization's share in each run. A removal that fails or hangs is
+ * set aside, and blocks no other.
  */
 const finishRemovals: Chore = async ({ env, now, failures, turn }) => {
   const db = new DatabaseSession(sharedDatabase(env), "first-primary");
@@ -108,17 +108,17 @@ const finishRemovals: Chore = async ({ env, now, failures, turn }) => {
     const { step, removed } = share.left ?? { step: "done", removed: 0 };
     log.info("organization.removal_continued", { orgId: id, step, removed });
   }
-  // Nothing names an organization that is gone.
+  // A deleted organization is named nowhere.
   turn.place = leaving.length > 1 && share?.left !== null ? id : "";
   return { removals: 1 };
 };
 
-/** Another run may write its row first; then the numbers are added to that one. */
+/** Another run may write its row first; the numbers are then added to that row. */
 const TRIES = 5;
 
 const NEWEST = sql`SELECT minute, facts FROM service_metric ORDER BY minute DESC LIMIT 1`;
 
-/** Adds a row with the numbers of the pools and the size of the database. @throws Error where other runs were always first */
+/** Adds a row with the pools' numbers and the database's size. @throws Error where other runs were always first */
 const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Promise<void> => {
   const { db, now } = run;
   for (let tries = 0; tries < TRIES; tries++) {
@@ -146,7 +146,7 @@ const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Prom
   throw new Error("Other runs of upkeep wrote their numbers first.");
 };
 
-/** After so long a chore counts as failed, and the rest of the run does not wait for it. */
+/** A chore counts as failed after this time, and the rest of the run does not wait for it. */
 const CHORE_MS = 90_000;
 
 const sweep: Chore = async (run) => {
@@ -157,12 +157,12 @@ const sweep: Chore = async (run) => {
 
 interface Scheduled {
   name: string;
-  /** Minutes from one run of it to the next. */
+  /** Minutes between its runs. */
   everyMinutes: number;
   chore: Chore;
 }
 
-/** Each does its part, whatever happens to the others. */
+/** Each chore runs, whatever happens to the others. */
 const CHORES: readonly Scheduled[] = [
   { name: "runSchedules", everyMinutes: 1, chore: runSchedules },
   { name: "sweep", everyMinutes: 1, chore: sweep },
@@ -171,7 +171,7 @@ const CHORES: readonly Scheduled[] = [
   { name: "recountHistories", everyMinutes: 60, chore: recountHistories },
   { name: "removeBuilds", everyMinutes: 1, chore: removeBuilds },
   { name: "finishRemovals", everyMinutes: 1, chore: finishRemovals },
-  // A list of R2 costs as much as a write.
+  // Listing objects in R2 costs as much as a write.
   { name: "removeArchived", everyMinutes: 10, chore: removeArchived },
   { name: "removeUnusedCache", everyMinutes: 60, chore: removeUnusedCache },
   { name: "countCaches", everyMinutes: 24 * 60, chore: countCaches },
@@ -182,8 +182,8 @@ const CHORES: readonly Scheduled[] = [
 ];
 
 /**
- * Runs every minute: builds what is scheduled, sweeps the pools, and removes what is older than its retention. What
- * fails is set aside, counted and tried again later. A run may be interrupted, repeated, late, and run twice at once.
+ * Runs every minute: builds due schedules, sweeps the pools, and removes data past its retention. Failed tasks are set
+ * aside, counted and retried later. A run may be interrupted, repeated, late, and run twice at once.
  */
 export const keepUp = async (
   env: Env,
@@ -191,7 +191,7 @@ export const keepUp = async (
   retention: { buildDays: number; auditDays: number },
 ): Promise<Done> => {
   const now = at.getTime();
-  // Each has a session of its own: calls of one session share a transaction, and so their failures.
+  // Each chore has its own session: calls of one session share a transaction, and so their failures.
   const session = () => new DatabaseSession(env.DB, "first-primary");
   const times = {
     now,
@@ -203,7 +203,7 @@ export const keepUp = async (
     const db = session();
     const failures = new Failures(db, now);
     const { place } = turn;
-    // One that failed is tried again after its period at the latest: its trouble is often that of everybody.
+    // A failed chore is retried after its period at the latest: its fault often affects everybody.
     const subject = { kind: "chore", subject: name, orgId: null, mostMinutes: everyMinutes } as const;
     const done = await failures.attempt(subject, CHORE_MS, () => chore({ env, db, failures, turn, ...times }));
     await failures.save();
