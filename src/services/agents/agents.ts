@@ -20,10 +20,7 @@ import { toPage } from "../core/listing.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { makeUpdateSchema, verb, writablePart } from "../core/verb.ts";
 
-/**
- * Checks that an agent calls only paths with its own id. @throws Refusal forbidden; unauthenticated for an invalid
- * token
- */
+/** Checks that an agent calls only its own paths. @throws Refusal forbidden; unauthenticated for an invalid token */
 export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
   const { agentId } = await context.admit();
   if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
@@ -87,7 +84,7 @@ export const getAgent = verb({
   },
 });
 
-/** An agent cannot grant itself more than its registration granted, such as a label. @throws Refusal forbidden */
+/** Checks that an agent grants itself no more than its registration did, such as a label. @throws Refusal forbidden */
 const checkOwnChange = (change: AgentChange, agent: Agent): void => {
   const others = Object.keys(diff<AgentChange>(agent, change)).filter((field) => !(field in OwnAgentChange.shape));
   if (others.length === 0) return;
@@ -129,10 +126,7 @@ export const agentRuns = async (context: Context, agentIds: string[]): Promise<A
   return agentIds.length === 0 ? [] : (await context.pool()).runs(agentIds);
 };
 
-/**
- * Returns `acme/shop / ci` by pipeline id for the pipelines that built last. The query does not depend on the agents'
- * runs.
- */
+/** Returns `acme/shop / ci` by id for the pipelines that built last. The query does not depend on the agents' runs. */
 export const pipelinesOfLate = async ({ db, orgId }: Context): Promise<Map<string, string>> => {
   const [{ results }] = await db.run(
     db.statement<{ id: string; name: string }>(sql`SELECT p.id, r.full_name || ' / ' || p.name AS name

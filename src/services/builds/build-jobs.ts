@@ -123,7 +123,7 @@ export const explainWait = verb({
   },
 });
 
-/** Returns, by build id, a sentence on why each queued build waits. */
+/** Returns a sentence on why each queued build waits, by build id. */
 export const whyEach = async (context: Context, buildIds: string[]): Promise<Map<string, string>> => {
   return buildIds.length === 0 ? new Map() : (await context.pool()).whyEach(buildIds);
 };

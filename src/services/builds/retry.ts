@@ -21,8 +21,7 @@ import { openRun } from "./run-values.ts";
 import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
 
 /**
- * Returns the values that the pool keeps for a run. For a run without its own values and keys, the archive has the
- * rest.
+ * Returns the values that the pool keeps for a run. The archive has the rest for a run without its own values and keys.
  */
 const readRunValues = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
   const inputs = await (await context.pool()).inputsOf(build.id);

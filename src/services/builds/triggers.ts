@@ -192,8 +192,7 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
 };
 
 /**
- * Returns the fingerprint by which the pool recognizes a repeated request: the same caller and key. Another body is a
- * conflict.
+ * Creates the key by which the pool recognizes a repeated request: the same caller and key. Another body is a conflict.
  */
 const fingerprintRequest = async (context: Context, request: object, key: string | null) => {
   if (key === null) return null;

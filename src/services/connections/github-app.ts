@@ -62,7 +62,7 @@ export const beginApp = verb({
   },
 });
 
-/** GitHub accepts a code once: the same visit may have stored the App already. */
+/** Exchanges the code for the App. GitHub accepts a code once: the same visit may have stored the App already. */
 const convert = async (context: Context, row: ConnectionRow, code: string): Promise<MadeApp | null> => {
   try {
     return await convertManifest(row.apiUrl, code);

@@ -32,8 +32,7 @@ interface HostHolder {
 const RETRY_AFTER_SECONDS = 30;
 
 /**
- * Returns the token that manages the hooks of single repositories. For an App it is the former token, until those hooks
- * are removed.
+ * Returns the token for the hooks of single repositories: an App has its former token until those hooks are removed.
  */
 export const hookToken = async ({ keys }: Pick<HostHolder, "keys">, row: ConnectionRow): Promise<string | null> => {
   if (row.sealed === null) return null;

@@ -15,7 +15,7 @@ const unwrapped = (schema: Inner): Inner["_zod"]["def"] => {
 };
 
 /**
- * Returns the part of a path that the schema names. It cuts off a record's key: the client chose it, so it may be a
+ * Returns the part of a path that the schema names. It cuts off a record's key, which the client chose: it may be
  * secret.
  */
 const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {

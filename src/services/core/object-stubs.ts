@@ -3,10 +3,7 @@ import type { GitHostObject } from "../../objects/host/git-host.ts";
 import type { BuildLog } from "../../objects/log/build-log.ts";
 import type { AgentPool } from "../../objects/pool/agent-pool.ts";
 
-/**
- * Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token that they check
- * themselves.
- */
+/** Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token that they check. */
 export class ObjectStubs {
   readonly #env: Pick<Env, "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST">;
 
@@ -14,7 +11,7 @@ export class ObjectStubs {
     this.#env = env;
   }
 
-  /** `locationHint` affects only the call that creates the object. */
+  /** Returns an organization's pool. `locationHint` affects only the call that creates the object. */
   pool(orgId: string, locationHint?: DurableObjectLocationHint): DurableObjectStub<AgentPool> {
     return calling(this.#env.AGENT_POOL.getByName(poolName(orgId), locationHint ? { locationHint } : undefined));
   }

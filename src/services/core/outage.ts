@@ -7,8 +7,7 @@ const RETRY_SECONDS = 5;
 const MIGRATIONS_RETRY_SECONDS = 30;
 
 /**
- * Returns the refusal where D1 or a Durable Object failed; null for every other error, which is a defect of the
- * service.
+ * Returns the refusal where D1 or a Durable Object failed; null for all other errors, which are the service's defects.
  */
 export const outageRefusal = (error: unknown): Refusal | null => {
   if (lacksMigrations(error)) {
@@ -26,10 +25,7 @@ const away = (cause: unknown): Refusal =>
     cause,
   });
 
-/**
- * Returns the archive's answer. The archive does not mark its errors, so each one counts as an outage. @throws Refusal
- * unavailable
- */
+/** Returns the archive's answer. Its errors bear no mark: each one counts as an outage. @throws Refusal unavailable */
 export const reaching = async <T>(answer: Promise<T>): Promise<T> => {
   try {
     return await answer;

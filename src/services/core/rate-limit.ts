@@ -73,8 +73,8 @@ export const checkOrganizationRate = async (env: Env, orgId: string, kind: Reque
 
 const WINDOW_SECONDS = 60;
 /**
- * These keys never equal a token's hash. They count requests without a token by network address, and a browser's
- * requests by its session.
+ * Returns a key that never equals a token's hash. It counts requests without a token by network address, and a
+ * browser's requests by its session.
  */
 const addressKey = (address: string): string => `address ${address}`;
 const sessionKey = (id: string): string => `session ${id}`;

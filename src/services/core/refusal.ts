@@ -20,7 +20,7 @@ export class Refusal extends Error {
 
 export const notFound = () => new Refusal("not-found", DETAILS["not-found"]);
 
-/** The build exists, but its log was deleted. */
+/** Reports that the build exists, but its log was deleted. */
 export const logDeleted = () => new Refusal("not-found", DETAILS["log-deleted"]);
 
 export const tokenInvalid = () => new Refusal("unauthenticated", DETAILS.unauthenticated);

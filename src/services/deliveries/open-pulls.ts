@@ -51,8 +51,8 @@ export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
 };
 
 /**
- * Creates statements that store a change of a pull request. They may run in any order and repeatedly: the host's latest
- * time counts.
+ * Creates statements that store a change of a pull request. They may run in any order and repeatedly, because the
+ * host's latest time counts.
  */
 export const storePull = (
   db: Database,

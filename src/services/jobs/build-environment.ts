@@ -25,7 +25,10 @@ export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
     return { id, name, protection };
   });
 
-/** Anyone who can trigger a build still cannot override a protected group's values, such as a release's target. */
+/**
+ * Reports whether a protected group sets the variable. Anyone who can trigger a build still cannot override such a
+ * value, for example a release's target.
+ */
 const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
   scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
 

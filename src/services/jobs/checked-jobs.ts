@@ -55,7 +55,7 @@ export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_REPOSITORY = { id: NO_ID, fullName: "acme/app", cloneUrl: "", defaultBranch: "main" };
 
-/** Without sources, assumes that every variable and group in the file exists. */
+/** Assumes, without sources, that every variable and group in the file exists. */
 const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
   const groups = [...new Set([...plan.groups, ...(plan.jobs ?? []).flatMap(({ groups }) => groups)])];
   return {
@@ -120,10 +120,7 @@ interface Checked {
   hints: Mistake[];
 }
 
-/**
- * Returns the jobs that a build of the file would have, with its mistakes and hints. `jobs` is null for a file without
- * jobs.
- */
+/** Returns the jobs that a build of the file would have, with mistakes and hints. A file without jobs has null. */
 export const checkJobs = async (
   context: Context,
   plan: Plan,

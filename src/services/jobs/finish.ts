@@ -59,7 +59,7 @@ const checkedResult = async (
   return { ...result, outputs: Object.fromEntries(outputs) };
 };
 
-/** Stores the test results. The job's result stands already: on a failure only the test history lacks this job. */
+/** Stores the test results. The job's result is stored already: on a failure only the test history lacks this job. */
 const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): Promise<void> => {
   try {
     await writeTestResults(context, job, tests);

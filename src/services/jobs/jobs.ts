@@ -45,10 +45,7 @@ export const masked = async (context: Context, jobId: string, fence: number, tex
 
 type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: Step[] };
 
-/**
- * Reports whether the pool accepted the steps unchanged, because the log masked their names and ids for an earlier
- * report.
- */
+/** Reports whether the pool accepted the steps unchanged, because the log masked their names and ids earlier. */
 const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
   // Until a step has ended, most reports are the first of their attempt.
   if (report.steps.every(({ finishedAt }) => finishedAt === null)) return false;

@@ -41,8 +41,8 @@ const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanS
 };
 
 /**
- * A build that only reads the file may continue where the pipeline leaves its triggers to the file, and the file wants
- * the push.
+ * Reports whether the build may continue. A build that only reads the file may do so where the pipeline leaves its
+ * triggers to the file, and the file wants the push.
  */
 const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: pipelineRow }: PlanSources, text: string): boolean =>
   purpose !== "read-file" || (pipelineRow?.on === null && fileWantsPush(text, build.branch, null));
@@ -50,8 +50,7 @@ const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: pipelineRow }: Plan
 const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
 
 /**
- * Plans a definition in the pipeline's record, whatever the agent sends; otherwise only the file at the pipeline's
- * path.
+ * Plans a definition in the pipeline's record, whatever the agent sends, or else only the file at the pipeline's path.
  */
 const planned = async (context: Context, claimed: ClaimedJob, body: Body, sources: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = claimed.build;

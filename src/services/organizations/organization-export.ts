@@ -66,7 +66,7 @@ const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
 };
 
 /**
- * Splits the builds into groups to read at once, by their number of jobs: a record with many jobs may fill much of the
+ * Splits the builds into groups to read at once, by number of jobs: a record with many jobs may fill much of the
  * memory.
  */
 const splitIntoGroups = (builds: Build[], atOnce: number): Build[][] => {
@@ -193,10 +193,7 @@ const READS: Record<Noun, Read> = {
 
 const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/**
- * Returns the context of the exported organization. @throws Refusal not-found, also for an organization other than the
- * caller's
- */
+/** Returns the exported organization's context. @throws Refusal not-found, also for an organization not the caller's */
 const exported = async (context: Context, id: string): Promise<Context> => {
   const { kind } = await context.admit();
   if (kind !== "operator" && id !== context.orgId) throw notFound();

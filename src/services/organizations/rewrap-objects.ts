@@ -62,8 +62,8 @@ class Walker {
   }
 
   /**
-   * Returns the inputs by key, and the ids of logs that may hold sealed masks: logs of active jobs that were handed
-   * out.
+   * Returns the inputs by key, and the ids of logs that may hold sealed masks: logs of active jobs after their
+   * hand-out.
    */
   async ask(orgId: string) {
     const pool = this.#context.objects.pool(orgId);

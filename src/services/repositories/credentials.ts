@@ -30,15 +30,15 @@ const find = async (context: Context, repoId: string) => {
 };
 
 /**
- * Returns a condition that holds while the stored credential is the one that was read: `undefined` means that there was
- * none.
+ * Returns a condition that holds while the stored credential is unchanged since it was read. `undefined` stands for no
+ * credential.
  */
 const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
   row
     ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`
     : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId})`;
 
-/** The repository's record has `hasCredential`, so it gets a new version too. */
+/** Gives the repository's record a new version, because it has `hasCredential`. */
 const touchRepository = (context: Context, repoId: string) =>
   context.db.sql
     .update(repository)

@@ -80,7 +80,7 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   return { repository: repositoryRow ?? null, pipeline: pipelineRow, rows, groups: attached };
 };
 
-/** A file's path is not secret. */
+/** Returns the names of variables and secrets. A file's path is not secret. */
 const namesIn = ({ rows }: CheckSources): KnownVariables => {
   const secrets = new Set(rows.filter((row) => row.isSecret && row.fileEncoding === null).map((row) => row.key));
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };

@@ -52,8 +52,8 @@ interface Addresses {
 }
 
 /**
- * Checks the addresses. @throws Refusal invalid where git could not use one, or the deployment does not allow its
- * protocol
+ * Checks the addresses.
+ * @throws Refusal invalid where git could not use one, or the deployment does not allow its protocol
  */
 const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses): void => {
   const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);

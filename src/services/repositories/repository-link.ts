@@ -103,7 +103,10 @@ const store = async (context: Context, row: RepositoryColumns, before: FoundRepo
   );
 };
 
-/** The connection may have been deleted meanwhile: nobody would remove a hook that none of its records names. */
+/**
+ * Removes the hook unless a record links the repository to the connection, which may have been deleted meanwhile:
+ * otherwise nobody would remove it.
+ */
 const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
   const current = await findRecord(context, row);
   if (current?.connectionId !== owner.id) await removeHooks(context, owner, [row]);

@@ -53,7 +53,9 @@ const recordMaker =
       problem: row.isActive && row.nextAt <= at && row.problem ? row.problem.replace(/^\w+: /, "") : null,
     });
 
-/** The next time, the last build and its state change without a change of the schedule. */
+/**
+ * Returns the schedule. Its next time, its last build and that build's state change without a change of the schedule.
+ */
 const toAnswer = (context: Context, row: Shown): Answer<Schedule> =>
   new Answer(recordMaker(context)(row), { version: row.version, isMoving: true });
 
@@ -186,10 +188,7 @@ const readMoving = (body: object): object => {
   return Object.fromEntries(Object.entries(body).filter(isMoving));
 };
 
-/**
- * The file's settings change only in the file: here a person can only switch the schedule off and on.
- * @throws Refusal conflict
- */
+/** Rejects changes to a file's schedule: here a person can only switch it off and on. @throws Refusal conflict */
 const checkSource = ({ source, configPath }: Row & { configPath: string | null }): void => {
   if (source === "api") return;
   const file = configPath === null ? "the pipeline's file" : configPath;

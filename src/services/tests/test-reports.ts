@@ -82,7 +82,7 @@ export const writeTestResults = async (context: Context, job: EndedJob, summary:
 
 const isNews = ({ outcome, isFlaky }: ReportedTest): boolean => outcome === "failed" || isFlaky;
 
-/** Flaky tests have a page, so they come first. */
+/** Sorts flaky tests first, because they have a page. */
 const byFlaky = (one: ReportedTest, other: ReportedTest): number => Number(other.isFlaky) - Number(one.isFlaky);
 
 const toRow = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
@@ -95,8 +95,7 @@ const toRow = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
 ];
 
 /**
- * Accepts the test report of a running job. It masks and stores the report, and returns the tests that failed on this
- * commit earlier.
+ * Accepts a running job's test report: masks and stores it, and returns the tests that failed on this commit earlier.
  */
 export const reportTests = verb({
   access: { agent: true },

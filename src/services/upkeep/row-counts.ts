@@ -2,10 +2,7 @@ import { sql } from "drizzle-orm";
 import type { DatabaseSession } from "../../db/session.ts";
 import type { Chore } from "./run.ts";
 
-/**
- * The number of rows in one run. D1 reads those at the end of a table twice, and answers no other query while it
- * counts.
- */
+/** The number of rows in one run. D1 reads those at a table's end twice, and answers no other query while it counts. */
 const COUNTED = 100_000;
 /**
  * The tables that grow with the builds, with their keys. All key columns are text: each slice is a range of the key.

@@ -111,8 +111,8 @@ export class Failures {
   }
 
   /**
-   * Runs work for at most `ms` milliseconds. @returns its value; null where it failed, or an object runs another
-   * release
+   * Runs work for at most `ms` milliseconds.
+   * @returns its value; null where it failed, or an object runs another release
    */
   async attempt<T>(task: Subject, ms: number, work: () => Promise<T>): Promise<T | null> {
     try {

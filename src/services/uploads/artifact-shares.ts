@@ -21,8 +21,7 @@ const at = (list: readonly PlacedFile[], path: string | null): PlacedFile[] => {
 };
 
 /**
- * Creates an address that shows an artifact to anyone who has it, for a limited time. Deleting the artifact ends it
- * earlier.
+ * Creates an address that shows an artifact to anyone who has it, for a limited time, or until the artifact is deleted.
  */
 export const shareArtifact = verb({
   access: { role: "member" },
@@ -44,10 +43,7 @@ export const shareArtifact = verb({
   },
 });
 
-/**
- * Returns the address at which a browser shows an artifact's page to one person; null where the deployment has no such
- * origin.
- */
+/** Returns the address of an artifact's page for one person's browser; null where the deployment has no such origin. */
 export const viewAddress = async (context: Context, jobId: string, name: string): Promise<string | null> => {
   const { ARTIFACT_ORIGIN: origin } = context.config;
   if (origin === "") return null;

@@ -35,7 +35,10 @@ const checkPatterns = (protection: Protection): void => {
   if (errors.length > 0) throw invalidFields(errors);
 };
 
-/** A caller who may not give a protection's approval may not remove the protection either. @throws Refusal forbidden */
+/**
+ * Checks that the caller may give each approval that a protection requires: otherwise they may not remove it either.
+ * @throws Refusal forbidden
+ */
 const checkMayProtect = (context: Context, ...protections: Protection[]): void => {
   const { role } = context.admitted;
   const approvals = protections.flatMap((protection) => protection?.approval ?? []);

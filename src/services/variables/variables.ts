@@ -85,8 +85,8 @@ const checkValue = (value: string, isSecret: boolean): void => {
 };
 
 /**
- * Returns the id of the scope's owner: each scope has one field for it. @throws Refusal invalid for a missing or extra
- * field
+ * Returns the id of the scope's owner: each scope has one field for it.
+ * @throws Refusal invalid for a missing or extra field
  */
 const chooseOwner = (context: Context, body: z.infer<typeof NewVariable>): string => {
   checkOwnOrg(context, body.orgId);
@@ -116,10 +116,7 @@ const withValue = async (context: Context, row: VariableRow, value: string): Pro
   return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
-/**
- * Returns a condition that holds while the organization may have another variable. Counting them here would read as
- * many rows.
- */
+/** Returns a condition that the organization may have another variable. Counting them here would read as many rows. */
 const hasRoom = (orgId: string): SQL =>
   sql`(SELECT ${organization.variableCount} FROM ${organization} WHERE ${organization.id} = ${orgId}) < ${LIMITS.variables}`;
 
