@@ -33,16 +33,16 @@ import { HintSocket, nextJob } from "./wire/next-job.ts";
 
 interface AgentOptions {
   state: string;
-  /** Folder that holds the folders of builds. */
+  /** Parent of the builds' folders. */
   work: string;
   once: boolean;
-  /** The most that copies of cache entries may have. */
+  /** Byte limit for copies of cache entries. */
   cacheBytes: number;
   user: StepUser | null;
   toolSources: ToolSources;
-  /** Milliseconds between SIGTERM and SIGKILL of a step. */
+  /** Milliseconds between a step's SIGTERM and SIGKILL. */
   grace: number;
-  /** Aborted: take no new build, finish the active one. */
+  /** Aborted: accept no new build, finish the active one. */
   drain: AbortSignal;
   /** Aborted: stop the active build too. */
   interrupt: AbortSignal;
@@ -72,7 +72,7 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
       signal: end.signal,
     });
     const socketClosed = hintSocket.run();
-    // The version is told while the socket opens and the folder of the first build is made.
+    // The version is reported while the socket opens and the first build's folder is created.
     const updated = updateIdentity(client, registered, options.drain);
     const opened = hintSocket.firstAttempt(5000);
     const ready = Promise.all([updated, opened]).then(([identity]) => identity);
@@ -89,7 +89,7 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
   }
 };
 
-/** @throws ExitError when the steps' user cannot enter the work folder, or has processes that do not end. */
+/** Checks the steps' user. @throws ExitError when it cannot enter the work folder, or has processes that do not end */
 const checkStepUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
   if (user === null) return;
   const { code } = await runShell(user, 'cd -- "$1"', [work]);
@@ -98,7 +98,7 @@ const checkStepUser = async ({ work, user, grace }: AgentOptions): Promise<void>
     throw new ExitError(`processes of ${user.name} do not end: end them, then start the agent again`, EXIT.failed);
 };
 
-/** The hooks of the machine's owner, after an earlier agent's last job was cleaned up. @throws ExitError */
+/** Prepares the owner's hooks and cleans up after an earlier agent's last job. @throws ExitError */
 const readyHooks = async ({ state, grace, interrupt }: AgentOptions, token: string): Promise<JobHooks> => {
   const hooks = new JobHooks({ state, grace });
   await hooks.recover(interrupt, [token]);
@@ -106,7 +106,7 @@ const readyHooks = async ({ state, grace, interrupt }: AgentOptions, token: stri
   return hooks;
 };
 
-/** @throws ExitError when the machine's owner has to put something right before another job. */
+/** Requires a healthy machine. @throws ExitError when the owner must fix something before the next job */
 const mustBeReady = ({ trouble }: JobHooks): void => {
   if (trouble === null) return;
   const advice = "put it right, then start the agent again";
@@ -122,7 +122,7 @@ const ServiceSettings = z.pick(Agent, {
   labels: true,
 });
 
-/** Reports the agent's version. @returns the identity with the service's current settings. */
+/** Reports the agent's version. @returns the identity with the service's current settings */
 const updateIdentity = async (client: ApiClient, identity: Identity, signal: AbortSignal): Promise<Identity> => {
   const body = { version: VERSION };
   const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
@@ -189,8 +189,8 @@ const takeBuilds = async (
 };
 
 /**
- * A failed build does not end the agent, unless the service does not accept the agent any more.
- * @returns whether nothing of the build ran, because it was only planned
+ * Runs a build. A failed build does not end the agent, unless the service no longer accepts the agent.
+ * @returns whether the build was only planned and ran nothing
  */
 const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: AgentOptions): Promise<boolean> => {
   let end: SessionEnd = { hasEnded: false, hasPlanned: false };
@@ -208,7 +208,7 @@ const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: Agen
   return end.hasPlanned;
 };
 
-/** Says what each signal means for the build, until the build is over. */
+/** Logs each signal's effect on the build, until the build ends. */
 const sayHowItStops = ({ drain, interrupt }: AgentOptions, signal: AbortSignal): void => {
   const onDrain = () => logger.info("it ends after the active build; a second signal stops the build");
   const onInterrupt = () => logger.warn("second signal: stopping the active build");
@@ -217,7 +217,10 @@ const sayHowItStops = ({ drain, interrupt }: AgentOptions, signal: AbortSignal):
   interrupt.addEventListener("abort", onInterrupt, { signal });
 };
 
-/** The folder of the next build. Retries until the machine allows one; null when the agent must take no more builds. */
+/**
+ * Returns the next build's folder. Retries until the machine allows one; null when the agent must accept no more
+ * builds.
+ */
 const nextFolder = async (options: AgentOptions): Promise<BuildFolder | null> => {
   for (let failures = 0; !options.drain.aborted; failures++) {
     try {
@@ -230,13 +233,13 @@ const nextFolder = async (options: AgentOptions): Promise<BuildFolder | null> =>
   return null;
 };
 
-/** Makes the folder and the empty repository before the job arrives, so that the build starts sooner. */
+/** Creates the folder and the empty repository before the job arrives, so that the build starts sooner. */
 const prepareFolder = ({ work, user }: AgentOptions): Promise<BuildFolder> =>
   makeBuildFolder(work, user, ({ workspace }) => initRepository(workspace));
 
 /**
- * Ends a build's processes and removes its folder, before the next folder is made: the disk may be needed, and a
- * process that still lives could read the next build's secrets. `hasEnded`: all its processes are known to have ended.
+ * Ends a build's processes and removes its folder before the next folder is created: the next build may need the space,
+ * and a living process could read its secrets. `hasEnded`: all the build's processes are known to have ended.
  */
 const removeBuild = async (path: string, { user, grace, drain }: AgentOptions, hasEnded = false): Promise<void> => {
   try {

@@ -1,6 +1,6 @@
 /**
- * Waits for all of these, also when one fails: none goes on by itself.
- * @throws what the first in the list that failed has thrown
+ * Waits for all of these, even when one fails, so that none continues unattended.
+ * @throws the error of the first failed one in the list
  */
 export const inParallel = async <Results extends unknown[]>(
   ...work: { [Index in keyof Results]: Promise<Results[Index]> }

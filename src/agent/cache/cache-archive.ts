@@ -11,16 +11,16 @@ import { KIB } from "../../protocol/units.ts";
 import { type CollectedFiles, collectFiles, type FilePlace, FileProblem, receiveFiles } from "../files/file-helper.ts";
 import { MOST_VISITED } from "../files/find-files.ts";
 
-/** Node has zstd of its own from 22.15 and 23.8 on. */
+/** Node includes zstd from 22.15 and 23.8 on. */
 const { createZstdCompress, createZstdDecompress } = zlib as {
   createZstdCompress?: () => Transform;
   createZstdDecompress?: () => Transform;
 };
 
-/** What this agent reads, the one that it writes first. */
+/** The codecs that this agent reads, first the one that it writes. */
 export const CODECS: CacheCodec[] = createZstdCompress && createZstdDecompress ? ["zstd", "gzip"] : ["gzip"];
 
-/** The fastest of gzip: what a slow disk or network loses, the processor wins. */
+/** The fastest gzip level: saved processor time exceeds the extra time of a slow disk or network. */
 const compressor = (codec: CacheCodec): Transform =>
   codec === "zstd" && createZstdCompress ? createZstdCompress() : zlib.createGzip({ level: 1 });
 
@@ -28,8 +28,8 @@ const decompressor = (codec: CacheCodec): Transform =>
   codec === "zstd" && createZstdDecompress ? createZstdDecompress() : zlib.createGunzip();
 
 /*
- * An archive is a line of JSON, then one tar for the checkout and one for HOME, all of it compressed. The line says how
- * long each is: more than that is never unpacked.
+ * An archive is a line of JSON, then one tar for the checkout and one for HOME, all compressed. The line states each
+ * tar's length, and the agent never unpacks more.
  */
 
 const Tree = z.object({ in: z.enum(["checkout", "home"]), bytes: z.int().check(z.nonnegative()) });
@@ -38,11 +38,11 @@ type Head = z.infer<typeof Head>;
 const HEAD_BYTES = KIB;
 const TAR = "cache.tar";
 
-/** The folders that paths are relative to. */
+/** The folders to which paths are relative. */
 export type CacheRoots = Record<"checkout" | "home", FilePlace>;
 
 interface PackedCache {
-  /** Null where there is nothing. */
+  /** Null when nothing was found. */
   archive: { bytes: number; sha256: string } | null;
   leftOut: string[];
 }
@@ -65,7 +65,7 @@ async function* writeArchive(head: Head, trees: CollectedFiles[]): AsyncGenerato
   for (const tree of trees) if (tree.files.length > 0) yield* tree.bytes();
 }
 
-/** Packs what the paths mean into a file of the agent. @throws FileProblem */
+/** Packs the files under these paths into an agent file. @throws FileProblem */
 export const packCache = async (
   roots: CacheRoots,
   paths: string[],
@@ -97,7 +97,7 @@ export const packCache = async (
   );
 };
 
-/** Hands out exactly so many bytes of a stream at a time. */
+/** Returns a stream's bytes in pieces of an exact total length. */
 class Pieces {
   readonly #source: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -135,7 +135,7 @@ const headIn = (line: string): Head => {
   }
 };
 
-/** Unpacks an archive, of which the sum was compared. @throws FileProblem */
+/** Unpacks an archive whose checksum was verified. @throws FileProblem */
 export const unpackCache = async (
   roots: CacheRoots,
   paths: string[],

@@ -24,9 +24,9 @@ import type { ApiClient } from "../wire/client.ts";
 import { type CacheRoots, CODECS, packCache, unpackCache } from "./cache-archive.ts";
 import { type KeptCache, type LocalTier, sumOfFile } from "./local-tier.ts";
 
-/** What an agent asks of the service about the cache. @throws ArtifactRefused, Cancel lease-lost */
+/** The agent's cache requests to the service. @throws ArtifactRefused, Cancel lease-lost */
 export class CacheCalls extends LeaseCalls<CacheOpening, CacheEnd> {
-  /** A build does not wait long for its cache: some seconds. */
+  /** A build waits only some seconds for its cache. */
   protected override readonly tries = 5;
   protected readonly kind = {
     path: "cache",
@@ -42,7 +42,7 @@ export class CacheCalls extends LeaseCalls<CacheOpening, CacheEnd> {
   }
 }
 
-/** A cache of the file, with its key. */
+/** A cache in the file, with its key. */
 export interface KeyedCache {
   cache: PlanCache;
   key: string;
@@ -59,14 +59,14 @@ interface JobCacheOptions {
 }
 
 /**
- * Restores and saves the caches of one job. A build never fails for its cache: what goes wrong is a line of the log.
+ * Restores and saves one job's caches. A cache error never fails a build: it only adds a line to the log.
  * @throws Cancel when the build must stop
  */
 export class JobCache {
   readonly #options: JobCacheOptions;
   readonly #roots: CacheRoots;
   readonly #caches: KeyedCache[];
-  /** Names of caches that have an entry of their whole key: another one would not be taken. */
+  /** Names of caches with an entry for their full key. The service would reject another one. */
   readonly #whole = new Set<string>();
   #scopes: Scopes = { scopes: [], saves: null };
 
@@ -94,7 +94,7 @@ export class JobCache {
       );
   }
 
-  /** `isSuccess`: how the steps ended. */
+  /** `isSuccess`: whether the steps succeeded. */
   async saveAll(isSuccess: boolean): Promise<void> {
     const { saves } = this.#scopes;
     const due = this.#caches.filter(
@@ -105,7 +105,7 @@ export class JobCache {
     for (const keyed of due) {
       const what = `${keyed.cache.name} was not saved`;
       await this.#trying(what, () => this.#save(keyed, saves)).catch((error: unknown) => {
-        // The steps have ended: the time limit ends what is left of this, and not the build.
+        // The steps have ended, so the time limit ends only the rest of this work, not the build.
         if (!(error instanceof Cancel) || error.reason !== "timeout") throw error;
         this.#options.log.say(`Warning: cache: ${what}: the time limit was reached`);
       });
@@ -139,7 +139,7 @@ export class JobCache {
     return this.#scopes.scopes.find(({ id }) => id === entry?.scope)?.branch ?? "this branch";
   }
 
-  /** A copy on this machine: of the service's entry only the same bytes, and else one that never left this machine. */
+  /** Finds a copy on this machine: the same bytes as the service's entry, or one that never left this machine. */
   #findLocal(key: string, fallback: string[], entry: CachedEntry | null): KeptCache | null {
     const { tier } = this.#options;
     const isRead = (copy: KeptCache | null): copy is KeptCache => copy !== null && CODECS.includes(copy.codec);
@@ -219,7 +219,10 @@ export class JobCache {
     }
   }
 
-  /** @returns null once it is sent; why there is no need to send it, where another job saves the same key or has saved it */
+  /**
+   * Sends an archive.
+   * @returns null once sent; else why it is unnecessary, when another job saves or saved the same key
+   */
   async #send(file: string, opening: Parameters<CacheCalls["open"]>[0]): Promise<string | null> {
     const upload = await Upload.begin(this.#options.calls, opening).catch((error: unknown) => {
       if (error instanceof ArtifactRefused && error.status === 409) return error.message;

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import * as z from "zod/mini";
 import { CacheCodec } from "../../protocol/cache.ts";
 
-/** What a copy is of. */
+/** Describes a copy. */
 const Kept = z.object({
   key: z.string(),
   bytes: z.int(),
@@ -30,7 +30,7 @@ const TEMPORARY = ".part";
 
 const hashKey = (key: string): string => createHash("sha256").update(key).digest("hex");
 
-/** SHA-256 of a file of the agent. */
+/** Returns the SHA-256 of an agent file. */
 export const sumOfFile = async (file: string): Promise<string> => {
   const hash = createHash("sha256");
   for await (const piece of createReadStream(file)) hash.update(piece);
@@ -39,7 +39,7 @@ export const sumOfFile = async (file: string): Promise<string> => {
 
 /**
  * Copies of entries on this machine: `FOLDER/SCOPE/HASH` and the same with `.json`. Only the agent reads and writes
- * them. Where they have more bytes than allowed, those go that were not used for the longest time.
+ * them. When they exceed the byte limit, the least recently used copies are deleted.
  */
 export class LocalTier {
   readonly #folder: string;
@@ -52,12 +52,12 @@ export class LocalTier {
     for (const name of readdirSync(folder)) if (name.endsWith(TEMPORARY)) rmSync(join(folder, name), { force: true });
   }
 
-  /** Somebody may empty the disk while the agent runs. */
+  /** Creates the folder each time: somebody may empty the disk while the agent runs. */
   #make(): void {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** A file for an archive that is being made. */
+  /** Returns a path for an unfinished archive. */
   temporary(): string {
     this.#make();
     return join(this.#folder, `${process.pid}-${performance.now()}${TEMPORARY}`);
@@ -67,7 +67,7 @@ export class LocalTier {
     return SCOPE.test(scope) ? this.#read(join(this.#folder, scope, hashKey(key))) : null;
   }
 
-  /** The newest whose key begins so. */
+  /** Returns the newest copy whose key has this prefix. */
   newest(scope: string, beginning: string): KeptCache | null {
     if (!SCOPE.test(scope)) return null;
     const copies = this.#namesIn(scope)
@@ -76,7 +76,7 @@ export class LocalTier {
     return copies.sort((a, b) => (a!.madeAt < b!.madeAt ? 1 : -1))[0] ?? null;
   }
 
-  /** Takes a file over as the copy of an entry. @returns where it is now */
+  /** Moves a file into the tier as an entry's copy. @returns its new path */
   keep(scope: string, copy: Kept, from: string): KeptCache {
     if (!SCOPE.test(scope)) throw new Error("the service names no scope");
     if (copy.bytes > this.#mostBytes) return { ...copy, file: from };
@@ -89,7 +89,7 @@ export class LocalTier {
     return { ...copy, file };
   }
 
-  /** It was used now. */
+  /** Marks the copy as used now. */
   touch({ file }: KeptCache): void {
     const now = new Date();
     utimesSync(file, now, now);

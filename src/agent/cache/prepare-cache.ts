@@ -15,7 +15,7 @@ import type { StepUser } from "../process/step-user.ts";
 import type { CacheRoots } from "./cache-archive.ts";
 import type { KeyedCache } from "./job-cache.ts";
 
-/** What every key has besides its own text: bytes of another system or combination are wrong bytes. */
+/** Facts that are part of every key: bytes from another system or combination are wrong. */
 interface KeyFacts {
   platform: string;
   arch: string;
@@ -24,10 +24,10 @@ interface KeyFacts {
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Printable ASCII: a text that begins another one still does. */
+/** Encodes a text as printable ASCII and keeps prefixes intact. */
 const plain = (text: string): string => encodeURIComponent(text.toWellFormed());
 
-/** A key and its fallbacks, as the service gets them; null where one is too long. */
+/** Builds a key and its fallbacks for the service; null when one is too long. */
 export const buildCacheKey = (
   { name, paths, isShared }: Pick<PlanCache, "name" | "paths" | "isShared">,
   { platform, arch, matrix }: KeyFacts,
@@ -43,13 +43,13 @@ export const buildCacheKey = (
   return [key, ...fallback].some(({ length }) => length > LIMITS.cacheKeyCharacters) ? null : { key, fallback };
 };
 
-/** More than this of a commit's tree is not read. */
+/** The largest part of a commit's tree that the agent reads. */
 const TREE_BYTES = 4 * MIB;
 const WILDCARD = /[*?[]/;
 
 /**
- * The git ids of a commit's files: no step can change them, and no file is read. @returns null where none is there
- * @throws Error where the tree cannot be read as a whole
+ * Returns the git ids of a commit's files; null when none match. Steps cannot change the ids, and no file is read.
+ * @throws Error when the complete tree cannot be read
  */
 export const idsOfFiles = async (
   context: GitContext,
@@ -87,13 +87,13 @@ export const idsOfFiles = async (
   return lines.length === 0 ? null : lines.join("\0");
 };
 
-/** For each cache the ids of its files: null where it names none, or why they are not known. */
+/** For each cache the ids of its files: null when the cache names no files, or the reason why the ids are unknown. */
 export type CacheIds = Map<string, { ids: string | null } | { problem: string }>;
 
-/** Steps of comparing `files` of all caches of a job with the files of its commit. */
+/** Steps for comparing the `files` of all a job's caches with its commit's files. */
 const MOST_WORK = 4 * PATTERN_WORK;
 
-/** Asks git before the checkout: after it, a step could change what git answers. */
+/** Reads the ids before the checkout: later, a step could change git's answers. */
 export const readCacheIds = async ({ job: { caches = [] } }: Plan, fetched: Fetched): Promise<CacheIds> => {
   const cacheIds: CacheIds = new Map();
   const work = { left: MOST_WORK };
@@ -110,7 +110,7 @@ export const readCacheIds = async ({ job: { caches = [] } }: Plan, fetched: Fetc
   return cacheIds;
 };
 
-/** The caches of a plan with their keys. One whose key cannot be made is left out, with a warning in the log. */
+/** Returns a plan's caches with their keys. Omits a cache without a valid key and adds a warning to the log. */
 export const keyedCaches = (plan: Plan, facts: JobContext, ids: CacheIds, log: JobLog): KeyedCache[] =>
   (plan.job.caches ?? []).flatMap((cache): KeyedCache[] => {
     const own = ids.get(cache.name) ?? { ids: null };
@@ -126,7 +126,7 @@ export const keyedCaches = (plan: Plan, facts: JobContext, ids: CacheIds, log: J
     return [];
   });
 
-/** The folders that paths of caches are relative to: the checkout, and the HOME that steps see. */
+/** Returns the folders to which caches' paths are relative: the checkout, and the steps' HOME. */
 export const cacheRoots = (
   { workspace, home }: Pick<BuildFolder, "workspace" | "home">,
   user: StepUser | null,

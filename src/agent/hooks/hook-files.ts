@@ -1,19 +1,21 @@
 import { lstatSync, realpathSync, type Stats } from "node:fs";
 import { join } from "node:path";
 
-/** What the owner of the machine may have run around each job. */
+/** Hooks that the machine's owner can run around each job. */
 export type HookName = "before-job" | "after-job";
 
 const FOLDER = "hooks";
 const WRITABLE_BY_OTHERS = 0o022;
 const EXECUTABLE_BY_OWNER = 0o100;
 
-/** A hook that somebody else than the agent's user may have written. The agent takes no job until it is put right. */
+/**
+ * Somebody other than the agent's user may have written a hook. The agent accepts no job until the owner fixes this.
+ */
 export class UnsafeHook extends Error {}
 
 const find = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
-/** What is wrong with a file or folder of the hooks, worded to follow its path; null where nothing is. */
+/** Returns the permission problem of a hook file or folder, worded to follow its path. Null: no problem. */
 const permissionProblem = (stats: Stats, kind: "file" | "folder"): string | null => {
   if (stats.isSymbolicLink()) return "is a link";
   if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) return `is no ${kind}`;
@@ -29,15 +31,16 @@ const check = (path: string, stats: Stats, kind: "file" | "folder"): void => {
 };
 
 export interface HookFiles {
-  /** The folder that hooks are run in. */
+  /** The folder that hooks run in. */
   folder: string;
-  /** The whole path of each hook there is. */
+  /** The absolute path of each existing hook. */
   paths: Partial<Record<HookName, string>>;
 }
 
 /**
- * The hooks in the agent's state folder; null where there are none. Nobody but the agent's user can have written them,
- * nor put them or their folder there. @throws UnsafeHook
+ * Finds the hooks in the agent's state folder; null without hooks. Only the agent's user can have written them, or
+ * created them and their folder.
+ * @throws UnsafeHook
  */
 export const findHooks = (state: string): HookFiles | null => {
   const folder = join(state, FOLDER);

@@ -11,17 +11,17 @@ import { hookEnvironment, variablesIn } from "../steps/step-environment.ts";
 import { runProcess, StepOutput } from "../steps/step-process.ts";
 import { findHooks, type HookFiles, type HookName, UnsafeHook } from "./hook-files.ts";
 
-/** Milliseconds that a hook may take. */
+/** A hook's time limit in milliseconds. */
 const HOOK_MILLISECONDS = 5 * MINUTE_MS;
 
 interface RunHookOptions {
   name: HookName;
   files: HookFiles;
-  /** The agent's state folder, in which only the agent writes. */
+  /** The agent's state folder. Only the agent writes to it. */
   state: string;
   variables: Record<string, string>;
   log: JobLog;
-  /** Of the hook alone: its processes and those of the build are ended apart. */
+  /** The hook's own process tree. It ends separately from the build's. */
   tree: ProcessTree;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
@@ -31,8 +31,9 @@ interface RunHookOptions {
 }
 
 /**
- * Runs a hook as the agent's user, its output in a section of the log. A process that it leaves behind goes on, unless
- * the hook has to be stopped. @returns why it failed, worded to follow its name; null when it did not.
+ * Runs a hook as the agent's user and writes its output to a log section. A process that the hook leaves behind
+ * continues, unless the hook was stopped.
+ * @returns the reason of a failure, worded to follow the hook's name; else null
  */
 const runHook = async (options: RunHookOptions): Promise<string | null> => {
   const { name, files, state, variables, log, tree, grace, milliseconds, signal } = options;
@@ -83,16 +84,16 @@ const failureReason = (
   return limit.aborted ? `was stopped after ${milliseconds / 1000} seconds` : ended;
 };
 
-/** Says that after-job is due, for the job whose names it has: also after the agent was killed. */
+/** This file marks after-job as due and names its job, also after somebody killed the agent. */
 const NOTE = "after-job-due";
 
-/** How the run ids of hooks begin, which are in the note while one runs. */
+/** Prefix of hooks' run ids. The note contains the id while a hook runs. */
 const OF_HOOK = "hook/";
 
-/** Failures of before-job in a row after which something is wrong with the machine. */
+/** Failures of before-job in a row that indicate a broken machine. */
 const MOST_FAILURES = 3;
 
-/** The machine is not ready for the job, and another may be. */
+/** This machine is not ready for the job. Another one may be. */
 export class MachineNotReady extends Error {}
 
 interface JobHooksOptions {
@@ -100,20 +101,20 @@ interface JobHooksOptions {
   state: string;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
-  /** Milliseconds that a hook may take. */
+  /** A hook's time limit in milliseconds. */
   milliseconds?: number;
 }
 
-/** What one job gives to its hooks. */
+/** A job's facts for its hooks. */
 interface HookedJob {
-  /** MILLRACE_* names of the job. */
+  /** The job's MILLRACE_* names. */
   variables: Record<string, string>;
   log: JobLog;
   /** Aborted when the hook must stop. */
   signal: AbortSignal;
 }
 
-/** The programs that the owner of the machine has run before and after each job: `hooks` in the state folder. */
+/** The programs that the machine's owner runs before and after each job: `hooks` in the state folder. */
 export class JobHooks {
   readonly #options: Required<JobHooksOptions>;
   #failures = 0;
@@ -123,14 +124,14 @@ export class JobHooks {
     this.#options = { milliseconds: HOOK_MILLISECONDS, ...options };
   }
 
-  /** Why this agent must take no more jobs, for its owner; null while it may. */
+  /** Explains to the owner why this agent must accept no more jobs; null while it may. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
   /**
-   * Runs before-job once `started` says that the job is this agent's. Without hooks it does nothing.
-   * @throws MachineNotReady when it failed or a hook cannot be trusted; the signal's reason when that was aborted.
+   * Runs before-job once `started` confirms the job for this agent. Does nothing without hooks.
+   * @throws MachineNotReady when the hook failed or cannot be trusted; the signal's reason when it was aborted
    */
   async before(job: HookedJob, started: Promise<void>): Promise<void> {
     const files = this.#trusted();
@@ -146,7 +147,9 @@ export class JobHooks {
     if (why !== null) throw new MachineNotReady(`this machine is not ready: its hook before-job ${why}`);
   }
 
-  /** Runs after-job where a job has begun since it last ran. Stopped by its signal, it is due again at the next start. */
+  /**
+   * Runs after-job if a job has begun since its last run. If the signal stops it, it is due again at the next start.
+   */
   async after(job: Omit<HookedJob, "variables">): Promise<void> {
     const note = join(this.#options.state, NOTE);
     if (!existsSync(note)) return;
@@ -159,7 +162,7 @@ export class JobHooks {
     else this.#trouble = `after-job ${why}`;
   }
 
-  /** What an agent does before its first job: it looks whether the hooks are good, and cleans up after a killed one. */
+  /** Prepares an agent's first job: checks the hooks and cleans up after a killed agent. */
   async recover(signal: AbortSignal, secrets: string[]): Promise<void> {
     this.#trusted();
     if (this.#trouble !== null || !existsSync(join(this.#options.state, NOTE))) return;
@@ -170,14 +173,14 @@ export class JobHooks {
     log.flush();
   }
 
-  /** Ends the hook that an agent was killed during: it would go on beside after-job. */
+  /** Ends a killed agent's hook, which would otherwise run beside after-job. */
   async #endKilled(): Promise<void> {
     const { state, grace } = this.#options;
     const id = variablesIn(readFileSync(join(state, NOTE), "utf8"))[RUN_ID_VARIABLE];
     if (id?.startsWith(OF_HOOK)) await new ProcessTree(id).terminate(grace);
   }
 
-  /** The hooks; null where there are none, and where one cannot be trusted, which is trouble. */
+  /** Returns the hooks; null without hooks. Null and trouble, if one cannot be trusted. */
   #trusted(): HookFiles | null {
     try {
       return findHooks(this.#options.state);
@@ -205,7 +208,7 @@ export class JobHooks {
     return why;
   }
 
-  /** Writes a new file and renames it: a crash leaves a whole note or none. */
+  /** Writes a new file and renames it: a crash leaves either a complete note or no note. */
   #note(variables: Record<string, string>): void {
     const path = join(this.#options.state, NOTE);
     const fresh = `${path}.${process.pid}`;
@@ -215,7 +218,7 @@ export class JobHooks {
   }
 }
 
-/** The agent's own log, for a hook whose job has no log any more. */
+/** Writes to the agent's own log, for a hook whose job has no log any more. */
 const ownLog = () => ({
   size: 0,
   write: (bytes: Uint8Array): void => {

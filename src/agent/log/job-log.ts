@@ -5,11 +5,11 @@ import type { Needles } from "../../mask/scanner.ts";
 /** Receives the masked bytes. */
 interface LogSink {
   readonly size: number;
-  /** `mayWait`: nobody misses these bytes until others follow. */
+  /** `mayWait`: these bytes may wait for later ones. */
   write(bytes: Uint8Array, mayWait?: boolean): void;
 }
 
-/** The only way to write to a build's log. Masks everything before it is stored anywhere. */
+/** The only way to write to a build's log. Masks all text before anything stores it. */
 export class JobLog {
   readonly #sink: LogSink;
   readonly #onError: (error: unknown) => void;
@@ -18,7 +18,7 @@ export class JobLog {
   #masker: Masker;
   #atLineStart = true;
 
-  /** `onError` gets the errors of the sink, a full disk for example. The log continues without what it could not write. */
+  /** `onError` gets the sink's errors, a full disk for example. The log then continues without the failed bytes. */
   constructor(secrets: Iterable<string>, sink: LogSink, onError: (error: unknown) => void) {
     this.#sink = sink;
     this.#onError = onError;
@@ -31,12 +31,12 @@ export class JobLog {
     this.#write(bytes, false);
   }
 
-  /** Writes a message of the agent, on its own line. */
+  /** Writes an agent message on its own line. */
   say(text: string): void {
     this.#write(new TextEncoder().encode(`${this.#newLine}${withoutEnd(text, "\n")}\n`), true);
   }
 
-  /** Starts a section with a title line. @returns the byte offset of that line. */
+  /** Starts a section with a title line. @returns the byte offset of that line */
   begin(title: string): number {
     this.#write(new TextEncoder().encode(this.#newLine), true);
     const offset = this.flush();
@@ -48,12 +48,12 @@ export class JobLog {
     return this.#atLineStart ? "" : "\n";
   }
 
-  /** Those of the values that are not masked yet. */
+  /** Returns the values that are not masked yet. */
   unmasked(secrets: string[]): string[] {
     return secrets.filter((secret) => secret !== "" && !this.#secrets.has(secret));
   }
 
-  /** Masks these values from now on. @returns those that were not masked before. */
+  /** Masks these values from now on. @returns the newly masked values */
   addSecrets(secrets: string[]): string[] {
     const added = this.unmasked(secrets);
     if (added.length === 0) return added;
@@ -67,7 +67,7 @@ export class JobLog {
     return maskText(this.#needles, text);
   }
 
-  /** Writes what was held back because it could be the start of a secret. @returns the log's length in bytes. */
+  /** Writes the text held back as a secret's possible start. @returns the log's length in bytes */
   flush(): number {
     this.#keep(this.#masker.end(), true);
     this.#masker = new Masker(this.#needles);

@@ -9,26 +9,26 @@ import { AutoResetEvent, sleep } from "../wire/auto-reset-event.ts";
 import { type BackOff, backOffDelay } from "../wire/back-off.ts";
 import { type ApiClient, describeAnswer } from "../wire/client.ts";
 
-/** More than the service's own limit, so that the service sees the log exceed it and marks the cut. */
+/** Larger than the service's own limit, so that the service sees the log exceed it and marks the cut. */
 const BUFFER_LIMIT = LIMITS.logBytes + 64 * KIB;
 
-/** Bytes kept in memory when the disk is full, so that the log can still say why the build ends. */
+/** Bytes kept in memory when the disk is full, so that the log can still explain the build's end. */
 const MEMORY_LIMIT = MIB;
 
-/** Milliseconds that a line of the agent's own waits for what a step prints after it: both are one call then. */
+/** Milliseconds that an agent line waits for step output, so that one call carries both. */
 const PATIENCE = 200;
 
-/** The masked log of one build in a file. Can be read again from any offset until the service has stored it. */
+/** One build's masked log in a file. Readable from any offset until the service has stored it. */
 export class LogBuffer {
   /** Set when there is more to send, or the log is closed. */
   readonly grown = new AutoResetEvent();
   readonly #fd: number;
   readonly #limit: number;
-  /** Bytes in the file. The bytes after them are in memory. */
+  /** Bytes in the file. Later bytes are in memory. */
   #onDisk = 0;
   #inMemory: Buffer | null = null;
   #closed = false;
-  /** Bytes that are to be sent now: those after them may wait. */
+  /** Bytes to send now. Later bytes may wait. */
   #due = 0;
   #patience: NodeJS.Timeout | null = null;
 
@@ -50,8 +50,8 @@ export class LogBuffer {
   }
 
   /**
-   * Appends; drops what exceeds the limit. What `mayWait` is sent with what follows, or after PATIENCE.
-   * @throws the system's error, once, when the disk accepts no more.
+   * Appends bytes and drops those above the limit. Bytes with `mayWait` are sent with later ones, or after PATIENCE.
+   * @throws the system's error, once, when the disk accepts no more
    */
   write(bytes: Uint8Array, mayWait = false): void {
     try {
@@ -85,7 +85,7 @@ export class LogBuffer {
     }
   }
 
-  /** At most `length` bytes from `offset` on. */
+  /** Returns at most `length` bytes, starting at `offset`. */
   read(offset: number, length: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(Math.max(0, Math.min(length, this.size - offset)));
     const fromFile = Math.min(bytes.length, Math.max(0, this.#onDisk - offset));
@@ -104,7 +104,7 @@ export class LogBuffer {
     this.#inMemory = Buffer.concat([buffered, bytes.subarray(0, MEMORY_LIMIT - buffered.length)]);
   }
 
-  /** Ends the log: later writes are dropped. */
+  /** Ends the log and drops later writes. */
   close(): void {
     this.#closed = true;
     this.#send();
@@ -117,13 +117,13 @@ export class LogBuffer {
   }
 }
 
-/** Milliseconds between two chunks of a slow log: otherwise each line would cost a request. */
+/** Milliseconds between two chunks of a slow log. Without the pause, each line would cost a request. */
 const PACE = 1000;
-/** The same at most, and between two reports of an ordinary change, while nobody follows the build. */
+/** The longest pause while nobody follows the build, also between two reports of ordinary changes. */
 export const QUIET_PACE = 30 * SECOND_MS;
-/** Chunks that are sent without a pause at first and after a silence, so that people see these lines at once. */
+/** Chunks sent without a pause at the start and after a silence, so that people see these lines at once. */
 const BURST = 5;
-/** Bytes that are sent without waiting for the pace. */
+/** With this many bytes waiting, the sender skips the pause. */
 const URGENT_BYTES = 256 * KIB;
 const STALLED: BackOff = { initial: 200, max: 5000 };
 
@@ -132,7 +132,7 @@ interface SendLogOptions {
   jobId: string;
   lease: number;
   buffer: LogBuffer;
-  /** Resolves when the service has all that must arrive before the next bytes, masks for example. */
+  /** Resolves when the service has everything that must precede the next bytes, masks for example. */
   readyToSend: () => Promise<void>;
   audience: Audience;
   signal: AbortSignal;
@@ -141,15 +141,15 @@ interface SendLogOptions {
 }
 
 /**
- * Milliseconds until the next chunk while nobody follows the log: none after the first one, which has no line of a step,
- * then eight times as long each time.
+ * Returns the milliseconds until the next chunk while nobody follows the log. The first chunk has no step output, so no
+ * pause follows it. Later pauses grow eightfold each time, up to `longest`.
  */
 export const quietPauseAfter = (chunks: number, longest = QUIET_PACE, first = PACE): number =>
   chunks < 2 ? 0 : Math.min(longest, first * 8 ** (chunks - 2));
 
 /**
- * Sends the log while it grows, always from the offset up to which the service has stored it. Ends when the buffer is
- * closed and all of it is stored, or when the service accepts no more under this lease.
+ * Sends the growing log, always from the offset up to which the service has stored it. Ends when the buffer is closed
+ * and fully stored, or when the service accepts no more under this lease.
  */
 export const sendLog = async (options: SendLogOptions): Promise<void> => {
   const { buffer, audience, readyToSend, signal, pace = PACE, quietPace = QUIET_PACE } = options;
@@ -184,7 +184,7 @@ export const sendLog = async (options: SendLogOptions): Promise<void> => {
   }
 };
 
-/** A pause that ends, too, when somebody begins to follow the log. */
+/** Pauses until the time is over or somebody starts to follow the log. */
 const quietPause = async ({ buffer, audience, signal }: SendLogOptions, milliseconds: number): Promise<void> => {
   const arrival = new AbortController();
   const forget = audience.onArrival(() => arrival.abort());
@@ -193,7 +193,7 @@ const quietPause = async ({ buffer, audience, signal }: SendLogOptions, millisec
 };
 
 /**
- * A token bucket of BURST chunks that gains one every `pace` milliseconds. Each call takes the token of a chunk.
+ * Creates a token bucket with BURST chunks that gains one every `pace` milliseconds. Each call takes one chunk's token.
  * @returns milliseconds to wait before the next chunk
  */
 const paceLimiter = (pace: number): (() => number) => {
@@ -233,7 +233,7 @@ const readStoredOffset = ({ status, body }: { status: number; body: unknown }): 
   return status === 409 ? (LogGapAnswer.safeParse(body).data?.expectedOffset ?? null) : null;
 };
 
-/** Ends early at the end of the log, or when URGENT_BYTES are waiting. */
+/** Pauses. Ends early at the log's end, or when URGENT_BYTES are waiting. */
 const pause = async (buffer: LogBuffer, milliseconds: number, signal: AbortSignal): Promise<void> => {
   const from = buffer.size;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(milliseconds))]);
