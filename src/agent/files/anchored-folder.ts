@@ -17,64 +17,64 @@ import { join } from "node:path";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
 const IS_MAC = process.platform === "darwin";
-/** Of macOS's fcntl.h: no part of the path may be a link. */
+/** From macOS's fcntl.h: rejects a path with a link in any part. */
 const O_NOFOLLOW_ANY = 0x2000_0000;
 const NO_LINK = IS_MAC ? O_NOFOLLOW_ANY : O_NOFOLLOW;
 
 /**
- * A folder in which paths are gone along part by part, and no part may be a link: also while another process swaps
- * folders for links. On Linux by the handle of each folder, which /proc shows as a path; macOS checks a path as a whole.
+ * A folder whose paths are resolved part by part. No part may be a link, even while another process swaps folders for
+ * links. Linux uses each folder's handle, which /proc shows as a path; macOS checks the whole path.
  */
 export class AnchoredFolder {
-  /** Its own path, without links. */
+  /** The folder's own path, without links. */
   readonly path: string;
   readonly #opensUp: boolean;
-  /** Folders that were made writable, by their paths. */
+  /** Folders that were temporarily made writable, by their paths. */
   readonly #originalModes = new Map<string, { mode: number; inode: bigint }>();
 
-  /** `opensUp`: a folder of this user that he may not write to is made writable at need, until `closeUp`. */
+  /** `opensUp`: makes this user's unwritable folders writable on demand, until `closeUp`. */
   constructor(path: string, { opensUp = false } = {}) {
     this.path = realpathSync(path);
     this.#opensUp = opensUp;
   }
 
-  /** What is in a folder below it, as bytes: a name may be no text. @throws ELOOP or ENOTDIR where a part is a link */
+  /** Lists a subfolder's names as bytes: a name may be invalid text. @throws ELOOP or ENOTDIR where a part is a link */
   names(parts: readonly string[]): Buffer[] {
     return this.#within(parts, (folder) => {
-      // The names alone are of no use where nothing that has them may be looked at.
+      // Fails early without access to the entries: the names alone are useless.
       lstatSync(`${folder}/.`);
       return readdirSync(folder, { encoding: "buffer" });
     });
   }
 
-  /** Of a link, not of what it points to. */
+  /** Returns the link's own stat, not the target's. */
   stat(parts: readonly string[]): BigIntStats {
     return this.#within(parts.slice(0, -1), (folder) => lstatSync(at(folder, parts), { bigint: true }));
   }
 
-  /** As bytes: it may be no text. */
+  /** Returns bytes: the text may be invalid. */
   linkText(parts: readonly string[]): Buffer {
     return this.#within(parts.slice(0, -1), (folder) => readlinkSync(at(folder, parts), { encoding: "buffer" }));
   }
 
-  /** Opens a file to read. Never waits for what is no file. */
+  /** Opens a file to read. Never waits for a pipe or device. */
   open(parts: readonly string[]): number {
     return this.#within(parts.slice(0, -1), (folder) => openSync(at(folder, parts), O_RDONLY | NO_LINK | O_NONBLOCK));
   }
 
-  /** Makes a file, and the folders above it where there are none. @throws EEXIST when there is anything of this name */
+  /** Creates a file and its missing parent folders. @throws EEXIST when the name exists */
   create(parts: readonly string[]): number {
     return this.#making(parts.slice(0, -1), (folder) =>
       openSync(at(folder, parts), O_WRONLY | O_CREAT | O_EXCL | NO_LINK, 0o600),
     );
   }
 
-  /** Makes a folder and those above it, where there are none. @throws where another file or a link is in the way */
+  /** Creates a folder and its missing parents. @throws where another file or a link is in the way */
   makeFolder(parts: readonly string[]): void {
     this.#making(parts, () => {});
   }
 
-  /** Makes a link, and the folders above it where there are none. */
+  /** Creates a link and its missing parent folders. */
   makeLink(parts: readonly string[], text: string): void {
     this.#making(parts.slice(0, -1), (folder) => symlinkSync(text, at(folder, parts)));
   }
@@ -83,7 +83,7 @@ export class AnchoredFolder {
     this.#within(parts.slice(0, -1), (folder) => unlinkSync(at(folder, parts)));
   }
 
-  /** Where a path leads after all its links, as parts below this folder; null where it leaves it, or leads nowhere. */
+  /** Resolves all links in a path to parts below this folder; null where it leaves the folder or has no target. */
   realParts(parts: readonly string[]): string[] | null {
     try {
       const real = realpathSync(join(this.path, ...parts));
@@ -94,7 +94,7 @@ export class AnchoredFolder {
     }
   }
 
-  /** Gives the folders that were made writable their modes again. */
+  /** Restores the modes of the folders that were made writable. */
   closeUp(): void {
     for (const [path, { mode, inode }] of [...this.#originalModes].reverse()) {
       try {
@@ -102,18 +102,18 @@ export class AnchoredFolder {
           if (fstatSync(handle, { bigint: true }).ino === inode) fchmodSync(handle, mode);
         });
       } catch {
-        // It is gone, or no folder any more.
+        // The folder is gone or replaced.
       }
     }
     this.#originalModes.clear();
   }
 
-  /** Calls with a path by which the folder can be named safely, and closes it. */
+  /** Calls `use` with a path that safely names the folder, then closes the folder. */
   #within<T>(parts: readonly string[], use: (folder: string) => T): T {
     return this.#walk(parts, openFolder, use);
   }
 
-  /** The same, and makes what is missing of the folder. */
+  /** Does the same, but creates the folder's missing parts. */
   #making<T>(parts: readonly string[], use: (folder: string) => T): T {
     return this.#walk(parts, openOrMake, use);
   }
@@ -136,7 +136,7 @@ export class AnchoredFolder {
     }
   }
 
-  /** Does something in the open folder of the first `depth` parts, again where it had to be made writable for it. */
+  /** Acts in the open folder at `depth` parts. Retries after making the folder writable if necessary. */
   #openingUp<T>(handle: number, parts: readonly string[], depth: number, act: () => T): T {
     try {
       return act();
@@ -148,7 +148,7 @@ export class AnchoredFolder {
       try {
         fchmodSync(handle, bits | 0o700);
       } catch {
-        // It belongs to somebody else.
+        // The folder belongs to another user.
         throw error;
       }
       this.#originalModes.set(parts.slice(0, depth).join("/"), { mode: bits, inode });

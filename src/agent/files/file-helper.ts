@@ -17,16 +17,16 @@ import {
 } from "./helper-protocol.ts";
 import type { ArrivingFile } from "./receive-files.ts";
 
-/** Something about the files of a build is not as it must be; the message is for the build's author. */
+/** A build's files violate a rule. The message is for the build's author. */
 export class FileProblem extends Error {}
 
-/** This program: the bundle, or among the sources the part of it that serves files. */
+/** Returns the path of this program: the bundle, or in the sources the part that serves files. */
 const programPath = (): string => {
   const own = fileURLToPath(import.meta.url);
   return basename(own) === "file-helper.ts" ? join(own, "../main.ts") : own;
 };
 
-/** Where files are, and whose rights they are read and written with. */
+/** Where files are, and whose rights apply. */
 export interface FilePlace {
   root: string;
   user: StepUser | null;
@@ -34,7 +34,7 @@ export interface FilePlace {
   signal: AbortSignal;
 }
 
-/** A file helper at work: a process that reads or writes files with the rights of the steps' user. */
+/** An active file helper: a process that reads or writes files with the rights of the steps' user. */
 class FileHelper {
   readonly #child: ChildProcessByStdio<Writable, Readable, null>;
   readonly #signal: AbortSignal;
@@ -47,7 +47,7 @@ class FileHelper {
     const as = user ? [String(user.uid), String(user.gid)] : [];
     this.#child = spawn(process.execPath, [programPath(), "files", ...as], {
       cwd: "/",
-      // Calls by io_uring would keep the rights that the process began with (CVE-2024-22017).
+      // io_uring calls would keep the process's initial rights (CVE-2024-22017).
       env: { UV_USE_IO_URING: "0", LC_ALL: "C" },
       stdio: ["pipe", "pipe", "ignore"],
     });
@@ -71,7 +71,7 @@ class FileHelper {
     }
   }
 
-  /** The next frame. @throws FileProblem with what the helper says, or when it ended without a word */
+  /** Returns the next frame. @throws FileProblem with the helper's message, or when the helper ended silently */
   async next(): Promise<{ note: HelperNote } | { data: Buffer }> {
     const frame = await this.#frame();
     this.#signal.throwIfAborted();
@@ -82,7 +82,7 @@ class FileHelper {
     return { note };
   }
 
-  /** Ends the process, whatever it does. */
+  /** Ends the process in any state. */
   async close(): Promise<void> {
     this.#signal.removeEventListener("abort", this.#onAbort);
     this.#child.stdin.destroy();
@@ -110,34 +110,34 @@ class FileHelper {
       if (isRoom) resolve();
     });
     if (!stdin.destroyed) return;
-    // It has ended: it says why, or nothing.
+    // The helper has ended. It may have sent the reason.
     await this.next();
     throw new FileProblem("the agent's file helper lost its way");
   }
 }
 
-/** What was found in a folder. */
+/** The files found in a folder. */
 export interface CollectedFiles {
   files: FoundFile[];
-  /** What was left out and why, a line each. */
+  /** The omitted files with reasons, one a line. */
   leftOut: string[];
-  /** The bytes of all files, one after the other, once. @throws FileProblem when one is not as it was found */
+  /** Yields the bytes of all files in sequence. Works only once. @throws FileProblem when a file has changed */
   bytes(): AsyncGenerator<Buffer>;
 }
 
 export interface FilesToCollect {
   paths: string[];
-  /** Keeps all as one tar of this name. */
+  /** Stores all files as one tar with this name. */
   asTar: string | null;
-  /** Files that may be found. */
+  /** Maximum number of files. */
   atMost: number;
-  /** What cannot be read is left out, also where the paths mean it. */
+  /** Omits unreadable files, even if the paths include them. */
   isLenient?: boolean;
-  /** Names are whole paths, and links out are kept. */
+  /** Names are whole paths, and links that lead outside are kept. */
   isCache?: boolean;
 }
 
-/** Finds files of a build, and lets `use` read them. @throws FileProblem */
+/** Finds a build's files, and lets `use` read them. @throws FileProblem */
 export const collectFiles = async <T>(
   { root, ...place }: FilePlace,
   request: FilesToCollect,
@@ -167,14 +167,14 @@ async function* bytesOf(helper: FileHelper, files: readonly FoundFile[]): AsyncG
   if (bytesLeft !== 0) throw new FileProblem("the agent's file helper lost its way");
 }
 
-/** Writes files, one after the other. */
+/** Writes files in sequence. */
 export interface FileWriter {
   begin(file: ArrivingFile): Promise<void>;
   write(bytes: Buffer): Promise<void>;
 }
 
 /**
- * Lets `use` make files in a folder below `root`. `replaces`: a file that is there gives way. `cachePaths`: of a cache.
+ * Lets `use` create files in a folder below `root`. `replaces`: replaces existing files. `cachePaths`: a cache's paths.
  * @throws FileProblem
  */
 export const receiveFiles = async (

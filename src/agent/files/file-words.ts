@@ -1,15 +1,15 @@
-/** A name as a log may have it. */
+/** Returns a name in a form that is safe for logs. */
 export const shownPath = (path: string): string => JSON.stringify(path).slice(1, -1);
 
-/** Folders that are only good as a whole, with their links and modes: each is kept as one tar. */
+/** Folders that only work complete, with their links and modes. Each is stored as one tar. */
 const BUNDLE = /\.(?:app|framework|xcframework|xcarchive|xcresult|dSYM)$/;
 export const isBundle = (name: string): boolean => BUNDLE.test(name);
-/** Whether a file is the tar of such a folder. */
+/** Reports whether a file is the tar of such a folder. */
 export const isTarOfBundle = (path: string): boolean => path.endsWith(".tar") && isBundle(path.slice(0, -4));
 
 const UNITS = ["bytes", "KiB", "MiB", "GiB"];
 
-/** A number of bytes for people: `312 MiB`, `2.1 GiB`. */
+/** Formats a number of bytes for people: `312 MiB`, `2.1 GiB`. */
 export const sizeInWords = (bytes: number): string => {
   let [size, unit] = [bytes, 0];
   for (; size >= 1024 && unit < UNITS.length - 1; unit++) size /= 1024;

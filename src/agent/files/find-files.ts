@@ -7,7 +7,7 @@ import { isBundle, shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar.ts";
 
-/** A file that was found, as it was then: `parts` lead to it without links. */
+/** A file as the search found it: `parts` lead to it without links. */
 export interface FileSource {
   parts: string[];
   size: number;
@@ -15,49 +15,49 @@ export interface FileSource {
   changed: bigint;
 }
 
-/** What is kept: a file by its name, or as one tar of members. */
+/** A result: a named file, or one tar with members. */
 export type KeptEntry =
   | { kind: "file"; path: string; mode: "644" | "755"; source: FileSource }
   | { kind: "tar"; path: string; members: { member: TarMember; source: FileSource | null }[] };
 
 interface FoundFiles {
   entries: KeptEntry[];
-  /** What was left out, a line each. */
+  /** The omitted files, one a line. */
   leftOut: string[];
 }
 
-/** What cannot be kept, in words for people. */
+/** Explains to people why a file cannot be kept. */
 export class CannotKeep extends Error {}
 
-/** Files and folders that one search may come upon. */
+/** Maximum number of files and folders that one search may visit. */
 export const MOST_VISITED = 200_000;
 const DEEPEST_BYTES = 4096;
 const LEFT_OUT_SHOWN = 20;
-/** Nothing is there, or something else by now. */
+/** The path does not exist, or another kind of file replaced it. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
-/** A name that no file has, to ask whether all that a folder has in it is meant. */
+/** A name that no file has. It tests whether the paths include a folder's complete content. */
 const ANY_NAME = "\u0001";
 
 interface Visit {
-  /** The names that lead to it from the root, links counted as folders. */
+  /** The names that lead to it from the root; links count as folders. */
   route: string[];
-  /** The same without links. */
+  /** The same path without links. */
   real: string[];
 }
 
-/** Finds files by paths, in the order of their names. @throws CannotKeep */
+/** Finds files by paths, sorted by name. @throws CannotKeep */
 export const findFiles = (root: AnchoredFolder, paths: readonly string[], options: FindOptions): FoundFiles => {
   const chosen = choosePaths(paths);
   return new Search(root, options.isCache ? byWholePaths(chosen) : chosen, options).run();
 };
 
 interface FindOptions {
-  /** The name of the only tar; null where files are kept one by one. */
+  /** The only tar's name; null to keep files one by one. */
   asTar: string | null;
   atMost: number;
-  /** What cannot be read or named is left out also where the paths mean it: the rest is worth having without it. */
+  /** Omits unreadable or unnameable files, even if the paths include them: the rest is useful without them. */
   isLenient?: boolean | undefined;
-  /** Names are whole paths, and links out are kept. */
+  /** Names are whole paths, and links that lead outside are kept. */
   isCache?: boolean | undefined;
 }
 
@@ -87,7 +87,7 @@ class Search {
     return { entries, leftOut: this.#leftOut };
   }
 
-  /** A place may lie behind links; nothing there is nothing found. */
+  /** Visits a place, possibly behind links. A missing place is not an error. */
   #visitPlace(place: string[]): void {
     if (place[0] === ".git") throw new CannotKeep("what git keeps in .git is not kept");
     const parent = this.#root.realParts(place.slice(0, -1));
@@ -131,7 +131,7 @@ class Search {
       this.#cannotKeep(route, "is too deep", this.#nameOfContent(route));
       return;
     }
-    // A folder that a link leads to again would have no end.
+    // Following a link back into its own folder would never end.
     if (within.includes(stat.ino)) return;
     const name = this.#chosen.nameOf(path);
     const isPlace = this.#chosen.places.some((place) => place.join("/") === path);
@@ -165,7 +165,7 @@ class Search {
       .sort();
   }
 
-  /** What a look at something says; null where it is gone, or was left out. */
+  /** Returns the result of a look at a file; null where it is gone or was omitted. */
   #look<T>(route: string[], look: () => T, keptName = () => this.#nameInResult(route)): T | null {
     try {
       return look();
@@ -198,7 +198,7 @@ class Search {
     else this.#leave(route, `is a link out of the ${isCache ? "cache" : "artifact"}`);
   }
 
-  /** The folder as one tar, whose members begin with its own name. */
+  /** Packs the folder into one tar, whose members begin with the folder's name. */
   #bundle({ route, real }: Visit, name: string | null): void {
     const own = route.at(-1) ?? "";
     const stat = this.#look(route, () => this.#root.stat(real));
@@ -211,7 +211,7 @@ class Search {
     this.#push({ kind: "tar", path: `${(name ?? this.#nameOfContent(route)) || own}.tar`, members: inner.#members });
   }
 
-  /** The name of a folder all of whose content is meant; null of another. */
+  /** Returns a folder's name if the paths include its complete content; else null. */
   #nameOfContent(route: string[]): string | null {
     const name = this.#chosen.nameOf(`${route.join("/")}/${ANY_NAME}`);
     return name === null ? null : name.slice(0, -ANY_NAME.length).replace(/\/$/, "");
@@ -250,7 +250,7 @@ class Search {
     return this.#chosen.nameOf(route.join("/"));
   }
 
-  /** What has no name, and was only passed on the way to something else, fails nothing. */
+  /** Fails only if the file has a name in the result or the paths name it. Other files were merely on the way. */
   #cannotKeep(parts: string[], why: string, name = this.#nameInResult(parts)): void {
     if (name !== null || this.#chosen.isNamed(parts.join("/"))) this.#lack(parts, why);
     else this.#leave(parts, why);

@@ -2,11 +2,11 @@ import * as z from "zod/mini";
 import { KIB, MIB } from "../../protocol/units.ts";
 
 /*
- * What the agent asks its file helper for, in the first note: one request for each helper.
- *   collect   The helper says what it `found`, and waits for the note `send`. Then the bytes of all that was found
- *             come as data, one file after the other, and the note `done`.
- *   receive   Each file is a note `file`, then its bytes as data. After the note `close` the helper says `done`.
- * Where something is wrong the helper says `problem`, and ends.
+ * The agent's first note to its file helper is a request. Each helper serves one.
+ *   collect   The helper sends the list `found`, and waits for the note `send`. Then it sends the bytes of all
+ *             found files as data, one file after the other, and the note `done`.
+ *   receive   Each file is a note `file`, then its bytes as data. After the note `close` the helper sends `done`.
+ * After an error the helper sends `problem`, and ends.
  */
 
 const File = z.object({ path: z.string(), size: z.int(), mode: z.enum(["644", "755"]), isUnpacked: z.boolean() });
@@ -16,12 +16,12 @@ export const HelperRequest = z.discriminatedUnion("op", [
     op: z.literal("collect"),
     root: z.string(),
     paths: z.array(z.string()),
-    /** The name of the only tar; null to keep files one by one. */
+    /** The only tar's name; null to keep files one by one. */
     asTar: z.nullable(z.string()),
     atMost: z.int(),
-    /** What cannot be read is left out, also where the paths mean it; a file that changes by then has empty bytes. */
+    /** Omits unreadable files, even if the paths include them. Sends zeros for the rest of a changed file. */
     isLenient: z.optional(z.boolean()),
-    /** Names stay what they are below the root, and links may lead out of it. */
+    /** Names are paths below the root, and links may lead outside. */
     isCache: z.optional(z.boolean()),
   }),
   z.object({
@@ -29,7 +29,7 @@ export const HelperRequest = z.discriminatedUnion("op", [
     root: z.string(),
     folder: z.array(z.string()),
     replaces: z.boolean(),
-    /** Of a cache: files keep their times, links may lead out, and nothing is made but what these paths mean. */
+    /** A cache's paths: files keep their times, links may lead outside, and only these paths are created. */
     cachePaths: z.optional(z.array(z.string())),
   }),
 ]);
@@ -41,7 +41,7 @@ export const AgentNote = z.union([
   z.object({ close: z.literal(true) }),
 ]);
 
-/** A file that was found: what is sent for it is `size` bytes long. */
+/** A found file. The helper sends `size` bytes for it. */
 export const FoundFile = z.object({ path: z.string(), size: z.int().check(z.nonnegative()), mode: File.shape.mode });
 export type FoundFile = z.infer<typeof FoundFile>;
 
@@ -53,8 +53,8 @@ export const HelperNote = z.union([
 export type HelperNote = z.infer<typeof HelperNote>;
 
 /*
- * What the agent and its file helper say to each other over two pipes: frames of a kind (one byte), a length (four
- * bytes, the highest first) and so many bytes. A note is JSON; data is a piece of a file.
+ * The agent and its file helper exchange frames over two pipes. A frame is a kind (one byte), a length (four bytes,
+ * big-endian) and that number of bytes. A note is JSON; data is a piece of a file.
  */
 
 export const NOTE = 1;
@@ -82,7 +82,7 @@ export const noteFrame = (note: unknown): Buffer => {
   return Buffer.concat([frameHead(NOTE, text.length), text]);
 };
 
-/** Puts frames together from the pieces of a stream. */
+/** Assembles frames from a stream's pieces. */
 export class FrameParser {
   #pieces: Buffer[] = [];
   #length = 0;
@@ -92,7 +92,7 @@ export class FrameParser {
     this.#length += piece.length;
   }
 
-  /** The next whole frame; null until more has come. @throws where the bytes are not a frame */
+  /** Returns the next complete frame; null until more bytes arrive. @throws where the bytes are not a frame */
   next(): Frame | null {
     if (this.#length < HEAD_BYTES) return null;
     if ((this.#pieces[0]?.length ?? 0) < HEAD_BYTES) this.#pieces = [Buffer.concat(this.#pieces)];

@@ -1,8 +1,8 @@
 import type { ChosenPaths } from "../../domain/artifact/chosen-paths.ts";
 
 /**
- * Whether a cache has a link. What it says is kept wherever it leads, since nothing is written through it. Where a path
- * of the cache names the link itself, what it leads to must be cached too: the link alone would stand in its way.
+ * Reports whether a cache keeps a link. A link may have any target, since nothing is written through it. But if a cache
+ * path names the link itself, the cache must include the target too: otherwise the link alone would block that path.
  */
 export const isCachedLink = ({ isNamed, nameOf }: ChosenPaths, path: string, text: string): boolean => {
   if (text === "" || text.includes("\0")) return false;
@@ -10,7 +10,7 @@ export const isCachedLink = ({ isNamed, nameOf }: ChosenPaths, path: string, tex
   return !isNamed(path) || (staysWithin(parts, text) && nameOf(resolveLink(parts, text)) !== null);
 };
 
-/** Where a link of these parts leads, as its text says; it must stay within. */
+/** Returns the path of a link's target, from the link's text. The target must stay inside. */
 const resolveLink = (parts: readonly string[], text: string): string => {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   const ups = steps.filter((step) => step === "..").length;
@@ -18,9 +18,9 @@ const resolveLink = (parts: readonly string[], text: string): string => {
 };
 
 /**
- * Whether a link in a folder can lead nowhere but into that folder. `..` may stand only at the beginning of its text:
- * after another part, which may be a link too, it could mean a folder further up than the text says. `parts` are
- * those of the link's own path.
+ * Reports whether a link in a folder can only lead into that folder. `..` is allowed only at the beginning of the
+ * link's text: after another part, which may also be a link, it could mean a higher folder than the text suggests.
+ * `parts` are the link's own path.
  */
 export const staysWithin = (parts: readonly string[], text: string): boolean => {
   if (text === "" || text.startsWith("/") || text.includes("\0")) return false;

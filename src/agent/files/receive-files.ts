@@ -6,10 +6,10 @@ import { shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
 import { type TarListener, type TarMember, TarReader } from "./tar.ts";
 
-/** What cannot be written, in words for people. */
+/** Explains to people why a file cannot be written. */
 export class CannotWrite extends Error {}
 
-/** A file that arrives: it is written by its path, or unpacked into the folder of that path. */
+/** An arriving file: written to its path, or unpacked into the folder at that path. */
 export interface ArrivingFile {
   path: string;
   size: number;
@@ -17,18 +17,18 @@ export interface ArrivingFile {
   isUnpacked: boolean;
 }
 
-/** Something that takes the bytes of one file. */
+/** Accepts one file's bytes. */
 interface Sink {
   push(bytes: Buffer): void;
   close(): void;
 }
 
-/** Makes files in a folder below an anchored one, each of them new. `replaces`: a file that is there gives way. */
+/** Creates new files in a folder below an anchored one. `replaces`: replaces existing files. */
 export class Receiver {
   readonly #root: AnchoredFolder;
   readonly #folder: string[];
   readonly #replaces: boolean;
-  /** Of a cache. */
+  /** A cache's paths. */
   readonly #chosen: ChosenPaths | null;
   #sink: Sink | null = null;
   #bytesLeft = 0;
@@ -59,7 +59,7 @@ export class Receiver {
     if (this.#bytesLeft === 0) this.#end();
   }
 
-  /** @throws CannotWrite when a file is not whole */
+  /** Ends the last file. @throws CannotWrite when a file is incomplete */
   close(): void {
     if (this.#sink) throw new CannotWrite("less arrived than was announced");
   }
@@ -70,7 +70,7 @@ export class Receiver {
     this.#try(this.#folder, () => sink?.close());
   }
 
-  /** `time`: seconds, which the file has as its own. */
+  /** `time`: the file's own modification time in seconds. */
   #create(parts: string[], mode: number, time: number | null = null): Sink {
     const path = this.#at(parts);
     const handle = this.#try(path, () => {
@@ -87,7 +87,7 @@ export class Receiver {
     };
   }
 
-  /** What git finds there it runs, or takes for its settings. */
+  /** Rejects .git: git runs files there or reads them as settings. */
   #at(parts: string[]): string[] {
     const path = [...this.#folder, ...parts];
     if (sameName(path[0] ?? "") === ".git") throw new CannotWrite("nothing is put into .git");
@@ -102,7 +102,7 @@ export class Receiver {
     }
   }
 
-  /** Makes a member of a tar below `folder`. @returns what takes its content, or what is done at the end of all */
+  /** Creates a tar member below `folder`. @returns a sink for its content, or an action for the end */
   #member(folder: string[], { kind, path, mode, link, mtime }: TarMember): Sink | (() => void) {
     const own = path.split("/");
     if (kind === "folder" && path === "") return () => {};
@@ -147,7 +147,7 @@ const writeAll = (handle: number, bytes: Buffer): void => {
   for (let done = 0; done < bytes.length; ) done += writeSync(handle, bytes, done);
 };
 
-/** Unpacks a tar. Links are made last: no file can be written through one. */
+/** Unpacks a tar. Creates links last, so that no file can be written through one. */
 class Unpacking implements Sink, TarListener {
   readonly #make: (member: TarMember) => Sink | (() => void);
   readonly #reader: TarReader;

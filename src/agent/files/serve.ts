@@ -19,8 +19,9 @@ import { CannotWrite, Receiver } from "./receive-files.ts";
 import { TAR_END, tarBytes, tarHeader, tarPadding } from "./tar.ts";
 
 /**
- * Gives the bytes of what was found, in its order, to `send`. `isLenient`: where a file is not as it was found, zeros
- * are sent in place of what is left of it. @throws CannotKeep when a file is not as it was found
+ * Passes the bytes of the found files to `send` in order. `isLenient`: sends zeros for the rest of a file that has
+ * changed.
+ * @throws CannotKeep when a file has changed
  */
 const sendFiles = (
   root: AnchoredFolder,
@@ -94,11 +95,11 @@ const changed = ({ parts }: FileSource): CannotKeep =>
   new CannotKeep(`${shownPath(parts.join("/"))} was changed while it was read`);
 
 /*
- * The file helper: a process of the agent's own program with the rights of the steps' user. It alone opens what steps
- * can change. It works synchronously, on its two pipes: no thread of it can be left with other rights.
+ * The file helper: a process of the agent's own program with the rights of the steps' user. It alone opens files that
+ * steps can change. It works synchronously on its two pipes, so that no thread can keep other rights.
  */
 
-/** Gives up all rights but those of this user, for good. */
+/** Permanently gives up all rights except this user's. */
 const become = (uid: number, gid: number): void => {
   process.setgroups?.([gid]);
   process.setgid?.(gid);
@@ -116,7 +117,7 @@ const sendData = (bytes: Buffer): void => {
   writeAll(bytes);
 };
 
-/** The frames of the agent, until it ends. */
+/** Yields the agent's frames until the agent ends. */
 function* frames(): Generator<Frame> {
   const parser = new FrameParser();
   for (;;) {
@@ -165,7 +166,7 @@ const receive = (request: Extract<HelperRequest, { op: "receive" }>, from: Gener
   }
 };
 
-/** Serves one request of the agent. With a user, as this user. */
+/** Serves one agent request, as this user if given. */
 export const serveFiles = (user: { uid: number; gid: number } | null): void => {
   if (user) become(user.uid, user.gid);
   process.umask(0o022);
@@ -181,7 +182,7 @@ export const serveFiles = (user: { uid: number; gid: number } | null): void => {
     }
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // The agent has ended, or wants nothing more.
+    // The agent has ended, or needs no more data.
     if (code === "EPIPE") return;
     const isExpected = error instanceof CannotKeep || error instanceof CannotWrite;
     say({ problem: isExpected || code === undefined ? message : `the file helper failed (${code})` });

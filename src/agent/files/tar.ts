@@ -2,8 +2,8 @@ import { withoutEnd } from "../../domain/text.ts";
 import { KIB } from "../../protocol/units.ts";
 
 /*
- * Tar as POSIX 1003.1-2001 (pax) has it: blocks of 512 bytes, a header for each member, and before it another one with
- * a path, link or size that does not fit in.
+ * Tar in the format of POSIX 1003.1-2001 (pax): blocks of 512 bytes, a header for each member, and an extra header
+ * before it for a path, link or size that does not fit.
  */
 
 const BLOCK = 512;
@@ -14,11 +14,11 @@ export interface TarMember {
   kind: "file" | "folder" | "link";
   path: string;
   mode: number;
-  /** Bytes of a file; 0 of anything else. */
+  /** A file's bytes; 0 for other members. */
   size: number;
   /** Seconds. */
   mtime: number;
-  /** What a link says. */
+  /** The link's text. */
   link: string;
 }
 
@@ -44,11 +44,11 @@ const header = (type: string, path: string, { mode, size, mtime, link }: Omit<Ta
   return block;
 };
 
-/** The sum of all bytes, those of the sum itself taken as spaces. */
+/** Returns the sum of all bytes, with spaces in place of the sum itself. */
 const tarChecksum = (block: Buffer): number =>
   block.reduce((sum, byte, index) => sum + (index >= 148 && index < 156 ? 0x20 : byte), 0);
 
-/** `LENGTH KEY=VALUE\n`, where the length counts its own digits. */
+/** Formats `LENGTH KEY=VALUE\n`, where the length includes its own digits. */
 const paxRecord = (key: string, value: string): Buffer => {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + String(rest).length;
@@ -56,7 +56,7 @@ const paxRecord = (key: string, value: string): Buffer => {
   return Buffer.from(`${length} ${key}=${value}\n`);
 };
 
-/** The blocks before the content of a member. */
+/** Returns the blocks before a member's content. */
 export const tarHeader = (member: TarMember): Buffer => {
   const path = member.kind === "folder" ? `${member.path}/` : member.path;
   const records = [
@@ -77,7 +77,7 @@ export const TAR_END = Buffer.alloc(2 * BLOCK);
 export const tarBytes = (members: readonly TarMember[]): number =>
   members.reduce((sum, one) => sum + tarHeader(one).length + one.size + tarPadding(one.size), TAR_END.length);
 
-/** Receives the members of a tar in their order; the content of each file comes in pieces. */
+/** Receives a tar's members in order; each file's content arrives in pieces. */
 export interface TarListener {
   begin(member: TarMember): void;
   content(bytes: Buffer): void;
@@ -115,7 +115,7 @@ const KINDS: Record<string, TarMember["kind"] | "pax"> = {
   x: "pax",
 };
 
-/** `LENGTH KEY=VALUE\n`, one after the other. */
+/** Parses a sequence of `LENGTH KEY=VALUE\n`. */
 const paxRecords = (bytes: Buffer): Map<string, string> => {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {
@@ -132,13 +132,13 @@ const paxRecords = (bytes: Buffer): Map<string, string> => {
 };
 
 /**
- * Reads a tar from its pieces: files, folders and symbolic links, and nothing else. Devices, hard links, sparse files
- * and what other programs add are refused.
+ * Reads a tar from pieces: only files, folders and symbolic links. Rejects devices, hard links, sparse files and other
+ * programs' extensions.
  */
 export class TarReader {
   readonly #listener: TarListener;
   #unread: Buffer = Buffer.alloc(0);
-  /** Bytes of content, and of padding after it, that are still to come. */
+  /** Remaining bytes of content and of the padding after it. */
   #bytesLeft = 0;
   #padding = 0;
   #pax: Map<string, string> | null = null;
@@ -151,7 +151,7 @@ export class TarReader {
     this.#listener = listener;
   }
 
-  /** @throws for what is not allowed */
+  /** Parses a piece. @throws for a forbidden member */
   push(piece: Buffer): void {
     let rest = this.#unread.length > 0 ? Buffer.concat([this.#unread, piece]) : piece;
     for (;;) {
@@ -169,7 +169,7 @@ export class TarReader {
     this.#unread = Buffer.from(rest);
   }
 
-  /** @throws when the tar has not ended */
+  /** Ends the input. @throws when the tar is incomplete */
   close(): void {
     if (!this.#isOver) throw new Error("the tar ends too early");
   }

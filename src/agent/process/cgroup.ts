@@ -2,10 +2,10 @@ import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync,
 import { writeFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
 
-/** What the kernel says of a process that has ended, and of a group that was removed. */
+/** The kernel's errors for an ended process or a removed group. */
 const GONE = ["ESRCH", "ENOENT", "ENODEV"];
 
-/** Folder of this process's control group (cgroup v2); null where there is none. See cgroups(7). */
+/** Returns the folder of this process's control group (cgroup v2); null without one. See cgroups(7). */
 const ownFolder = (): string | null => {
   try {
     const mounts = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
@@ -19,7 +19,7 @@ const ownFolder = (): string | null => {
   }
 };
 
-/** An empty list for what is gone: a group can be removed while it is read. */
+/** Returns an empty list for a missing group: a group can be removed during the read. */
 const emptyIfGone = (read: () => string[]): string[] => {
   try {
     return read();
@@ -35,16 +35,18 @@ const foldersIn = (path: string): string[] =>
     readdirSync(path, { withFileTypes: true }).flatMap((one) => (one.isDirectory() ? [one.name] : [])),
   ).map((name) => join(path, name));
 
-/** The control group of one build. Its processes and their children cannot leave it, and are killed all at once. */
+/**
+ * One build's control group. Its processes and their children cannot leave it, and the kernel kills them all at once.
+ */
 export class Cgroup {
   readonly path: string;
 
-  /** An existing group, which may be gone by now. */
+  /** Opens an existing group, which may be gone by now. */
   constructor(path: string) {
     this.path = path;
   }
 
-  /** Makes a group for the build of this folder; null where the kernel has none or this user may not make one. */
+  /** Creates a group for the build with this folder; null where the kernel has none or denies it to this user. */
   static make(folder: string): Cgroup | null {
     const own = ownFolder();
     if (own === null) return null;
@@ -60,8 +62,8 @@ export class Cgroup {
   }
 
   /**
-   * Moves a process here before it starts others. The kernel waits for all processors then, 10 ms and more, so the
-   * agent's own thread does not. Ignores one that has ended, also with its build.
+   * Moves a process here before it starts others. The kernel then waits 10 ms or more for all processors, so the move
+   * runs outside the agent's own thread. Ignores a process that has ended, also with its build.
    */
   async add(pid: number): Promise<void> {
     try {
@@ -71,18 +73,18 @@ export class Cgroup {
     }
   }
 
-  /** Ids of the processes in it and in groups that a step has made below it. */
+  /** Returns the ids of the processes in the group and in its subgroups, which steps can create. */
   members(path = this.path): number[] {
     const own = readLines(join(path, "cgroup.procs")).filter((line) => line !== "");
     return [...own.map(Number), ...foldersIn(path).flatMap((below) => this.members(below))];
   }
 
-  /** Whether a process in it is not dead yet. A dying process is not listed by `members` any more. */
+  /** Reports whether a process in it is still alive or dying. `members` no longer lists dying processes. */
   get isPopulated(): boolean {
     return readLines(join(this.path, "cgroup.events")).includes("populated 1");
   }
 
-  /** Kills all processes at once, also those that are being forked. */
+  /** Kills all processes at once, including those being forked. */
   kill(): void {
     try {
       writeFileSync(join(this.path, "cgroup.kill"), "1");
@@ -91,7 +93,7 @@ export class Cgroup {
     }
   }
 
-  /** Removes the group when it is empty, else leaves it. */
+  /** Removes an empty group and leaves others. */
   remove(path = this.path): void {
     for (const below of foldersIn(path)) this.remove(below);
     try {

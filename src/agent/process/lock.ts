@@ -5,10 +5,10 @@ import { readStart } from "./process-table.ts";
 import type { StepUser } from "./step-user.ts";
 
 const FILE = "lock";
-/** Folder of the locks of steps' users. Only root can write there, and a restart empties it. */
+/** Folder for the locks on steps' users. Only root can write there, and a restart empties it. */
 const USER_LOCKS = "/var/run/millrace-agent";
 
-/** This process as id and start time: the system reuses ids. */
+/** Returns this process's id and start time: the system reuses ids. */
 const thisProcess = (): string => `${process.pid} ${readStart(process.pid)}\n`;
 
 const read = (path: string): string | null => {
@@ -24,13 +24,13 @@ const isAlive = (holder: string): boolean => {
   return /^\d+$/.test(pid) && readStart(Number(pid)) !== null && String(readStart(Number(pid))) === start;
 };
 
-/** Process id of the agent that runs with this state folder; null when none does. */
+/** Returns the process id of the agent that runs with this state folder; null without one. */
 export const runningAgentPid = (folder: string): number | null => {
   const holder = read(join(folder, FILE));
   return holder !== null && isAlive(holder) ? Number.parseInt(holder, 10) : null;
 };
 
-/** What only one agent on a machine may use. */
+/** Resources that only one agent on a machine may use. */
 interface LockAgentOptions {
   state: string;
   work: string;
@@ -38,8 +38,9 @@ interface LockAgentOptions {
 }
 
 /**
- * Takes the locks of the state folder, the work folder and the steps' user. @returns the function that releases them.
- * @throws ExitError when another agent has one of them.
+ * Locks the state folder, the work folder and the steps' user.
+ * @returns the function that releases the locks
+ * @throws ExitError when another agent holds one of them
  */
 export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void) => {
   const locks: [folder: string, file: string, use: string][] = [
@@ -65,8 +66,8 @@ export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void)
 };
 
 /**
- * Links a complete file to the lock's path. A dead holder's lock is moved aside and read again first, so that only one
- * of two agents that find it continues.
+ * Links a complete file to the lock's path. First moves a dead holder's lock aside and rereads it, so that only one of
+ * two agents that find it continues.
  */
 const take = (path: string, use: string): (() => void) => {
   const mine = `${path}.${process.pid}`;

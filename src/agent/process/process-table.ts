@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { MIB } from "../../protocol/units.ts";
 
 /**
- * One process of the system. `pid` and `start` together identify it; `hasRunId` is about the build that is looked for.
- * The two that are functions read a file each: there are many processes, and few that they have to be asked of.
+ * One process of the system. `pid` and `start` together identify it; `hasRunId` refers to the build in question. `uid`
+ * and `hasRunId` are functions because each reads a file, and few of the many processes need them.
  */
 export interface ProcessRow {
   pid: number;
@@ -15,7 +15,7 @@ export interface ProcessRow {
   hasRunId(): boolean;
 }
 
-/** Fields of /proc/PID/stat (proc(5)) after the command's name, which may contain spaces and brackets. */
+/** Returns the fields of /proc/PID/stat (proc(5)) after the command's name, which may contain spaces and brackets. */
 const statFields = (pid: number | string): string[] | null => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -85,17 +85,17 @@ const psTable = (variable: string): ProcessRow[] =>
       ];
     });
 
-/** All processes except zombies. `variable` is `NAME=value`, searched in the environment each was started with. */
+/** Returns all processes except zombies. `variable` is `NAME=value`, searched in each process's initial environment. */
 export const processTable = (variable: string): ProcessRow[] =>
   process.platform === "linux" ? linuxTable(variable) : psTable(variable);
 
-/** Start time of a process as in `ProcessRow.start` on Linux; null elsewhere and for no process. */
+/** Returns a process's start time as in `ProcessRow.start` on Linux; null elsewhere and without such a process. */
 export const startTicks = (pid: number): number | null => {
   const start = process.platform === "linux" ? statFields(pid)?.[19] : undefined;
   return start === undefined ? null : Number(start);
 };
 
-/** Start time of a process, in a form that is only for comparison; null for no process. */
+/** Returns a process's start time in a form that only allows comparison; null without such a process. */
 export const readStart = (pid: number): string | null => {
   if (process.platform === "linux") {
     const fields = statFields(pid);

@@ -20,34 +20,37 @@ const openHandles = (pid: number): string[] => {
   }
 };
 
-/** Whether a process has its working directory or an open file in the folder. Always false without /proc, as on a Mac. */
+/**
+ * Reports whether a process has its working directory or an open file in the folder. Without /proc, as on a Mac: false.
+ */
 const hasOpenFileUnder = (pid: number, folder: string): boolean =>
   [`/proc/${pid}/cwd`, ...openHandles(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));
 
-/** Variable in the environment of every process of a build: which attempt of which build it belongs to. */
+/** This variable in the environment of every build process identifies the build and its attempt. */
 export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
 
 /** Milliseconds between two scans. */
 const SCAN_EVERY = 50;
-/** Milliseconds after which `terminate` stops trying to kill. */
+/** Milliseconds after which `terminate` stops its attempts to kill. */
 const KILL_LIMIT = 5000;
-/** Scans in a row that must find nothing: one scan may miss a chain of processes that fork and exit. */
+/** Empty scans required in a row: one scan may miss a chain of processes that fork and exit. */
 const EMPTY_SCANS = 2;
 
-/** What identifies a build's processes besides the run id, where it exists. */
+/** Optional features that identify a build's processes besides the run id. */
 export interface ProcessTreeOptions {
   user?: StepUser | null;
   cgroup?: Cgroup | null;
-  /** The build's folder: a process with an open file in it belongs to the build. */
+  /** The build's folder. A process with an open file in it belongs to the build. */
   folder?: string | null;
 }
 
 /**
- * All processes that one build has started. Each step is a process group; a process that left it with setsid is found
- * by the control group or the steps' user, else by the run id in its environment, its parent or its open files.
+ * All processes that one build has started. Each step is a process group. The control group or the steps' user
+ * identifies a process that left its group with setsid; otherwise its run id in the environment, its parent or its open
+ * files do.
  */
 export class ProcessTree {
-  /** Variables for each child's environment, by which it and its children are found. */
+  /** Variables for each child's environment. They identify the child and its children. */
   readonly env: Record<string, string>;
   readonly #user: StepUser | null;
   readonly #cgroup: Cgroup | null;
@@ -56,7 +59,7 @@ export class ProcessTree {
   readonly #startTimes = new Map<number, string>();
   #since: number | null = null;
 
-  /** `runId` names one attempt: another agent on this machine may run the build's next attempt. */
+  /** `runId` identifies one attempt: another agent on this machine may run the build's next attempt. */
   constructor(runId: string, { user = null, cgroup = null, folder = null }: ProcessTreeOptions = {}) {
     this.env = { [RUN_ID_VARIABLE]: runId };
     this.#user = user;
@@ -64,14 +67,14 @@ export class ProcessTree {
     if (folder !== null) this.#folders.push(folder);
   }
 
-  /** A process with an open file in this folder belongs to the build as well. */
+  /** Adds a folder: a process with an open file in it also belongs to the build. */
   lookIn(folder: string): void {
     this.#folders.push(folder);
   }
 
   /**
    * Adds a child that leads its own process group and has not started other processes yet. Resolves when the kernel
-   * keeps all that it starts together; until then it is found by the group, its run id and its parent.
+   * keeps its children together. Until then, its group, run id and parent identify it.
    */
   async add(pid: number): Promise<void> {
     this.#groups.add(pid);
@@ -79,7 +82,7 @@ export class ProcessTree {
     await this.#cgroup?.add(pid);
   }
 
-  /** Ids of the processes that live now. */
+  /** Returns the ids of the living processes. */
   living(): number[] {
     const rows = processTable(`${RUN_ID_VARIABLE}=${this.env[RUN_ID_VARIABLE]}`).filter(
       (row) => row.pid !== process.pid,
@@ -98,12 +101,12 @@ export class ProcessTree {
     if (this.#groups.has(row.group) || members.has(row.pid)) return true;
     if (this.#startTimes.get(row.pid) === row.start) return true;
     if (this.#user !== null && this.#user.uid === row.uid()) return true;
-    // Nothing of a build is older than its first process.
+    // No build process is older than the build's first one.
     if (Number(row.start) < (this.#since ?? 0)) return false;
     return row.hasRunId() || this.#hasOpenFile(row);
   }
 
-  /** Used only without a control group or user, and only for the agent user's processes. */
+  /** Reports open files. Checks only the agent user's processes, and only without a control group or user. */
   #hasOpenFile(row: ProcessRow): boolean {
     if (this.#user || this.#cgroup || this.#folders.length === 0 || row.uid() !== process.getuid?.()) return false;
     return this.#folders.some((folder) => hasOpenFileUnder(row.pid, folder));
@@ -111,7 +114,8 @@ export class ProcessTree {
 
   /**
    * Sends SIGTERM to all processes, waits at most `grace` milliseconds, then sends SIGKILL.
-   * @returns whether all have ended; false is rare: a broken disk, or processes that fork faster than they are killed.
+   * @returns whether all have ended; false is rare: a broken disk, or processes that fork faster than the agent kills
+   * them
    */
   async terminate(grace: number): Promise<boolean> {
     let living = this.living();
@@ -142,8 +146,9 @@ export class ProcessTree {
   }
 
   /**
-   * Processes that are killed one by one can fork faster than they are found. The kernel kills a control group, or all
-   * processes of a user, at once. @returns false when the killing process was itself killed first.
+   * Lets the kernel kill the control group or all the user's processes at once. When killed one by one, processes can
+   * fork faster than the agent finds them.
+   * @returns false when the killing process itself died first
    */
   async #killAtOnce(): Promise<boolean> {
     this.#cgroup?.kill();
@@ -156,7 +161,9 @@ export class ProcessTree {
 const KILLED = 0;
 const NO_PROCESS = 1;
 
-/** Ignores a process that has ended or may not be signalled (a set-uid program): the next scan decides. */
+/**
+ * Signals one process. Ignores one that has ended or cannot be signalled (a set-uid program): the next scan decides.
+ */
 const signalOne = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal);

@@ -4,20 +4,20 @@ import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { EXIT, ExitError } from "../cli/exit-codes.ts";
 
-/** The user that steps run as, with --run-as. */
+/** The user for steps, from --run-as. */
 export interface StepUser {
   name: string;
   uid: number;
   gid: number;
 }
 
-/** A login name: it may be an argument of a command. */
+/** Reports whether this is a safe login name: it may become a command's argument. */
 export const isUserName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name);
 
 const readOutput = (command: string, args: string[]): string =>
   execFileSync(command, args, { encoding: "utf8" }).trim();
 
-/** @throws ExitError when the user does not exist, or the agent may not become it. */
+/** Finds the user. @throws ExitError when the user does not exist, or the agent may not become it */
 export const findStepUser = (name: string): StepUser => {
   if (!isUserName(name)) throw new ExitError("--run-as must be the name of a user", EXIT.usage);
   if (process.getuid?.() !== 0)
@@ -34,11 +34,11 @@ export const findStepUser = (name: string): StepUser => {
 };
 
 /*
- * How an agent that is root works on files that steps can change. A step may replace any path by a link, so the agent
- * uses the rights of the steps' user, or the handle of a file that it has just made.
+ * Rules for an agent that runs as root and touches files that steps can change: a step may replace any path by a link.
+ * The agent therefore uses the rights of the steps' user, or the handle of a file that it has just created.
  */
 
-/** `code` is null when a signal ended the command or it could not be started. */
+/** `code` is null when a signal ended the command or it could not start. */
 export interface CommandResult {
   code: number | null;
   stderr: string;
@@ -46,13 +46,15 @@ export interface CommandResult {
 
 const STDERR_LIMIT = 1000;
 
-/** Options of `spawn` that run a child as the steps' user, without other groups; without a user, as the agent's. */
+/**
+ * Returns options for `spawn` that run a child as the steps' user, without other groups. Without a user: the agent's.
+ */
 export const runAs = (user: StepUser | null): { uid?: number; gid?: number } =>
   user ? { uid: user.uid, gid: user.gid } : {};
 
 /**
- * Runs a script of `sh` as the steps' user, or as the agent's without one. `args` are $1, $2..., `input` is what it
- * reads. Never rejects.
+ * Runs an `sh` script as the steps' user, or without one as the agent's. `args` are $1, $2..., `input` is the standard
+ * input. Never rejects.
  */
 export const runShell = (
   user: StepUser | null,
@@ -73,12 +75,12 @@ export const runShell = (
     });
     child.on("error", ({ message }) => resolve({ code: null, stderr: message }));
     child.on("close", (code) => resolve({ code, stderr }));
-    // A process that ended without reading is told by its exit code.
+    // A process may end without reading: its exit code then explains why.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });
 
-/** Makes a new file that only the user can read. Use the returned handle: the path may be replaced afterwards. */
+/** Creates a file that only the user can read. Use the returned handle: a step may replace the path later. */
 export const createFileFor = (user: StepUser | null, path: string): number => {
   const fd = openSync(path, "wx+", 0o600);
   if (user) fchownSync(fd, user.uid, user.gid);
@@ -86,8 +88,8 @@ export const createFileFor = (user: StepUser | null, path: string): number => {
 };
 
 /**
- * Makes the user the owner of a folder and its content, the folder itself last: until then only the agent can enter it
- * and replace files. Changes the owner of symbolic links, never of their targets.
+ * Gives the user a folder and its content, the folder itself last: until then only the agent can enter it and replace
+ * files. Changes the owner of symbolic links, never of their targets.
  */
 export const chownTree = (user: StepUser, path: string): void => {
   if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) chownTree(user, join(path, name));
@@ -95,18 +97,18 @@ export const chownTree = (user: StepUser, path: string): void => {
 };
 
 /**
- * Keeps this process, whose memory has secrets, from leaving a core dump, where the machine has prlimit(1). Steps
- * inherit that, and may raise it by `ulimit -S -c`.
+ * Prevents a core dump of this process, whose memory contains secrets, on machines with prlimit(1). Steps inherit the
+ * limit and may raise it with `ulimit -S -c`.
  */
 export const leaveNoCoreDumps = (): void => {
   if (process.platform === "linux")
     spawnSync("prlimit", ["--pid", String(process.pid), "--core=0:"], { stdio: "ignore" });
 };
 
-/** Prints the first argument that is a file which the user of this shell may run. */
+/** Prints the first argument that is a file this shell's user may run. */
 const FIRST_RUNNABLE = 'for file; do [ -f "$file" ] && [ -x "$file" ] && printf %s "$file" && exit; done; exit 1';
 
-/** Whether this is a file that the agent itself may run. */
+/** Reports whether the agent itself may run this file. */
 const mayRun = (file: string): boolean => {
   try {
     accessSync(file, constants.X_OK);
@@ -116,7 +118,7 @@ const mayRun = (file: string): boolean => {
   }
 };
 
-/** The first of the files that the user may run: root may run files that this user may not. */
+/** Returns the first file that the user may run: root may run files that this user may not. */
 const firstRunnable = async (user: StepUser | null, files: string[]): Promise<string | undefined> => {
   if (user === null) return files.find(mayRun);
   const options = { cwd: "/", env: {}, ...runAs(user) };
@@ -126,7 +128,8 @@ const firstRunnable = async (user: StepUser | null, files: string[]): Promise<st
 
 /**
  * Finds a program in the folders of the build's tools, or in the agent's own PATH, with the rights of the user who will
- * run it. The step's PATH does not count. @throws when there is none.
+ * run it. Ignores the step's PATH.
+ * @throws when there is none
  */
 export const findProgram = async (name: string, user: StepUser | null, before: string[] = []): Promise<string> => {
   const folders = [...before, ...(process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter)];
