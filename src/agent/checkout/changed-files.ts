@@ -7,25 +7,25 @@ import { addOrigin, fetchRefspecs, initRepository, type Remote } from "./remote.
 /** Commits of history to fetch until both sides meet. */
 const DEPTHS = [50, 1000, 10_000];
 
-/** A longer list of paths may have been cut, so it is not used. */
+/** A longer list of paths may be incomplete, so it is not used. */
 const MOST_BYTES = 3 * MIB;
 
 const BASE = "refs/compare/base";
 const HEAD = "refs/compare/head";
 
-/** What a commit changed since `base`, where its history and that of what it is compared with meet. */
+/** The changes in a commit since `base`, the merge base with the compared commit. */
 export interface Changes {
   base: string;
-  /** Paths from the repository's root. One that was renamed is there with both names. */
+  /** Paths from the repository's root. A renamed file has both names. */
   files: string[];
 }
 
 /**
- * Compares a commit with another one, by its hash or by the whole name of its ref: the paths between them that
- * `git diff --merge-base` names. Null when the host gives one of them no more, or they have no history together.
+ * Compares a commit with another one, given by its hash or full ref name. Returns the paths from `git diff
+ * --merge-base`; null when the host no longer serves one of them, or they have no common history.
  */
 export const changesSince = async (remote: Remote, compared: string, commit: string): Promise<Changes | null> => {
-  // The build's own repository would go on fetching what a filter left out.
+  // After a filtered fetch, the build's own repository would keep fetching missing objects.
   const folder = mkdtempSync(join(remote.tempFolder, "compare-"));
   const apart: Remote = { ...remote, gitContext: { ...remote.gitContext, folder } };
   try {
@@ -38,7 +38,7 @@ export const changesSince = async (remote: Remote, compared: string, commit: str
   }
 };
 
-/** Without files where the host can leave them out: only their names are compared. */
+/** Fetches history until both sides meet. Omits file contents where the host supports that: only names are compared. */
 const fetchBase = async (remote: Remote, refspecs: string[]): Promise<string | null> => {
   const local = { ...remote.gitContext, protocols: [] };
   let filter = ["--filter=blob:none"];

@@ -21,15 +21,15 @@ import {
   type Remote,
 } from "./remote.ts";
 
-/** Clocks of committers differ: the first search starts this many seconds before the commit's own date. */
+/** Committers' clocks differ: the first search starts this many seconds before the commit's own date. */
 const CLOCK_SKEW_SECONDS = 86_400;
 
-/** Fetches commits without trees and files. Servers without partial clone ignore or refuse it. */
+/** Fetches commits without trees and files. Servers without partial clone ignore or reject it. */
 const COMMITS_ONLY = "--filter=tree:0";
 
-/** Whether a commit is the ref's commit or an ancestor of it, in the history that this repository has fetched. */
+/** Reports whether a commit is the ref's commit or its ancestor, within the fetched history. */
 const isAncestor = async ({ gitContext }: Remote, commit: string, ref: string): Promise<boolean> =>
-  // No protocol is allowed: git would fetch the objects that a filter left out.
+  // This allows no protocol: git would fetch the objects that a filter omitted.
   (await git({ ...gitContext, protocols: [] }, ["merge-base", "--is-ancestor", commit, ref])).code === 0;
 
 /**
@@ -55,7 +55,7 @@ const isOnBranch = async (
   return whole.isFound;
 };
 
-/** Uses a new repository each time: one that was fetched with a filter would keep fetching missing objects. */
+/** Searches in a new repository each time: after a filtered fetch, a repository would keep fetching missing objects. */
 const searchHistory = async ({ gitContext, ...rest }: Remote, ref: string, commit: string, range: string[]) => {
   const folder = mkdtempSync(join(rest.tempFolder, "history-"));
   const history: Remote = { ...rest, gitContext: { ...gitContext, folder } };
@@ -72,9 +72,9 @@ const searchHistory = async ({ gitContext, ...rest }: Remote, ref: string, commi
 /** A fetched repository with a known commit. Its files are not on disk yet. */
 export interface Fetched extends CommitWithFile {
   gitContext: GitContext;
-  /** Reads the commit. Closed before anything of the repository runs. */
+  /** Reads the commit. Closed before any code of the repository runs. */
   objects: ObjectReader;
-  /** The refspecs that were fetched. */
+  /** The fetched refspecs. */
   refspecs: string[];
 }
 
@@ -82,26 +82,26 @@ export interface CheckoutSource {
   branch: string;
   commitSha: string | null;
   repository: Job["repository"];
-  /** The file that is read together with the commit. */
+  /** The file to read together with the commit. */
   configPath: string;
 }
 
 export interface CheckoutContext {
   /** The future workspace: an empty repository. */
   workspace: string;
-  /** The build's folder, which holds the files of one command while it runs. Steps cannot read it. */
+  /** The build's folder. It holds a command's temporary files. Steps cannot read it. */
   tempFolder: string;
   tree: ProcessTree;
   signal?: AbortSignal;
 }
 
-/** Depths to fetch until the branch has the commit, where a host does not serve commits by their hash. */
+/** Depths to fetch until they include the commit, for hosts that do not serve commits by hash. */
 const DEEPER_DEPTHS = [100, INFINITE_DEPTH];
 
-/** The bytes of the files are the commit's: its .gitattributes counts, and no setting of the agent's user. */
+/** Writes the files' committed bytes: the commit's .gitattributes counts, and the user's settings do not. */
 const AS_COMMITTED = ["core.attributesFile=/dev/null", "core.autocrlf=false", "core.eol=lf"];
 
-/** Protocols that git may use: https and ssh, and file or http only when the clone URL has it. */
+/** Returns the protocols that git may use: https and ssh, plus file or http if the clone URL uses it. */
 export const protocolsFor = (cloneUrl: string): string[] => {
   const scheme = /^(file|http):/.exec(cloneUrl)?.[1];
   return scheme ? ["https", "ssh", scheme] : ["https", "ssh"];
@@ -110,7 +110,7 @@ export const protocolsFor = (cloneUrl: string): string[] => {
 const remoteRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/heads/${branch}`);
 const localRef = (branch: string): string => (branch.startsWith("refs/") ? branch : `refs/remotes/origin/${branch}`);
 
-/** The repository at its host, as git fetches from it. */
+/** Describes the repository at its host, as git fetches it. */
 export const toRemote = (
   { repository: { cloneUrl, credential = null } }: CheckoutSource,
   { workspace: folder, tempFolder, tree, signal }: CheckoutContext,
@@ -123,7 +123,7 @@ export const toRemote = (
 
 /**
  * Fetches the branch into the prepared repository and finds the commit to build.
- * @throws BuildFailure checkout-failed with git's message, commit-not-on-branch, or pipeline-invalid.
+ * @throws BuildFailure checkout-failed with git's message, commit-not-on-branch, or pipeline-invalid
  */
 export const fetchSource = async (source: CheckoutSource, context: CheckoutContext): Promise<Fetched> => {
   const { commitSha, branch, configPath, repository } = source;
@@ -145,7 +145,7 @@ export const fetchSource = async (source: CheckoutSource, context: CheckoutConte
   }
 };
 
-/** Fetches the branch's newest commit and the wanted one, without history. @returns the refspecs that were fetched. */
+/** Fetches the branch's newest commit and the wanted one, without history. @returns the fetched refspecs */
 const fetchCommit = async (remote: Remote, source: CheckoutSource, objects: ObjectReader): Promise<string[]> => {
   const { commitSha, branch } = source;
   const head = `+${remoteRef(branch)}:${localRef(branch)}`;
@@ -157,7 +157,7 @@ const fetchCommit = async (remote: Remote, source: CheckoutSource, objects: Obje
   const both = await fetchRefspecs(remote, shallow, [head, commitSha]);
   const isServedByHash = both.code === 0;
   if (!isServedByHash) {
-    // The message of a host that does not have or serve the commit contains its hash.
+    // A host's message about a commit that it lacks or does not serve contains the hash.
     if (!both.stderr.includes(commitSha)) ensureSuccess(both, "git fetch", remote);
     ensureSuccess(await fetchRefspecs(remote, shallow, [head]), "git fetch", remote);
   }
@@ -168,11 +168,11 @@ const fetchCommit = async (remote: Remote, source: CheckoutSource, objects: Obje
   return isServedByHash ? [head, commitSha] : [head];
 };
 
-/** Whether the wanted commit is the one that the branch is at, as most are: git need not look for it then. */
+/** Reports whether the wanted commit is the branch's newest, the usual case. Git need not search for it then. */
 const isNewest = async (objects: ObjectReader, { branch, commitSha }: CheckoutSource): Promise<boolean> =>
   (await objects.read(`${localRef(branch)}^{commit}`, 0))?.hash === commitSha;
 
-/** Hosts also serve commits of forks by their hash. Only a commit of the branch itself may be built. */
+/** Requires a commit of the branch itself: hosts also serve commits of forks by hash. */
 const ensureOnBranch = async (
   remote: Remote,
   { branch, repository }: CheckoutSource,
@@ -197,10 +197,10 @@ const deepenTo = async (remote: Remote, commitSha: string, head: string): Promis
   }
 };
 
-/** Who asks for the whole history compares with other branches in it: `origin/main` of a pull request. */
+/** Users of the whole history compare with other branches in it: `origin/main` for a pull request. */
 const ALL_BRANCHES = "+refs/heads/*:refs/remotes/origin/*";
 
-/** Writes the commit's files into the workspace. Git does not run again in this build after it. */
+/** Writes the commit's files into the workspace. Git does not run again in this build afterwards. */
 export const checkOut = async (
   source: CheckoutSource,
   { commitSha, refspecs }: Fetched,
@@ -224,12 +224,13 @@ export const checkOut = async (
 
 const recursively = (kind: Checkout["submodules"]): string[] => (kind === "recursive" ? ["--recursive"] : []);
 
-/** What git says where a host has no shallow clones, or gives none of an older commit. */
+/** Git's message where a host has no shallow clones, or does not serve older commits that way. */
 const NOT_SHALLOW = /does not support shallow|unadvertised object/;
 
 /**
- * Fetches the submodules with `depth` commits of history, 0 for all, and writes their files. Where a host cannot give
- * their commits so, it fetches all of it, as it does with the repository. @throws BuildFailure
+ * Fetches the submodules with `depth` commits of history, 0 for all, and writes their files. Where a host cannot serve
+ * their commits this way, fetches the complete history, as for the repository.
+ * @throws BuildFailure
  */
 const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout): Promise<void> => {
   const update = (range: string[]) =>
@@ -244,7 +245,7 @@ const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout):
     ]);
   let output = await update(depth === 0 ? [] : [`--depth=${depth}`]);
   if (depth !== 0 && NOT_SHALLOW.test(output.stderr)) {
-    // A submodule that is there stays as shallow as it is.
+    // An existing submodule would stay shallow.
     await git(remote.gitContext, ["submodule", "--quiet", "deinit", "--force", "--all"]);
     rmSync(join(remote.gitContext.folder, ".git/modules"), { recursive: true, force: true });
     output = await update([]);
@@ -252,10 +253,10 @@ const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout):
   ensureSuccess(output, "git submodule", remote);
 };
 
-/** Without its filters in the repository's settings, or the user's, LFS leaves its pointers and calls that a success. */
+/** Without its filters in the repository's or the user's settings, LFS leaves its pointers and reports success. */
 const LFS = ["lfs install --local --skip-repo", "lfs pull"];
 
-/** Fetches the LFS files of the commit, and of its submodules where they are checked out. @throws BuildFailure */
+/** Fetches the LFS files of the commit and its checked-out submodules. @throws BuildFailure */
 const fetchLfs = async (remote: Remote, { submodules }: Checkout): Promise<void> => {
   const run = async (args: string[]) => ensureSuccess(await gitWithCredential(remote, args), "git lfs pull", remote);
   for (const command of LFS) await run(command.split(" "));

@@ -3,7 +3,7 @@ import { BuildFailure } from "../build/failure.ts";
 import { gitFailure } from "./git-failure.ts";
 import type { ObjectReader } from "./object-reader.ts";
 
-/** Git's name of an encoding, and its decoder: UTF-8 where nobody knows it. */
+/** Returns the decoder for git's name of an encoding; UTF-8 for an unknown name. */
 const decoderFor = (label: string): TextDecoder => {
   try {
     return new TextDecoder(label);
@@ -13,8 +13,8 @@ const decoderFor = (label: string): TextDecoder => {
 };
 
 /**
- * The message in a commit's object, in the encoding that its header names (git-commit(1), i18n.commitEncoding). It is
- * empty where no empty line ends the headers, as some programs write a commit without a message.
+ * Returns the message in a commit's object, in its header's encoding (git-commit(1), i18n.commitEncoding). The message
+ * is empty if no empty line ends the headers: some programs write a commit without a message that way.
  */
 const messageIn = (commit: Buffer): string => {
   const end = commit.indexOf("\n\n");
@@ -26,7 +26,7 @@ const messageIn = (commit: Buffer): string => {
     .trimEnd();
 };
 
-/** The text of bytes, with its byte order mark; null where they are no UTF-8. */
+/** Decodes bytes and keeps the byte order mark; null for invalid UTF-8. */
 export const utf8Text = (bytes: Uint8Array): string | null => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -37,23 +37,23 @@ export const utf8Text = (bytes: Uint8Array): string | null => {
 
 export const NOT_UTF8 = "is not UTF-8: save it in that encoding";
 
-/** A commit, and the entry of one path in its tree. */
+/** A commit, and one path's entry in its tree. */
 export interface CommitWithFile {
   commitSha: string;
   /** The commit message, cut at MESSAGE_LIMIT. */
   message: string;
-  /** Null when the commit has no such path; `text` is null for what is no file, no UTF-8, or larger than READ_LIMIT. */
+  /** Null when the commit has no such path. `text` is null unless it is a UTF-8 file of at most READ_LIMIT. */
   file: { mode: string; size: number; text: string | null } | null;
 }
 
-/** Bytes of the largest file that is read. Pipeline files must be much smaller. */
+/** Bytes of the largest file to read. Pipeline files must be much smaller. */
 const READ_LIMIT = 2 * MIB;
 
-/** Characters of a commit message that are kept: it may become a variable of a step. */
+/** Characters kept of a commit message, which may become a step's variable. */
 const MESSAGE_LIMIT = 65_536;
-/** Bytes of a commit that are read: its headers, and more than that message. */
+/** Bytes read of a commit: its headers, and more than the kept message. */
 const COMMIT_BYTES = MIB;
-/** Bytes of the largest folder that is looked into: half a million names. */
+/** Bytes of the largest folder to search: half a million names. */
 const TREE_BYTES = 32 * MIB;
 
 interface TreeEntry {
@@ -61,7 +61,7 @@ interface TreeEntry {
   hash: string;
 }
 
-/** The entry of a name in a tree object: mode, space, name, NUL, and the bytes of a hash for each entry. */
+/** Finds a name's entry in a tree object. Each entry is a mode, a space, a name, NUL, and a hash in bytes. */
 const entryIn = (tree: Buffer, name: string, hashBytes: number): TreeEntry | null => {
   const wanted = Buffer.from(name);
   for (let at = 0; at < tree.length; ) {
@@ -77,11 +77,11 @@ const entryIn = (tree: Buffer, name: string, hashBytes: number): TreeEntry | nul
   return null;
 };
 
-/** What is at a path of a commit: an entry of a tree and, of a file, its size and the first bytes. */
+/** A path's content in a commit: a tree entry and, for a file, its size and first bytes. */
 export interface CommitEntry {
   mode: string;
   size: number;
-  /** Null for what is no regular file, and for one of more than the bytes that were asked for. */
+  /** Null for anything except a regular file within the byte limit. */
   bytes: Buffer | null;
 }
 
@@ -91,13 +91,13 @@ interface Commit {
   bytes: Buffer;
 }
 
-/** A commit, and what reads it. */
+/** A commit and its reader. */
 export interface CommitObjects {
   objects: ObjectReader;
   commitSha: string;
 }
 
-/** @throws BuildFailure when there is no such commit */
+/** Finds a commit. @throws BuildFailure when there is no such commit */
 export const findCommit = async (objects: ObjectReader, revision: string): Promise<Commit> => {
   const commit = await objects.read(`${revision}^{commit}`, COMMIT_BYTES);
   const [, treeHash] = /^tree ([0-9a-f]+)\n/.exec(commit?.bytes.toString("latin1", 0, 100) ?? "") ?? [];
@@ -106,8 +106,8 @@ export const findCommit = async (objects: ObjectReader, revision: string): Promi
 };
 
 /**
- * What is at a path of a commit, from the repository's objects and never from the file system, so that no link is
- * followed. Git is asked for hashes alone: no path has a meaning for it. Null where nothing is there.
+ * Finds a commit's content at a path; null without such a path. Reads the repository's objects and never the file
+ * system, so that it follows no link. Requests only hashes from git, so that no path has a special meaning.
  * @throws BuildFailure
  */
 export const findEntry = async (
@@ -133,7 +133,7 @@ export const findEntry = async (
 const FOLDER = "040000";
 const missing = (hash: string): BuildFailure => gitFailure("git cat-file", `missing object ${hash}`);
 
-/** Reads a commit and the file at `path`. @throws BuildFailure when the commit does not exist. */
+/** Reads a commit and the file at `path`. @throws BuildFailure when the commit does not exist */
 export const readCommit = async (objects: ObjectReader, revision: string, path: string): Promise<CommitWithFile> => {
   const commit = await findCommit(objects, revision);
   const entry = await findEntry(objects, commit, path, READ_LIMIT);
@@ -144,7 +144,10 @@ export const readCommit = async (objects: ObjectReader, revision: string, path: 
   };
 };
 
-/** The text of the pipeline file. @throws BuildFailure pipeline-invalid unless it is a regular file of at most `limit` bytes. */
+/**
+ * Returns the pipeline file's text.
+ * @throws BuildFailure pipeline-invalid unless it is a regular file of at most `limit` bytes
+ */
 export const pipelineText = ({ commitSha, file }: CommitWithFile, path: string, limit: number): string => {
   const refuse = (what: string): BuildFailure => new BuildFailure("pipeline-invalid", `${path}: ${what}`);
   if (!file)
@@ -157,7 +160,8 @@ export const pipelineText = ({ commitSha, file }: CommitWithFile, path: string, 
 };
 
 /**
- * The texts of those paths that are regular files of the commit. @throws BuildFailure for one of more than `limit` bytes
+ * Returns the texts at those paths that are regular files in the commit.
+ * @throws BuildFailure for a file above `limit` bytes
  */
 export const textsInCommit = async (
   { objects, commitSha }: CommitObjects,

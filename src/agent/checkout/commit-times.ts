@@ -8,25 +8,25 @@ import { addOrigin, ensureSuccess, fetchRefspecs, initRepository, type Remote } 
 const LAST = 253_402_300_799;
 
 /**
- * The seconds that git prints of a commit's date, or null: whoever writes a commit may write any date into it. Git
- * prints 0 for what is no number, and one near 2^64 for a date before 1970.
+ * Returns the seconds that git prints for a commit's date, or null: a commit's author may write any date into it. Git
+ * prints 0 for an invalid number, and a number near 2^64 for a date before 1970.
  */
 export const knownDate = (printed: string | undefined): number | null => {
   const seconds = Number(printed);
   return seconds > 0 && seconds <= LAST ? seconds : null;
 };
 
-/** The time of files of which it is not known when they changed, in seconds: 2000-01-01. */
+/** The time for files with an unknown change date, in seconds: 2000-01-01. */
 export const BEFORE = 946_684_800;
 
-/** What archives and file systems can keep: from 1980 on. A time to come would make tools wait for it. */
+/** Archives and file systems support times from 1980 on. A future time would make tools wait for it. */
 const OLDEST = 315_532_800;
 
 const toBytes = (path: string): Buffer => Buffer.from(path, "latin1");
 
 /**
- * Sets the times of files below a folder, along no link: paths and names come from the repository. `paths` and the keys
- * of `seconds` are bytes as latin1.
+ * Sets the times of files below a folder and follows no link: paths and names come from the repository. `paths` and the
+ * keys of `seconds` are bytes as latin1.
  */
 export const fileTimes = (root: string, paths: readonly string[], seconds: ReadonlyMap<string, number>): void => {
   const base = Buffer.from(`${root}/`).toString("latin1");
@@ -51,19 +51,21 @@ export const fileTimes = (root: string, paths: readonly string[], seconds: Reado
 
 const stat = (path: string) => lstatSync(toBytes(path), { throwIfNoEntry: false });
 
-/** Commits of history that are looked at. */
+/** Commits of history to search. */
 const MOST_COMMITS = 10_000;
-/** What git says of changes beyond this is not read. The newest are first, so older files have the time of no commit. */
+/**
+ * Limit for git's list of changes. The newest changes are first, so older files beyond the limit get no commit's time.
+ */
 const MOST_BYTES = 64 * MIB;
 
 /**
- * Gives each file of the checked-out commit the time of the commit that changed it last, on the line of first parents: a
- * merge changes what it brings, so that a file is never older than a build that did not have its change. Called before
+ * Gives each file of the checked-out commit the time of the last first-parent commit that changed it. A merge counts as
+ * the change for everything that it brings, so a file is never older than a build without its change. Call this before
  * any step runs.
  * @throws BuildFailure where the history cannot be fetched
  */
 export const setCommitTimes = async (remote: Remote, commit: string, refspecs: string[]): Promise<void> => {
-  // The build's own repository would go on fetching what a filter left out.
+  // After a filtered fetch, the build's own repository would keep fetching missing objects.
   const folder = mkdtempSync(join(remote.tempFolder, "times-"));
   const apart: Remote = { ...remote, gitContext: { ...remote.gitContext, folder } };
   try {
@@ -80,7 +82,7 @@ export const setCommitTimes = async (remote: Remote, commit: string, refspecs: s
   }
 };
 
-/** What git says, as bytes in a text: a name may be no UTF-8. */
+/** Returns git's output with bytes as latin1: a name may be invalid UTF-8. */
 const said = async (context: GitContext, args: string[], input = ""): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytesRead = 0;
@@ -92,7 +94,7 @@ const said = async (context: GitContext, args: string[], input = ""): Promise<st
   return Buffer.concat(chunks).toString("latin1");
 };
 
-/** Seconds of the last change, by path. */
+/** Returns the seconds of each path's last change. */
 const lastChanges = async (context: GitContext, commit: string): Promise<Map<string, number>> => {
   const listed = await said(context, ["rev-list", "--first-parent", "--parents", "--timestamp", commit]);
   const commits = listed
@@ -100,7 +102,7 @@ const lastChanges = async (context: GitContext, commit: string): Promise<Map<str
     .slice(0, -1)
     .map((line) => line.split(" "));
   const times = new Map(commits.map(([seconds, id = ""]) => [id, knownDate(seconds) ?? BEFORE]));
-  // What the oldest commits have changed is not known: their parents are not there.
+  // The oldest commits' changes are unknown: their parents are missing.
   const cut = shallowIn(context.folder);
   const pairs = commits.filter(([, id = ""]) => !cut.has(id)).map(([, id, parent = ""]) => `${id} ${parent}`.trim());
   if (pairs.length === 0) return new Map();
@@ -113,7 +115,9 @@ const shallowIn = (folder: string): Set<string> => {
   return new Set(existsSync(file) ? readFileSync(file, "latin1").split("\n") : []);
 };
 
-/** `diff-tree -z --raw`: a commit's id, then `:modes ids kind` and a path for each change. The newest commit is first. */
+/**
+ * Parses `diff-tree -z --raw`: a commit's id, then `:modes ids kind` and a path for each change, newest commit first.
+ */
 const parseLastChanges = (changed: string, times: Map<string, number>): Map<string, number> => {
   const last = new Map<string, number>();
   const words = changed.split("\0");

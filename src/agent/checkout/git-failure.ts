@@ -1,14 +1,14 @@
 import type { JobCredential } from "../../protocol/jobs.ts";
 import { BuildFailure } from "../build/failure.ts";
 
-/** Lines of git's message that are shown: the first say what went wrong, the last what it led to. */
+/** Lines of git's message to show: the first lines give the cause, the last ones the effect. */
 const FIRST_LINES = 12;
 const LAST_LINES = 4;
 
-/** Kind of the credential that the service sent for the host; null without one. */
+/** Kind of the host credential from the service; null without one. */
 type CredentialKind = JobCredential["kind"] | null;
 
-/** An address that git's configuration replaced by another one. */
+/** An address that git's configuration replaced. */
 export interface Rewritten {
   from: string;
   to: string;
@@ -16,14 +16,14 @@ export interface Rewritten {
 
 interface Advice {
   pattern: RegExp;
-  /** Applies only with this kind of credential; with any when left out. */
+  /** Applies only to this kind of credential; to any if omitted. */
   credential?: CredentialKind;
   text: string;
 }
 
 const STORE_CREDENTIAL = "store one with PUT /repository/{id}/credential";
 
-/** What a person can do about git's most common failures, found by git's message. The first match is used. */
+/** Advice on git's most common failures, found by git's message. The first match is used. */
 const ADVICE: Advice[] = [
   {
     pattern: /No space left on device|Disk quota exceeded/i,
@@ -97,10 +97,10 @@ const ADVICE: Advice[] = [
   },
 ];
 
-/** Without who is named before a host: settings of git's user may have a password there. */
+/** Removes the user before each host: settings of git's user may contain a password there. */
 const withoutUsers = (text: string): string => text.replaceAll(/:\/\/[^/\s]*@/g, "://");
 
-/** Git's message without control characters, and cut in the middle when it is long. */
+/** Returns git's message without control characters. Cuts a long one in the middle. */
 const shortMessage = (stderr: string): string => {
   const lines = withoutUsers(stderr)
     .replaceAll(/\r\n?/g, "\n")
@@ -113,11 +113,11 @@ const shortMessage = (stderr: string): string => {
   return messageLines.join("\n");
 };
 
-/** Why a stored credential may be of no use: git's address is another one than the repository has. */
+/** Explains why a stored credential may not apply: git uses another address than the repository's. */
 const rewriting = ({ from, to }: Rewritten): string =>
   withoutUsers(`git's configuration of the agent's user (url.*.insteadOf) turns ${from} into ${to}`);
 
-/** The build failure of a git command that failed, with advice and git's message. */
+/** Creates the build failure for a failed git command, with advice and git's message. */
 export const gitFailure = (
   doing: string,
   stderr: string,

@@ -3,19 +3,22 @@ import type { Readable } from "node:stream";
 import { MIB } from "../../protocol/units.ts";
 import { type ProcessTree, signalGroup } from "../process/process-tree.ts";
 
-/** Bytes of a git command's output that are kept. Pipeline files and error messages are much shorter. */
+/** Bytes kept of a git command's output. Pipeline files and error messages are much shorter. */
 const OUTPUT_LIMIT = 4 * MIB;
 
-/** Of git's own variables those that say how hosts are reached, where settings and repositories are, and LFS's. */
+/** Git's own variables for hosts, settings, repository locations and LFS. */
 const OWN_VARIABLE = /^GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|CEILING|DISCOVERY|LFS)/;
 
-/** Whether git gets a variable of the agent's. A trace goes to a file, or it would be in what git says. */
+/** Reports whether git gets an agent variable. A trace must go to a file: otherwise it would mix with git's output. */
 const isPassedOn = (name: string, value = ""): boolean =>
   name.startsWith("GIT_")
     ? OWN_VARIABLE.test(name) || (name.startsWith("GIT_TRACE") && value.startsWith("/"))
     : !name.startsWith("MILLRACE_");
 
-/** Turns off all that a repository or the user's configuration could run or fetch. No fsync: the clone is temporary. */
+/**
+ * Turns off everything that a repository or the user's configuration could run or fetch. No fsync: the clone is
+ * temporary.
+ */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
@@ -51,11 +54,11 @@ export interface GitContext {
   settings?: string[];
 }
 
-/** Settings and variables for one command only, a credential for example. */
+/** Settings and variables for one command, a credential for example. */
 export interface GitCommandOptions {
   settings?: string[];
   env?: Record<string, string>;
-  /** Gets the standard output as it comes, in place of keeping it. */
+  /** Gets the standard output as it arrives, instead of keeping it. */
   read?: (chunk: Buffer) => void;
 }
 
@@ -78,9 +81,9 @@ const environment = ({ protocols, tree }: GitContext, options: GitCommandOptions
 
 /**
  * Runs git in its own process group, with the user's HOME, credential helper, proxies and SSH agent, but without
- * prompts, hooks and other protocols. Use no command whose output a setting changes, or say what it prints. In `args`,
- * positional arguments must follow `--`. `input` is its standard input.
- * @throws when git cannot be started, or the signal's reason.
+ * prompts, hooks and other protocols. Avoid commands whose output a setting changes, or specify their format. In
+ * `args`, positional arguments must follow `--`. `input` is the standard input.
+ * @throws when git cannot be started, or the signal's reason
  */
 export const git = (
   context: GitContext,
@@ -99,7 +102,7 @@ export const git = (
       stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
       env: environment(context, options),
     });
-    // Git runs no code of a repository: it need not wait until it is added.
+    // Git runs no code of a repository, so it need not wait for `add`.
     if (child.pid !== undefined) context.tree.add(child.pid).catch(reject);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
@@ -110,11 +113,11 @@ export const git = (
     };
     child.stdout?.on("data", options.read ?? keep(out));
     child.stderr?.on("data", keep(err));
-    // Git may exit without reading its input: the exit code then says why.
+    // Git may exit without reading its input: the exit code then explains why.
     child.stdin?.on("error", () => {});
     if (typeof input === "string") child.stdin?.end(input);
     else if (child.stdin) input.pipe(child.stdin);
-    // The transport is a child of git, and may wait for a host that never answers.
+    // The transport is git's child, and may wait for a host that never answers.
     const interrupt = (): void => {
       if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
     };

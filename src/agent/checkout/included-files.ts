@@ -3,10 +3,10 @@ import { type ParsedPlan, parsePlan } from "../../pipeline/parse/parse.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type CommitEntry, type CommitObjects, findCommit, findEntry, utf8Text } from "./commit-file.ts";
 
-/** Bytes that are read at once. So many of UTF-8 are more characters than a file and all that it includes may have. */
+/** Bytes to read in total. This much UTF-8 exceeds the characters allowed for a file with all its includes. */
 const READ_LIMIT = 4 * LIMITS.definitionCharacters;
 
-/** Why an entry of a tree cannot be included; null for a regular file of an allowed size. */
+/** Explains why a tree entry cannot be included; null for a regular file of an allowed size. */
 const entryProblem = (entry: CommitEntry | null, path: string, commitSha: string): string | null => {
   if (!entry) return `Commit ${commitSha} has no file ${path}`;
   const { mode, size } = entry;
@@ -17,13 +17,13 @@ const entryProblem = (entry: CommitEntry | null, path: string, commitSha: string
   return entry.bytes ? null : `${path} is no file`;
 };
 
-/** The bytes as text, or why they are not text. */
+/** Returns the bytes as text, or the reason why they are not text. */
 export const toInclude = (bytes: Uint8Array, path: string): ToInclude => {
   const text = utf8Text(bytes);
   return text === null ? { problem: `${path} is not UTF-8` } : { text };
 };
 
-/** Files of a commit that another one includes. @throws BuildFailure checkout-failed */
+/** Reads a commit's included files. @throws BuildFailure checkout-failed */
 export const readIncluded = async (
   { objects, commitSha }: CommitObjects,
   paths: readonly string[],
@@ -42,16 +42,13 @@ export const readIncluded = async (
   return files;
 };
 
-/** A file that was parsed, with those of the same commit that it includes. */
+/** A parsed file and its included files from the same commit. */
 export interface ParsedWithIncludes {
   parsed: ParsedPlan;
   includes: IncludedText[];
 }
 
-/**
- * Parses a file of a commit, and reads what it includes: each round knows one level more of them.
- * @throws BuildFailure checkout-failed
- */
+/** Parses a commit's file and reads its includes, one more level each round. @throws BuildFailure checkout-failed */
 export const parseInCommit = async (text: string, commit: CommitObjects): Promise<ParsedWithIncludes> => {
   const readFiles = new Map<string, ToInclude>();
   for (;;) {

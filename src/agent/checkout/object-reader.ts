@@ -3,7 +3,7 @@ import { BuildFailure } from "../build/failure.ts";
 import { type GitContext, git } from "./git.ts";
 import { gitFailure } from "./git-failure.ts";
 
-/** An object as git has it. `bytes` has no more of it than was asked for. */
+/** A git object. `bytes` contains no more than the requested part. */
 export interface GitObject {
   hash: string;
   type: string;
@@ -12,27 +12,27 @@ export interface GitObject {
 }
 
 const LINE_END = 0x0a;
-/** Bytes of the longest line before an object: names that are asked for are shorter. */
+/** Bytes of the longest header line: requested names are shorter. */
 const LONGEST_HEADER = 4096;
 
-/** Reads what `git cat-file --batch` prints, piece by piece: a line with hash, type and size, the bytes, a line end. */
+/** Parses the output of `git cat-file --batch` in pieces: a line with hash, type and size, the bytes, a line end. */
 export class ObjectParser {
   readonly #limit: () => number;
   readonly #onObject: (object: GitObject | null) => void;
   #header = "";
   #object: Omit<GitObject, "bytes"> | null = null;
   #bytes: Buffer[] = [];
-  /** Bytes of the object that are still to be kept, and those that are still to come with the line end. */
+  /** Remaining bytes to keep of the object, and remaining bytes to receive including the line end. */
   #wanted = 0;
   #left = 0;
 
-  /** `limit` says how many bytes are kept of the next object. `onObject` gets null for a missing one. */
+  /** `limit` returns the bytes to keep of the next object. `onObject` gets null for a missing one. */
   constructor(limit: () => number, onObject: (object: GitObject | null) => void) {
     this.#limit = limit;
     this.#onObject = onObject;
   }
 
-  /** @throws BuildFailure when this is not in git's format */
+  /** Parses a chunk. @throws BuildFailure when it is not in git's format */
   push(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) at += this.#object ? this.#takeBytes(chunk, at) : this.#takeHeader(chunk, at);
   }
@@ -82,7 +82,7 @@ interface Question {
   reject: (error: unknown) => void;
 }
 
-/** One process of git that answers questions in the order in which they come. */
+/** One git process that answers questions in order. */
 class BatchProcess {
   readonly #questions = new PassThrough();
   readonly #open: Question[] = [];
@@ -102,7 +102,7 @@ class BatchProcess {
         this.#fail(error);
       }
     };
-    // The fetch, which takes longer, is begun in this turn, and starts before it.
+    // The longer fetch begins in this turn, and so starts first.
     this.#ended = Promise.resolve()
       .then(() => git(context, ["cat-file", "--batch"], { read }, this.#questions))
       .then(
@@ -121,7 +121,7 @@ class BatchProcess {
     });
   }
 
-  /** Answers no more questions. Resolves when the process has ended. */
+  /** Accepts no more questions. Resolves when the process has ended. */
   close(): Promise<void> {
     this.#fail(new BuildFailure("agent-error", "the commit is not read any more"));
     this.#questions.end();
@@ -135,13 +135,13 @@ class BatchProcess {
 }
 
 /**
- * The objects of a repository, read by one process of git. It starts beside the fetch that brings them: git finds new
- * packs by itself, and reads a ref each time that it is named.
+ * Reads a repository's objects with one git process. It starts alongside the fetch: git finds new packs automatically,
+ * and rereads a ref each time.
  */
 export class ObjectReader {
   readonly #context: GitContext;
   #process: BatchProcess;
-  /** Whether it is known to read the repository that was fetched. */
+  /** Whether the process is known to read the fetched repository. */
   #isCurrent = false;
 
   constructor(context: GitContext) {
@@ -150,7 +150,7 @@ export class ObjectReader {
   }
 
   /**
-   * The object of this name and the first `limit` bytes of it; null when the repository has none.
+   * Returns this object with its first `limit` bytes; null when the repository does not have it.
    * @throws BuildFailure with git's message, or the signal's reason
    */
   async read(name: string, limit: number): Promise<GitObject | null> {
@@ -158,13 +158,13 @@ export class ObjectReader {
     const object = await this.#process.ask(name, limit).catch(() => null);
     this.#isCurrent = true;
     if (object) return object;
-    // Where the fetch made the repository again, for SHA-256, this process knows the one before, or none.
+    // If the fetch recreated the repository for SHA-256, this process knows only the old one, or none.
     await this.close();
     this.#process = new BatchProcess(this.#context);
     return this.#process.ask(name, limit);
   }
 
-  /** Ends the process, and resolves when it has ended. */
+  /** Ends the process and waits for its end. */
   close(): Promise<void> {
     return this.#process.close();
   }

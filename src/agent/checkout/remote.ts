@@ -9,8 +9,8 @@ import { gitFailure, type Rewritten } from "./git-failure.ts";
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * A git credential helper (gitcredentials(7)). It answers only for the clone URL's protocol, host and port: not for a
- * submodule, an LFS endpoint or a redirect that points elsewhere.
+ * Returns a git credential helper (gitcredentials(7)). It answers only for the clone URL's protocol, host and port: not
+ * for a submodule, an LFS endpoint or a redirect to another address.
  */
 const helperScript = (origin: string): string => {
   const [protocol, host] = origin.split("://");
@@ -21,7 +21,10 @@ exec cat "\${0%/*}/answer"
 `;
 };
 
-/** Replaces ssh. Git calls it with `[-o OPTION] [-p PORT] [USER@]HOST COMMAND`; another host or port gets no key. */
+/**
+ * Returns a script that replaces ssh. Git calls it with `[-o OPTION] [-p PORT] [USER@]HOST COMMAND`. Another host or
+ * port gets no key.
+ */
 const sshScript = (host: string, port: string): string => `folder=\${0%/*} option='' port='' host=''
 for word in "$@"; do
   case "$option" in
@@ -40,8 +43,8 @@ exec ssh -i "$folder/key" "$@"
 `;
 
 /**
- * Runs `use` with the git options that supply the clone credential. The credential is only in files in `folder`, which
- * no other user can read and which are removed afterwards: never in an argument, a URL or the environment.
+ * Runs `use` with the git options that supply the clone credential. The credential exists only in temporary files in
+ * `folder`, which no other user can read: never in an argument, a URL or the environment.
  */
 export const withCredential = async <T>(
   credential: JobCredential | null,
@@ -67,7 +70,7 @@ export const withCredential = async <T>(
 
 type Write = (name: string, text: string) => string;
 
-/** The user's own credential helpers are off, because they would store the token. Prompts are off. */
+/** Disables the user's own credential helpers, which would store the token, and prompts. */
 const tokenOptions = (write: Write, { username, value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   const [password = ""] = value.split(/[\r\n]/, 1);
   write("answer", `username=${username ?? "x-access-token"}\npassword=${password}\n`);
@@ -75,7 +78,7 @@ const tokenOptions = (write: Write, { username, value }: JobCredential, cloneUrl
   return { settings: ["credential.helper=", `credential.helper=!sh ${program}`], env: { GIT_ASKPASS: "" } };
 };
 
-/** ssh cannot read a key with CRLF line ends, or without a line end at the end. */
+/** Ssh cannot read a key with CRLF line ends, or without a final line end. */
 const keyOptions = (write: Write, { value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
   const { host, port } = sshDestination(cloneUrl);
@@ -83,29 +86,29 @@ const keyOptions = (write: Write, { value }: JobCredential, cloneUrl: string): G
   return { env: { GIT_SSH_COMMAND: `sh ${program}`, GIT_SSH_VARIANT: "ssh" } };
 };
 
-/** A repository at its host, and the local folder that it is fetched into. */
+/** A repository at its host, and the local folder for the fetch. */
 export interface Remote {
   gitContext: GitContext;
   cloneUrl: string;
   credential: JobCredential | null;
-  /** The build's folder, which holds the files of one command while it runs. Steps cannot read it. */
+  /** The build's folder. It holds a command's temporary files. Steps cannot read it. */
   tempFolder: string;
 }
 
 type ObjectFormat = "sha1" | "sha256";
 
-/** What a command of git's said, and whether it was for another address than it was given. */
+/** A git command's output, and the other address if git's configuration replaced it. */
 interface RemoteOutput extends GitOutput {
   rewritten?: Rewritten | null;
 }
 
-/** @throws BuildFailure with git's message when the command failed. */
+/** Requires a successful command. @throws BuildFailure with git's message when it failed */
 export const ensureSuccess = (output: RemoteOutput, doing: string, remote?: Remote): GitOutput => {
   if (output.code !== 0) throw gitFailure(doing, output.stderr, remote?.credential?.kind ?? null, output.rewritten);
   return output;
 };
 
-/** Makes an empty repository in an empty folder. It needs no job, so it is made before one arrives. */
+/** Creates an empty repository in an empty folder. It needs no job, so the agent creates it before one arrives. */
 export const initRepository = async (folder: string, format: ObjectFormat = "sha1"): Promise<void> => {
   const gitContext: GitContext = { folder, protocols: [], tree: new ProcessTree("prepare") };
   const options = ["--quiet", ...(format === "sha1" ? [] : [`--object-format=${format}`])];
@@ -119,7 +122,7 @@ export const addOrigin = ({ gitContext, cloneUrl }: Remote): void => {
   appendFileSync(join(gitContext.folder, ".git/config"), section);
 };
 
-/** Git cannot change a repository's object format: one for SHA-256 is created again. */
+/** Recreates the repository for SHA-256: git cannot change a repository's object format. */
 const remakeForSha256 = async (remote: Remote): Promise<void> => {
   rmSync(join(remote.gitContext.folder, ".git"), { recursive: true });
   await initRepository(remote.gitContext.folder, "sha256");
@@ -137,17 +140,21 @@ export const gitWithCredential = async (
   return { ...output, rewritten: await rewrittenAddress(gitContext, from) };
 };
 
-/** Where git goes for an address, unless that is the address itself. */
+/** Returns git's replacement for an address; null if there is none. */
 const rewrittenAddress = async (context: GitContext, from: string): Promise<Rewritten | null> => {
   const rewritten = await git(context, ["ls-remote", "--get-url", "--", from]);
   const to = rewritten.stdout.toString("utf8").trim();
   return rewritten.code === 0 && to !== from ? { from, to } : null;
 };
 
-/** `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it works for a complete repository too. */
+/**
+ * `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it also works for a complete repository.
+ */
 export const INFINITE_DEPTH = 2_147_483_647;
 
-/** One `git fetch` of `refspecs`. Retries without a depth on "dumb" HTTP servers, which have no shallow clones. */
+/**
+ * Runs one `git fetch` for `refspecs`. Retries without a depth on "dumb" HTTP servers, which have no shallow clones.
+ */
 export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: string[]): Promise<RemoteOutput> => {
   const run = (options: string[]): Promise<RemoteOutput> =>
     gitWithCredential(remote, [
@@ -171,7 +178,7 @@ export const fetchRefspecs = async (remote: Remote, range: string[], refspecs: s
   return mayHaveAll && /shallow/.test(output.stderr) ? run(range.filter((option) => !isShallow(option))) : output;
 };
 
-/** The whole name of the branch that the repository's host calls its default; null where it does not tell. */
+/** Returns the full name of the repository's default branch; null where the host does not report it. */
 export const fetchDefaultBranch = async (remote: Remote): Promise<string | null> => {
   const { code, stdout } = await gitWithCredential(remote, ["ls-remote", "--symref", "--", "origin", "HEAD"]);
   const ref = /^ref: (refs\/heads\/\S{1,400})\tHEAD$/m.exec(stdout.toString("utf8"))?.[1];
