@@ -33,9 +33,9 @@ const isAncestor = async ({ gitContext }: Remote, commit: string, ref: string): 
   (await git({ ...gitContext, protocols: [] }, ["merge-base", "--is-ancestor", commit, ref])).code === 0;
 
 /**
- * Whether the commit is in the history of the host's branch. Fetches only commits where the host supports that, and
- * first only those since `committedAt` (seconds), where it is known.
- * @throws BuildFailure when the history cannot be fetched.
+ * Reports whether the commit is in the history of the host's branch. Fetches only commits where the host supports that,
+ * and first only those since `committedAt` (seconds), if known.
+ * @throws BuildFailure when the history cannot be fetched
  */
 const isOnBranch = async (
   remote: Remote,

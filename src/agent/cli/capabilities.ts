@@ -29,7 +29,7 @@ const succeeds = (command: string, args: string[]): boolean => {
   }
 };
 
-/** What this machine can build: as given, else detected by what is installed (Xcode, an Android SDK, npm). */
+/** Returns this machine's capabilities: as given, else detected from installed tools (Xcode, an Android SDK, npm). */
 export const detectCapabilities = (options: Partial<Capabilities>): Capabilities => ({
   canBuildIOS: options.canBuildIOS ?? (process.platform === "darwin" && succeeds("xcodebuild", ["-version"])),
   canBuildAndroid:
@@ -38,7 +38,7 @@ export const detectCapabilities = (options: Partial<Capabilities>): Capabilities
   canBuildWeb: options.canBuildWeb ?? succeeds("npm", ["--version"]),
 });
 
-/** @throws RequirementsNotMet when the pipeline file requires what this agent does not have. */
+/** Compares requirements. @throws RequirementsNotMet when the pipeline file requires a feature that this agent lacks */
 export const checkRequirements = (requires: Plan["job"]["requires"], identity: Identity, file: string): void => {
   const xcodes = requires.xcode ? findXcodes().map(({ version }) => version) : [];
   const lacks = unmetRequirements({ ...identity, platform: platformCode(), xcodes }, requires);

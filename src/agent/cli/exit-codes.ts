@@ -1,4 +1,4 @@
-/** Exit codes of the program. `run FILE` ends with the exit code of the failed step. */
+/** The program's exit codes. `run FILE` ends with the failed step's exit code. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -10,7 +10,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-/** Ends the program with an exit code. `message` says what happened and what a person can do. */
+/** Ends the program with an exit code. `message` states the problem and what a person can do. */
 export class ExitError extends Error {
   readonly exitCode: number;
   constructor(message: string, exitCode: number) {

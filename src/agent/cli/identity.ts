@@ -6,7 +6,7 @@ import { Id } from "../../protocol/common.ts";
 import { parseJson } from "../parse-json.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 
-/** The registered agent. Its token is written to this file only. */
+/** The registered agent. The agent writes its token only to this file. */
 export const Identity = z.object({
   url: z.string(),
   id: Id,
@@ -25,11 +25,11 @@ export type Identity = z.infer<typeof Identity>;
 
 const FILE = "identity.json";
 
-/** Default state folder: in the current folder for a checkout, in the home folder for the installed bundle. */
+/** Returns the default state folder: the current folder for a checkout, the home folder for the installed bundle. */
 export const defaultStateFolder = (): string =>
   import.meta.url.endsWith(".ts") ? resolve(".millrace/agent") : join(homedir(), ".millrace");
 
-/** Makes the folder unless it exists, and closes it to other users in both cases. */
+/** Creates the folder if needed, and closes it to other users in both cases. */
 export const makeStateFolder = (folder: string): string => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
@@ -49,14 +49,14 @@ export const findIdentity = (folder: string): Identity | null => {
   throw new ExitError(`${join(folder, FILE)} is damaged: remove it, then run register again`, EXIT.notRegistered);
 };
 
-/** @throws ExitError when no agent is registered in this folder. */
+/** Reads the identity. @throws ExitError when no agent is registered in this folder */
 export const loadIdentity = (folder: string): Identity => {
   const identity = findIdentity(folder);
   if (identity) return identity;
   throw new ExitError(`no agent is registered in ${folder}: run register first`, EXIT.notRegistered);
 };
 
-/** Writes a new file and renames it: a crash leaves the old or the new identity. */
+/** Writes a new file and renames it: after a crash, the old or the new identity is complete. */
 export const saveIdentity = (folder: string, identity: Identity): void => {
   const path = join(makeStateFolder(folder), FILE);
   const fresh = `${path}.${process.pid}`;

@@ -13,13 +13,13 @@ without; 1 the workflow was refused; 2 a file cannot be read or written. Then: c
 
 const IS_BUNDLED = !import.meta.url.endsWith(".ts");
 
-/** The importer is a file of its own: beside the program, or what `npm run assets` made in a checkout. */
+/** Returns the importer's path: a file beside the program, or in a checkout the output of `npm run assets`. */
 const importerPath = (): string => {
   const folder = dirname(fileURLToPath(import.meta.url));
   return IS_BUNDLED ? join(folder, "importer.mjs") : join(folder, "../../../dist/assets/importer.mjs");
 };
 
-/** @throws {ExitError} */
+/** Loads the importer. @throws {ExitError} */
 const load = async (): Promise<typeof Importer> => {
   const place = importerPath();
   const fetch = IS_BUNDLED
@@ -32,7 +32,7 @@ const load = async (): Promise<typeof Importer> => {
   return importer;
 };
 
-/** Bytes of a file that may be a workflow: more than its limit of characters can have. */
+/** Maximum bytes of a workflow file: more than its character limit can need. */
 const MOST_BYTES = 4 * LIMITS.definitionCharacters;
 
 const read = (file: string): string => {
@@ -46,8 +46,8 @@ const read = (file: string): string => {
 };
 
 /**
- * Reads other files of the workflow's repository, which a stranger may have written: no path leads out of it, no link is
- * followed, and nothing large is read. Undefined for a workflow that lies where GitHub would not look for it.
+ * Reads other files of the workflow's repository. A stranger may have written it, so no path leads outside, no link is
+ * followed, and no large file is read. Undefined for a workflow outside GitHub's folder.
  */
 const besideOf = (file: string): ((path: string) => string | undefined) | undefined => {
   const root = /^(.*)[/\\]\.github[/\\]workflows[/\\][^/\\]+$/s.exec(resolve(file))?.[1];
@@ -66,7 +66,7 @@ const besideOf = (file: string): ((path: string) => string | undefined) | undefi
   };
 };
 
-/** Never replaces a file: what is there may have been written by hand. */
+/** Writes a file, but never replaces one: the existing file may be written by hand. */
 const write = (file: string, text: string): void => {
   try {
     writeFileSync(file, text, { flag: "wx" });

@@ -7,11 +7,11 @@ import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder, loadIdentity } from "./identity.ts";
 import { type AgentService, launchAgent, type ServiceFile } from "./launchd.ts";
 
-/** systemd.service(5): `%` starts a specifier; quotes keep spaces. */
+/** Quotes for systemd.service(5): `%` starts a specifier; quotes keep spaces. */
 const quoted = (text: string): string =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 
-/** In ExecStart, `$` also starts a variable. */
+/** Quotes for ExecStart, where `$` also starts a variable. */
 const argument = (text: string): string => quoted(text).replaceAll("$", "$$$$");
 
 const section = (name: string, lines: Record<string, string | null>): string =>
@@ -20,8 +20,8 @@ const section = (name: string, lines: Record<string, string | null>): string =>
     .join("");
 
 /**
- * A unit of the system, or of the user whose home is given; user units have no network-online.target.
- * The agent finishes its build after SIGTERM, so a stop may take an hour. Exit codes that need a person stop restarts.
+ * Creates a unit for the system, or for the user whose home is given; user units have no network-online.target. The
+ * agent finishes its build after SIGTERM, so a stop may take an hour. Exit codes that need a person stop restarts.
  */
 const systemdUnit = (
   { name, agent, command, state, user, variables }: AgentService,
@@ -42,7 +42,7 @@ const systemdUnit = (
       RestartSec: "5",
       RestartPreventExitStatus: "2 3 4 6",
       KillMode: "mixed",
-      // Lets the agent make control groups for builds below its own.
+      // Lets the agent create control groups for builds below its own.
       Delegate: "yes",
       TimeoutStopSec: "1h",
     }),
@@ -66,7 +66,9 @@ const systemdUnit = (
   };
 };
 
-/** What finds the machine's tools, says its language, and reaches its network. None of them is a secret by its meaning. */
+/**
+ * Variables that locate the machine's tools, set its language, and reach its network. None is a secret by its meaning.
+ */
 const KEPT = new RegExp(
   `^(?:${[
     "PATH|LANG|LANGUAGE|LC_[A-Z]+|TZ",
@@ -77,14 +79,14 @@ const KEPT = new RegExp(
   ].join("|")})$`,
 );
 
-/** Why a variable that builds need must not stand in a service file, worded to follow its name. */
+/** Explains why a variable that builds need must not be in a service file, worded to follow its name. */
 const variableProblem = (name: string, value: string): string | null => {
   if (name === "SSH_AUTH_SOCK") return "ends with this session";
   if (/proxy$/i.test(name) && value.includes("@")) return "has a password";
   return /[\x00-\x1f\x7f]/.test(value) ? "has control characters" : null;
 };
 
-/** The shell's variables that a service keeps for its agent and builds, and what it leaves: `NAME has a password`. */
+/** Splits the shell's variables into those that a service keeps and those it omits: `NAME has a password`. */
 export const variablesToKeep = (shell: NodeJS.ProcessEnv): { variables: Record<string, string>; omitted: string[] } => {
   const variables: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin" };
   const omitted: string[] = [];
@@ -98,24 +100,24 @@ export const variablesToKeep = (shell: NodeJS.ProcessEnv): { variables: Record<s
 };
 
 export interface InstallOptions {
-  /** Null: the default state folder of the user that the agent will run as. */
+  /** Null: the default state folder of the agent's future user. */
   state: string | null;
   runAs: string | null;
-  /** User of a system service; null runs the agent as the user who installs it. */
+  /** User of a system service; null runs the agent as the installing user. */
   user: string | null;
   work: string | null;
   grace: number | null;
-  /** Options of `start` that are passed on as they are written. */
+  /** Options passed to `start` unchanged. */
   furtherOptions: string[];
   service: string | null;
 }
 
-/** What decides which service file is made. */
+/** Facts that determine the service file. */
 interface Machine {
   platform: string;
   isRoot: boolean;
   home: string;
-  /** Variables of the shell that the service keeps. */
+  /** The shell's variables that the service keeps. */
   variables: Record<string, string>;
 }
 
@@ -142,7 +144,7 @@ const checkOptions = ({ runAs, user, service }: InstallOptions, { platform, isRo
     );
 };
 
-/** @throws ExitError when the user does not exist. */
+/** Finds the user. @throws ExitError when the user does not exist */
 const findUser = (name: string): { uid: number; home: string } => {
   if (!isUserName(name)) throw usageError("--user must be the name of a user");
   const readOutput = (command: string, args: string[]): string =>
@@ -160,7 +162,10 @@ const toServiceName = (name: string, id: string): string =>
     .replace(/[^a-z0-9]+/g, "-")
     .replace(/^-|-$/g, "") || id;
 
-/** @throws ExitError for wrong options, or when the state folder has no agent or another user's. */
+/**
+ * Creates the service file.
+ * @throws ExitError for wrong options, or when the state folder has no agent or another user's
+ */
 export const serviceFile = (options: InstallOptions, program: string, machine: Machine): ServiceFile => {
   checkOptions(options, machine);
   const { runAs, user, work, grace, furtherOptions, service } = options;
@@ -188,7 +193,7 @@ export const serviceFile = (options: InstallOptions, program: string, machine: M
   return systemdUnit(agent, machine.isRoot || user !== null ? null : machine.home);
 };
 
-/** @throws ExitError when the file exists and starts another agent, or cannot be written. */
+/** Writes the file. @throws ExitError when the file exists and starts another agent, or cannot be written */
 export const writeServiceFile = ({ path, text, stateArgument }: ServiceFile): void => {
   if (existsSync(path) && !readFileSync(path, "utf8").includes(stateArgument))
     throw usageError(`${path} starts another agent: choose another name with --service NAME`);

@@ -5,14 +5,14 @@ import { EXIT } from "./exit-codes.ts";
 
 /** The agent as a service of the machine. */
 export interface AgentService {
-  /** Name of the service from --service. */
+  /** The service's name from --service. */
   name: string | null;
-  /** Name of the agent, unless it is in its user's default state folder. */
+  /** The agent's name, unless it is in its user's default state folder. */
   agent: string | null;
   command: string[];
   state: string;
   user: string | null;
-  /** Variables of the shell that ran `install`. */
+  /** The variables of the shell that ran `install`. */
   variables: Record<string, string>;
 }
 
@@ -20,18 +20,18 @@ export interface AgentService {
 export interface ServiceFile {
   path: string;
   text: string;
-  /** Text that only files of this agent contain: its --state argument. */
+  /** Text that only this agent's files contain: its --state argument. */
   stateArgument: string;
-  /** Commands to run once the file is written. */
+  /** Commands to run after the file is written. */
   nextCommands: string[];
 }
 
-/** Set by the LaunchAgent: the agent runs under launchd, which appends the agent's log to this file. */
+/** The LaunchAgent sets this: the agent runs under launchd, which appends the agent's log to this file. */
 const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
 
 const LOG_LIMIT = 5 * MIB;
 
-/** launchd does not rotate logs. Above the limit, the content moves to `FILE.1` and the file is emptied. */
+/** Moves a log above the limit to `FILE.1` and empties the file: launchd does not rotate logs. */
 export const rotateLog = (limit = LOG_LIMIT): void => {
   const path = process.env[LAUNCHD_LOG];
   if (!path) return;
@@ -40,24 +40,28 @@ export const rotateLog = (limit = LOG_LIMIT): void => {
     copyFileSync(path, `${path}.1`);
     truncateSync(path);
   } catch {
-    // A log that cannot be rotated must not end a build.
+    // A failed rotation must not end a build.
   }
 };
 
 const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning, EXIT.hooks];
 
-/** launchd restarts a program that did not end with 0. What only a person can repair must therefore end with 0. */
+/**
+ * Reports whether only a person can fix this error. The agent must then end with 0: launchd restarts on other codes.
+ */
 export const mustNotRestart = (exitCode: number): boolean =>
   process.env[LAUNCHD_LOG] !== undefined && NOT_RESTARTED.includes(exitCode);
 
 const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const string = (text: string): string => `<string>${xml(text)}</string>`;
 
-/** launchd sets no language, and CocoaPods, fastlane and others fail without UTF-8. */
+/** Returns a default language: launchd sets none, and CocoaPods, fastlane and others fail without UTF-8. */
 const languageFor = ({ LANG, LC_ALL, LC_CTYPE }: Record<string, string>): Record<string, string> =>
   (LANG ?? LC_ALL ?? LC_CTYPE) === undefined ? { LANG: "en_US.UTF-8" } : {};
 
-/** launchd.plist(5): without `ProcessType`, macOS limits the processor and disk use of the agent and its builds. */
+/**
+ * Creates a launchd.plist(5). Without `ProcessType`, macOS limits the agent's and its builds' processor and disk use.
+ */
 export const launchAgent = ({ name, agent, command, state, variables }: AgentService, home: string): ServiceFile => {
   const label = name ?? (agent === null ? "dev.millrace.agent" : `dev.millrace.agent.${agent}`);
   const file = join(home, `Library/LaunchAgents/${label}.plist`);

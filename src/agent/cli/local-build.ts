@@ -9,7 +9,7 @@ import { settle } from "../../queue/jobs/settle.ts";
 import type { JobFacts } from "../../queue/state/facts.ts";
 import { EXIT } from "./exit-codes.ts";
 
-/** Writes a line of the run itself, between the output of its steps. */
+/** Writes a line from the run itself, between its steps' output. */
 export const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
@@ -24,7 +24,7 @@ const CAUSES: Record<JobCause["kind"], (cause: JobCause) => string> = {
   gate: () => "its gate was not opened",
 };
 
-/** How a job ended, and why where it did not run: `deploy dropped: test failed`. */
+/** Describes a job's end, with the reason if it did not run: `deploy dropped: test failed`. */
 export const endInWords = (
   key: string,
   { status, cause, message }: Pick<JobEnd, "status" | "cause" | "message">,
@@ -42,7 +42,7 @@ const decided = (approved: boolean, comment: string | null): GateDecision => ({
   comment,
 });
 
-/** Asks on the terminal whether the gate of a job opens. Without a terminal it stays closed. */
+/** Asks on the terminal whether to open a job's gate. Without a terminal the gate stays closed. */
 const askGate = async (
   { key, gate }: GraphJob,
   { approve, signal }: Pick<LocalBuildOptions, "approve" | "signal">,
@@ -64,25 +64,25 @@ const askGate = async (
   }
 };
 
-/** How the steps of one job ended. */
+/** The end of one job's steps. */
 export type JobResult = Pick<JobEnd, "status" | "exitCode" | "reason" | "message"> & {
   outputs: Record<string, string>;
 };
 
 interface LocalBuildOptions {
   graph: JobGraph;
-  /** Open every gate without asking. */
+  /** Opens every gate without asking. */
   approve: boolean;
   run: (job: GraphJob, needs: Needs) => Promise<JobResult>;
-  /** Aborted by the person: only what cleans up still runs. */
+  /** Aborted by the person: only cleanup still runs. */
   signal: AbortSignal;
-  /** Aborted when that must end too. */
+  /** Aborted to end the cleanup too. */
   abandon: AbortSignal;
 }
 
 type EndOrder = Extract<Order, { kind: "end" | "withdraw" }>;
 
-/** What the service would store of a job that no agent had yet. */
+/** The service's record of a job that no agent has received yet. */
 const NEW_JOB = {
   buildId: "",
   seq: 0,
@@ -102,7 +102,7 @@ const NEW_JOB = {
 
 const queueFacts = ({ id, requires, timeoutSeconds }: GraphJob) => ({ id, requires, timeoutSeconds });
 
-/** The jobs of a file in this folder, one after another, by the rules that the service has for them. */
+/** Runs the jobs of a file in this folder, one after another, by the service's rules. */
 export class LocalBuild {
   readonly #options: LocalBuildOptions;
   readonly #jobs: Map<string, JobFacts>;
@@ -115,7 +115,7 @@ export class LocalBuild {
     this.#jobs = new Map(options.graph.jobs.map((job, index) => [job.id, { ...NEW_JOB, ...queueFacts(job), index }]));
   }
 
-  /** @returns the exit code: that of the first job that failed. */
+  /** Runs the jobs. @returns the exit code of the first failed job */
   async run(): Promise<number> {
     for (;;) {
       for (const order of this.#settle()) {

@@ -26,17 +26,17 @@ import { type LocalFacts, localFacts, runPlan } from "./local-plan.ts";
 type Tried = Pick<JobEnd, "status" | "reason">;
 
 interface Tries<T extends Tried> {
-  /** What is tried, for people. */
+  /** The name to show to people. */
   name: string;
   /** Further tries after the first. */
   retry: number;
-  /** Aborted by the person: no try begins after that. */
+  /** Aborted by the person: no try begins afterwards. */
   signal: AbortSignal;
-  /** One try, by its number from 1. */
+  /** Runs one try. Tries count from 1. */
   run: (attempt: number) => Promise<T>;
 }
 
-/** Tries a job as often as the service would. @returns how its last try ended */
+/** Tries a job as often as the service would. @returns the last try's end */
 export const runLocalTries = async <T extends Tried>({ name, retry, signal, run }: Tries<T>): Promise<T> => {
   for (let retries = 0; ; retries++) {
     const tried = await run(retries + 1);
@@ -50,17 +50,17 @@ export interface LocalRunOptions {
   env: Record<string, string>;
   /** Variables of type file. */
   files: BuildFile[];
-  /** The key of the only job to run, of a file with jobs. */
+  /** The key of the only job to run, in a file with jobs. */
   job: string | null;
-  /** Open every gate without asking. */
+  /** Opens every gate without asking. */
   approve: boolean;
   toolSources: ToolSources;
   artifacts: LocalArtifacts;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
-  /** Aborted by the person: only what cleans up still runs. */
+  /** Aborted by the person: only cleanup still runs. */
   signal: AbortSignal;
-  /** Aborted when that must end too. */
+  /** Aborted to end the cleanup too. */
   abandon: AbortSignal;
 }
 
@@ -71,7 +71,7 @@ interface LocalJobs extends LocalRunOptions {
   includes: IncludedText[];
 }
 
-/** Runs the jobs of a file in the order of their needs, or only one of them. @returns the exit code */
+/** Runs a file's jobs in dependency order, or only one of them. @returns the exit code */
 export const runJobs = async (options: LocalJobs): Promise<number> => {
   const { job, approve, signal, abandon, env } = options;
   const localContext = await localFacts(randomUUID(), wholeText(options), env, new ProcessTree("local"));
@@ -83,7 +83,7 @@ export const runJobs = async (options: LocalJobs): Promise<number> => {
   return job === null ? new LocalBuild({ graph, approve, run, signal, abandon }).run() : runOnly(job, graph, run);
 };
 
-/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+/** Plans the jobs. @throws BuildFailure pipeline-invalid with a line for each mistake */
 const planGraph = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts): JobGraph => {
   const { build, repository, changedFiles = null } = facts;
   const { graph, mistakes = [] } = expand(plan, {
@@ -101,7 +101,7 @@ const planGraph = ({ file, text, plan, env }: LocalJobs, { facts }: LocalFacts):
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Runs the job of this key, or all combinations of its matrix, as if all that it needs had succeeded. */
+/** Runs the job with this key, or all combinations of its matrix, as if all its needs had succeeded. */
 const runOnly = async (
   jobName: string,
   graph: JobGraph,
@@ -158,7 +158,7 @@ const runOne = async (
     files,
     toolSources,
     grace,
-    // After a cancel only jobs that clean up begin.
+    // After a cancel, only cleanup jobs begin.
     signal: signal.aborted ? abandon : signal,
     abandon,
     artifacts,

@@ -24,7 +24,7 @@ import type { ToolEnvironment } from "../tools/tool-environment.ts";
 import { TOOL_FILE_BYTES, TOOL_FILES, toolsIn } from "../tools/tools-of-job.ts";
 import { platformName } from "./capabilities.ts";
 
-/** Where a clone has the default branch of its origin; a repository without one may have it under its usual names. */
+/** Possible refs of the origin's default branch; a repository without an origin may use one of the usual names. */
 const DEFAULT_BRANCHES = [
   "refs/remotes/origin/HEAD",
   "refs/remotes/origin/main",
@@ -40,8 +40,8 @@ const NAMES = ["--name-only", "--no-renames", "--no-relative", "--no-ext-diff", 
 const splitNames = (output: Buffer): string[] => output.toString("utf8").split("\0").slice(0, -1);
 
 /**
- * What the files in the folder differ in from where the checkout's history left the default branch; new files that git
- * does not ignore are among them. Unknown without such a branch.
+ * Compares the folder's files with the merge base of HEAD and the default branch, including new files that git does not
+ * ignore. The result is unknown without such a branch.
  */
 export const localChanges = async (gitContext: GitContext): Promise<ComparedFiles> => {
   for (const branch of DEFAULT_BRANCHES) {
@@ -66,7 +66,7 @@ export interface LocalFacts {
 
 const LOCAL = "local";
 
-/** The folder needs no repository and no commit: the facts then say "local" or null. */
+/** Returns the facts. The folder needs no repository or commit: the facts then contain "local" or null. */
 export const localFacts = async (
   id: string,
   text: string,
@@ -108,7 +108,7 @@ interface LocalTools {
   sources: ToolSources;
 }
 
-/** The files of this folder that name tools. */
+/** Returns this folder's files that name tools. */
 const textsHere = (): Map<string, string> =>
   new Map(
     TOOL_FILES.flatMap((file) => {
@@ -120,7 +120,7 @@ const textsHere = (): Map<string, string> =>
     }),
   );
 
-/** Sets up tools for a run in this folder: in a folder that all runs of this person share. */
+/** Sets up tools for a run in this folder. All of this person's runs share the tools' folder. */
 const localTools = ({ read, ...options }: LocalTools): Promise<ToolEnvironment> => {
   const { sources } = options;
   const folder = join(sources.folder, "local");
@@ -143,12 +143,12 @@ interface LocalPlanOptions {
   job: LocalJob;
 }
 
-/** How one plan ended in this folder: with what its steps gave, or why they did not run to their end. */
+/** A plan's end in this folder: its steps' results, or the reason why they did not finish. */
 export type LocalEnd =
   | { result: StepsResult; facts: JobContext; mask: (text: string) => string }
   | { result: null; error: BuildFailure | Cancel };
 
-/** Runs the steps of one plan in this folder, and ends all that they started. */
+/** Runs one plan's steps in this folder, and ends all their processes. */
 export const runPlan = async ({
   read,
   readFacts,
@@ -178,7 +178,7 @@ export const runPlan = async ({
     const place = { root: workspace, user: null, signal: cancel.signal };
     const store = artifacts(job, cancel.signal);
     const keeper = new ArtifactKeeper(place, store, log);
-    // A file of an earlier run in this folder gives way.
+    // Artifacts replace files from earlier runs in this folder.
     await fetchArtifacts(plan.job.downloads, { place, store, log, replaces: true, isSkipped: () => false });
     const tools = await localTools({ read, facts, tree, grace, signal: cancel.signal, log, sources });
     const tests = {

@@ -31,7 +31,7 @@ import { type LocalRunOptions, runJobs, runLocalTries } from "./local-jobs.ts";
 import { type LocalEnd, localFacts, runPlan } from "./local-plan.ts";
 import { logger } from "./logger.ts";
 
-/** Bytes of the largest file that a variable can hold: text as it is, other bytes as base64. */
+/** Bytes of the largest file that a variable can hold: text unchanged, other bytes as base64. */
 const MOST_BYTES = LIMITS.valueBytes;
 
 const readBytes = (path: string): Uint8Array => {
@@ -42,7 +42,7 @@ const readBytes = (path: string): Uint8Array => {
   }
 };
 
-/** Reads the files of a run's variables, by their names. @throws ExitError for one that cannot be read, or is too large */
+/** Reads the files for a run's variables, by variable name. @throws ExitError for an unreadable or too large file */
 export const readLocalFiles = (paths: Record<string, string>): BuildFile[] =>
   Object.entries(paths).map(([key, path]) => {
     const bytes = readBytes(path);
@@ -51,7 +51,7 @@ export const readLocalFiles = (paths: Record<string, string>): BuildFile[] =>
     return { key, name: basename(path), bytes };
   });
 
-/** The folder of the repository that a file is in: the nearest one above it with `.git`, else the current folder. */
+/** Returns the folder of a file's repository: the nearest folder above with `.git`, else the current folder. */
 const repositoryRoot = (file: string): string => {
   for (let folder = dirname(resolve(file)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, ".git"))) return folder;
@@ -59,7 +59,7 @@ const repositoryRoot = (file: string): string => {
   }
 };
 
-/** `root` has no links in it. A path that leads through one is refused, wherever the link points. */
+/** Reads a file. `root` contains no links. Rejects a path through a link, wherever the link points. */
 const readIn = (root: string, path: string): ToInclude => {
   const file = join(root, path);
   if (realpathSync.native(file) !== file)
@@ -76,7 +76,7 @@ const readIn = (root: string, path: string): ToInclude => {
   }
 };
 
-/** What a pipeline file includes, as it lies in the folder of its repository now. Nothing outside of it is read. */
+/** Reads a pipeline file's includes from its repository's folder as they are now. Reads nothing outside it. */
 export const filesBeside = (file: string): KnownFiles => {
   const root = realpathSync.native(repositoryRoot(file));
   return new KnownFiles(new Map(), (path) => {
@@ -100,7 +100,7 @@ const read = (file: string): string => {
   return text;
 };
 
-/** Prints every mistake of a pipeline file as `file:line:column: message`. @returns the exit code. */
+/** Prints every mistake in a pipeline file as `file:line:column: message`. @returns the exit code */
 export const checkFile = (file: string): number => {
   const { value, mistakes = [], hints = [] } = parseFile(read(file), filesBeside(file).find);
   for (const hint of hints) process.stdout.write(`${formatMistake(file, hint)} (a hint)\n`);
@@ -109,7 +109,7 @@ export const checkFile = (file: string): number => {
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
 
-/** How one try of a file of steps ended. */
+/** Converts one try's end, for a file with steps. */
 const toTryEnd = (end: LocalEnd) => {
   const { error } = end.result ? { error: null } : end;
   const isTimeout = error instanceof Cancel && error.reason === "timeout";
@@ -119,7 +119,7 @@ const toTryEnd = (end: LocalEnd) => {
   return { end, status, reason } as const;
 };
 
-/** Runs a pipeline file in the current folder, as a build would run it. @returns the exit code. */
+/** Runs a pipeline file in the current folder, as a build would run it. @returns the exit code */
 export const runFile = async (
   file: string,
   { keep, ...given }: Omit<LocalRunOptions, "artifacts"> & { keep: string | null },

@@ -1,9 +1,9 @@
 import { rotateLog } from "./launchd.ts";
 
-/** Colours of a terminal, by number: dim, yellow, red. */
+/** Terminal colours by number: dim, yellow, red. */
 const STYLES = { info: 2, warn: 33, error: 31 } as const;
 
-/** Writes one line of the agent's own log to standard error, in colour on a terminal. Never a secret or a step's output. */
+/** Writes one agent log line to standard error, coloured on a terminal. Never writes a secret or a step's output. */
 const line = (level: keyof typeof STYLES, text: string): void => {
   const stamp = new Date().toISOString();
   const coloured =

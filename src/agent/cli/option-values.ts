@@ -3,7 +3,7 @@ import { InvalidArgumentError } from "commander";
 import { GIB } from "../../protocol/units.ts";
 import type { ToolSources } from "../tools/mise-program.ts";
 
-/** "a, b" as a list. */
+/** Splits "a, b" into a list. */
 export const labelList = (text: string): string[] =>
   text
     .split(",")
@@ -22,30 +22,30 @@ export const gibibytes = (text: string): number => {
   return Number(text);
 };
 
-/** Adds one NAME=value to those of earlier options. @throws InvalidArgumentError */
+/** Adds one NAME=value to the earlier options. @throws InvalidArgumentError */
 export const variableOption = (text: string, before: Record<string, string>): Record<string, string> => {
   const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError("It must have the form NAME=value.");
   return { ...before, [name]: value };
 };
 
-/** @throws InvalidArgumentError unless it is an address of http or https */
+/** Requires an http or https address. @throws InvalidArgumentError */
 export const webAddress = (text: string): string => {
   if (!/^https?:$/.test(URL.canParse(text) ? new URL(text).protocol : ""))
     throw new InvalidArgumentError("It must be an address that begins with https://.");
   return text;
 };
 
-/** GiB of installed tools that an agent keeps, unless told. */
+/** Default GiB of installed tools that an agent keeps. */
 export const DEFAULT_TOOL_STORE = 10;
 
 const NPM_REGISTRY = "https://registry.npmjs.org/";
 
-/** The registry that npm itself is told of in this environment. */
+/** Returns npm's own registry in this environment. */
 export const defaultRegistry = (env: NodeJS.ProcessEnv = process.env): string =>
   env.npm_config_registry || env.NPM_CONFIG_REGISTRY || NPM_REGISTRY;
 
-/** Where an agent with this state folder gets what its tools need. */
+/** Returns the tool sources of an agent with this state folder. */
 export const toolSourcesIn = (
   state: string,
   { mise, npmRegistry, toolStore }: { mise?: string | undefined; npmRegistry: string; toolStore: number },

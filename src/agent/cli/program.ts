@@ -27,7 +27,7 @@ import { status } from "./status.ts";
 
 declare const ACKNOWLEDGEMENTS: string | undefined;
 
-/** The licences of the packages in the program. The bundler replaces ACKNOWLEDGEMENTS by them. */
+/** Returns the licences of the program's packages. The bundler replaces ACKNOWLEDGEMENTS. */
 const acknowledgements = (): string =>
   typeof ACKNOWLEDGEMENTS === "string"
     ? ACKNOWLEDGEMENTS
@@ -36,7 +36,7 @@ const acknowledgements = (): string =>
 interface StopSignals {
   /** Aborted by the first SIGTERM or SIGINT: the agent finishes its active build. */
   drain: AbortSignal;
-  /** Aborted by the second one: the agent stops the active build. */
+  /** Aborted by the second signal: the agent stops the active build. */
   interrupt: AbortSignal;
 }
 
@@ -74,7 +74,7 @@ const print = (lines: string[]): void => {
   process.stdout.write(`${lines.join("\n")}\n`);
 };
 
-/** The command line: each command with its options and what it runs. */
+/** The command line: each command with its options and action. */
 export const program = new Command("millrace-agent")
   .description("Takes builds from a Millrace service and runs them on this machine.")
   .version(VERSION)

@@ -18,8 +18,8 @@ import {
 import { logger } from "./logger.ts";
 
 /**
- * Reads the registration token from a file that no other user can read, or from standard input (`-`). In an argument
- * or a variable, other processes of the machine could read it.
+ * Reads the registration token from a file that no other user can read, or from standard input (`-`). Other processes
+ * on the machine could read an argument or a variable.
  */
 const readToken = (file: string): string => {
   const token = (file === "-" ? readFileSync(0, "utf8") : readPrivateFile(file)).trim();
@@ -38,7 +38,10 @@ const readPrivateFile = (file: string): string => {
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 
-/** The service's URL without a trailing slash. Tokens are sent to it, so http is allowed to this machine only. */
+/**
+ * Returns the service's URL without a trailing slash. The agent sends tokens to it, so http is allowed only to this
+ * machine.
+ */
 export const serviceUrl = (text: string): string => {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
@@ -59,7 +62,7 @@ interface RegisterOptions extends Partial<Capabilities> {
   isEphemeral: boolean;
 }
 
-/** Registers this machine as an agent of the service and saves its identity in the state folder. */
+/** Registers this machine as an agent and saves its identity in the state folder. */
 export const registerMachine = async (options: RegisterOptions): Promise<Identity> => {
   const url = serviceUrl(options.url);
   const existing = findIdentity(options.state);
@@ -119,7 +122,7 @@ export const deregister = async (state: string, localOnly: boolean): Promise<voi
   forgetIdentity(state);
 };
 
-/** Succeeds when the service does not know the agent any more. @throws ExitError */
+/** Removes the agent. Succeeds when the service no longer knows it. @throws ExitError */
 export const removeFromService = async (identity: Identity): Promise<void> => {
   const client = new ApiClient({ url: identity.url, token: identity.token });
   try {

@@ -5,7 +5,7 @@ import { ApiClient, describeAnswer, Unreachable } from "../wire/client.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 import { loadIdentity } from "./identity.ts";
 
-/** The agent's identity, whether it runs here, and what the service knows of it, as lines for people. */
+/** Reports the agent's identity, whether it runs here, and the service's data about it, as lines for people. */
 export const status = async (state: string): Promise<string[]> => {
   const identity = loadIdentity(state);
   const holder = runningAgentPid(state);
