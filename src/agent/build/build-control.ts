@@ -3,7 +3,7 @@ import { Cancel, type CancelReason } from "./failure.ts";
 
 /** Decides when a build stops early, and remembers why. */
 export class BuildControl {
-  /** Aborted with a Cancel, or with the error that makes the build pointless: its steps stop. */
+  /** Aborted with a Cancel, or with the error that makes the build pointless: its steps then stop. */
   readonly cancel = new AbortController();
   readonly #lease = new AbortController();
   readonly #leaseHold = new AbortController();
@@ -11,7 +11,7 @@ export class BuildControl {
   readonly #interrupt: AbortSignal;
   #error: unknown = null;
 
-  /** `interrupt` is aborted when the agent itself must stop at once. */
+  /** The agent aborts `interrupt` to stop at once itself. */
   constructor(name: string, interrupt: AbortSignal) {
     this.#name = name;
     this.#interrupt = interrupt;
@@ -19,7 +19,7 @@ export class BuildControl {
     if (interrupt.aborted) this.#onInterrupt();
   }
 
-  /** Aborted when this agent holds the build's lease no more: calls to the service about the build end. */
+  /** Aborted when this agent no longer holds the build's lease: its calls about the build then end. */
   get leaseEnd(): AbortSignal {
     return this.#lease.signal;
   }
@@ -29,7 +29,7 @@ export class BuildControl {
     return AbortSignal.any([this.#lease.signal, this.#leaseHold.signal]);
   }
 
-  /** The lease is over and the build goes on without this agent: what remains to be told, is. */
+  /** The lease is over and the build continues without this agent. Pending reports are still sent. */
   letGo(): void {
     this.#leaseHold.abort();
   }
@@ -40,7 +40,7 @@ export class BuildControl {
     if (reason === "lease-lost") this.#lease.abort(new Cancel(reason));
   };
 
-  /** Drops the build: the agent can no longer speak to the service about it. */
+  /** Drops the build: the agent can no longer reach the service about it. */
   readonly fail = (error: unknown): void => {
     if (this.leaseEnd.aborted) return;
     this.#error = error;
@@ -52,7 +52,7 @@ export class BuildControl {
     if (this.#error !== null) throw this.#error;
   }
 
-  /** The build has ended. Later failures are ignored. */
+  /** Ends the build. Later failures are ignored. */
   close(): void {
     this.#interrupt.removeEventListener("abort", this.#onInterrupt);
     this.#lease.abort(new Cancel("lease-lost"));

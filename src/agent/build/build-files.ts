@@ -7,14 +7,14 @@ import type { BuildFolder } from "./build-folder.ts";
 import { BuildFailure } from "./failure.ts";
 
 /**
- * `set -C` opens with O_EXCL, which follows no link (POSIX, open). The folder is new as well: whatever stands at its
- * place is left alone.
+ * `set -C` opens with O_EXCL, which follows no link (POSIX, open). The folder is new as well, and anything already at
+ * its path stays unchanged.
  */
 const WRITE_SCRIPT = 'umask 077; set -C; mkdir -- "$1" && cat > "$1/$2"';
 
 /**
- * Makes a folder (0700) with one file (0600) by a process of the user, or of the agent's without one. The bytes are in
- * no argument and no environment. Never rejects.
+ * Creates a folder (0700) with one file (0600) in a process of the user, or of the agent's user without one. The bytes
+ * are never in an argument or environment. Never rejects.
  */
 const writeInNewFolder = (
   user: StepUser | null,
@@ -23,7 +23,7 @@ const writeInNewFolder = (
   bytes: Uint8Array,
 ): Promise<CommandResult> => runShell(user, WRITE_SCRIPT, [folder, name], bytes);
 
-/** A file that a variable of the build stands for. */
+/** A file behind a build's variable. */
 export interface BuildFile {
   key: string;
   name: string;
@@ -31,9 +31,9 @@ export interface BuildFile {
 }
 
 /**
- * Writes each file into a folder of its own, which only the steps' user can enter.
- * @returns the paths by the names of the variables
- * @throws BuildFailure agent-error, which quotes nothing of the files
+ * Writes each file into its own folder, which only the steps' user can enter.
+ * @returns the paths by variable name
+ * @throws BuildFailure agent-error, which quotes nothing from the files
  */
 export const writeFiles = async (
   files: BuildFile[],
@@ -50,7 +50,7 @@ export const writeFiles = async (
   return Object.fromEntries(paths);
 };
 
-/** @throws BuildFailure environment for a file that this agent cannot write */
+/** Converts a file. @throws BuildFailure environment for a file that this agent cannot write */
 const toBuildFile = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]): BuildFile => {
   const { encoding, text, name = key } = handed;
   const problem = fileNameProblem(name);
@@ -64,7 +64,7 @@ const toBuildFile = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[str
   }
 };
 
-/** The job with its files written, and their paths in its environment. A path is no secret. */
+/** Returns the job with its files written and their paths in its environment. A path is not a secret. */
 export const withFiles = async (job: JobAnswer, folder: BuildFolder, user: StepUser | null): Promise<JobAnswer> => {
   const { files = {}, ...rest } = job;
   if (Object.keys(files).length === 0) return job;

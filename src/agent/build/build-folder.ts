@@ -22,7 +22,7 @@ import { StepOutput } from "../steps/step-process.ts";
 import { removeToolsLink, TOOL_FOLDERS, TOOLS_FOLDER } from "../tools/tool-environment.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 
-/** In a build's folder: the path that its workspace has outside of it. */
+/** This file in a build's folder contains the workspace's path outside it. */
 const NOTE = "stable";
 
 interface Placing {
@@ -32,8 +32,9 @@ interface Placing {
 }
 
 /**
- * Where the workspace is from here on: moved, where the file asks for it, to the path that each build of the pipeline has
- * on this agent. It lies beside the folders of builds, in the agent's own: steps cannot replace it.
+ * Returns the workspace's path from now on. If the file requires it, moves the workspace to the path that all the
+ * pipeline's builds share on this agent. The path is beside the builds' folders, in the agent's own, so steps cannot
+ * replace it.
  */
 export const placeWorkspace = (
   { build: { repoId }, pipeline: { name } }: JobAnswer,
@@ -53,7 +54,7 @@ export const placeWorkspace = (
   return workspace;
 };
 
-/** Whoever makes the folder has it. An empty one was left by an agent that died between two steps of the move. */
+/** Claims the path by creating a folder. An empty folder is left over from an agent that died during the move. */
 const claim = (path: string): boolean => {
   try {
     if (existsSync(path)) rmdirSync(path);
@@ -64,41 +65,41 @@ const claim = (path: string): boolean => {
   }
 };
 
-/** Where the workspace of this build is outside of its folder; null for most. */
+/** Returns this build's workspace path outside its folder; null for most builds. */
 const readStablePath = (buildFolder: string): string | null => {
   const note = join(buildFolder, NOTE);
   return existsSync(note) ? readFileSync(note, "utf8") : null;
 };
 
-/** Default work folders of agents with --run-as: a folder for each user in this one. */
+/** Default work folder of agents with --run-as. It contains a folder for each user. */
 export const RUN_AS_WORK = "/var/lib/millrace-work";
 const PREFIX = "build-";
 const RUN_ID = "run-id";
 const CGROUP = "cgroup";
-/** The folders of a build that steps own with --run-as. */
+/** A build's folders that steps own with --run-as. */
 const STEP_FOLDERS = ["workspace", "steps", "home", "tmp", "files"];
 
-/** The folder of one build: a new workspace, and the files that agent and steps exchange. */
+/** One build's folder: a new workspace, and the files that the agent and steps exchange. */
 export interface BuildFolder {
   path: string;
   workspace: string;
   /** The named pipe that steps write to. */
   pipe: string;
   log: string;
-  /** Scripts and command files of the steps, which may read and write them. */
+  /** Scripts and command files of the steps. Steps may read and write them. */
   steps: string;
   /** HOME and TMPDIR of steps with --run-as. */
   home: string;
   tmp: string;
-  /** What variables of type file stand for. */
+  /** The files behind variables of type file. */
   files: string;
-  /** Control group of the steps; null where this agent cannot make one. */
+  /** The steps' control group; null where this agent cannot create one. */
   cgroup: Cgroup | null;
 }
 
 /**
- * With --run-as, the steps' user may pass through the folder to the workspace, and read nothing else in it. `fill` adds
- * to it what the steps' user gets later.
+ * Creates a build's folder. With --run-as, the steps' user may pass through it to the workspace, and read nothing else
+ * in it. `fill` adds content that the steps' user gets later.
  */
 export const makeBuildFolder = async (
   work: string,
@@ -141,19 +142,20 @@ const fillBuildFolder = async (
   return folder;
 };
 
-/** The steps' user may pass through the folders that this makes, whatever the agent's umask is. */
+/** Creates the work folder. The steps' user may pass through it, whatever the agent's umask is. */
 export const makeWorkFolder = (work: string, user: StepUser | null): void => {
   const first = mkdirSync(work, { recursive: true, mode: user ? 0o711 : 0o700 });
   for (let folder = work; user && first && folder.startsWith(first); folder = dirname(folder)) chmodSync(folder, 0o711);
 };
 
-/** Notes the run id, so that a later agent can clean up when this one is killed. */
+/** Saves the run id, so that a later agent can clean up after a killed one. */
 export const writeRunId = (folder: BuildFolder, runId: string): void =>
   writeFileSync(join(folder.path, RUN_ID), runId, { mode: 0o600 });
 
 /**
- * Ends the processes of a build, then removes its folder: a living process could replace a folder by a link during the
- * removal. @returns false when a process does not end; the folder then stays.
+ * Ends a build's processes, then removes its folder: during the removal, a living process could replace a folder by a
+ * link.
+ * @returns false when a process does not end; the folder then stays
  */
 export const endAndRemoveBuild = async (path: string, user: StepUser | null, grace: number): Promise<boolean> => {
   const tree = new ProcessTree(readNote(path, RUN_ID) ?? "none", { user, folder: path, cgroup: openCgroup(path) });
@@ -174,7 +176,7 @@ const openCgroup = (path: string): Cgroup | null => {
   return cgroup === null ? null : new Cgroup(cgroup);
 };
 
-/** Empties the folders $1... as their owner. Tries again after chmod: Go makes its module cache read-only. */
+/** Empties the folders $1... as their owner. Retries after chmod: Go makes its module cache read-only. */
 const EMPTY_SCRIPT = `empty() { find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
 for folder do
   chmod u+rwx "$folder" && { empty "$folder" || { chmod -R u+rwx "$folder"; empty "$folder"; }; }
@@ -182,7 +184,7 @@ done`;
 
 const REMOVE_SCRIPT = `rm -rf -- "$1" || { chmod -R u+rwx "$1"; rm -rf -- "$1"; }`;
 
-/** Removes what steps have made with their rights, then the rest with the agent's. @throws when a part remains. */
+/** Removes the steps' files with the steps' rights, then the rest with the agent's. @throws when a part remains */
 export const removeBuildFolder = async (path: string, user: StepUser | null): Promise<void> => {
   removeToolsLink(path);
   openCgroup(path)?.remove();
@@ -191,14 +193,14 @@ export const removeBuildFolder = async (path: string, user: StepUser | null): Pr
     join(path, name),
   );
   if (user) await runShell(user, EMPTY_SCRIPT, stable ? [...stepFolders, stable] : stepFolders);
-  // The note of the stable path goes last.
+  // The stable path's note is removed last.
   for (const folder of stable ? [stable, path] : [path]) {
     const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [folder]);
     if (code !== 0) throw new Error(`${folder} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
   }
 };
 
-/** Removes the files of a build whose processes have ended, before anybody is told of its end. */
+/** Removes the files of a build whose processes have ended, before the agent reports the build's end. */
 export const removeFiles = async ({ files }: Pick<BuildFolder, "files">, user: StepUser | null): Promise<void> => {
   if (hasEntries(files)) await runShell(user, user ? EMPTY_SCRIPT : REMOVE_SCRIPT, [files]);
 };
@@ -211,7 +213,10 @@ const hasEntries = (folder: string): boolean => {
   }
 };
 
-/** Folders of builds that an earlier agent left: in `work`, and this user's in the folder that all users once shared. */
+/**
+ * Finds folders of builds that an earlier agent left: in `work`, and this user's in the folder that all users once
+ * shared.
+ */
 export const findLeftovers = (work: string, user: StepUser | null): string[] => {
   const shared = user && existsSync(RUN_AS_WORK) ? buildsIn(RUN_AS_WORK) : [];
   const isOurs = (path: string): boolean =>

@@ -19,12 +19,12 @@ import {
 } from "./failure.ts";
 import type { PlanRead } from "./read-plan.ts";
 
-/** What the agent reports at the end of a build. `otherwise` is reported when the service refuses the release. */
+/** The agent's report at the end of a build. The agent reports `otherwise` when the service rejects the release. */
 export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
-/** `planned`: the build goes on in its jobs, and the agent has nothing to report. */
+/** `planned`: the build continues in its jobs, and the agent has nothing to report. */
 export type BuildResult = ReportedResult | { kind: "planned" };
 
-/** The result of a build whose steps did not run to their end. Writes the reason to the log. */
+/** Returns the result of a build whose steps did not finish. Writes the reason to the log. */
 export const toResult = (error: unknown, job: JobAnswer, log: JobLog): ReportedResult => {
   if (error instanceof RequirementsNotMet)
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
@@ -53,7 +53,7 @@ const CANCELED: Partial<Record<CancelReason, string>> = {
 const timeoutFailure = (seconds: number): BuildFailure =>
   new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
 
-/** The result of a build that cannot begin because of this machine. */
+/** Returns the result of a build that cannot begin because of this machine. */
 export const toBrokenMachineResult = (error: unknown): ReportedResult => ({
   kind: "release",
   body: { reason: toBuildFailure(error).message, interrupted: true },
@@ -62,14 +62,14 @@ export const toBrokenMachineResult = (error: unknown): ReportedResult => ({
 interface ReportResultOptions {
   client: ApiClient;
   job: JobAnswer;
-  /** The build's name for the agent's own log. */
+  /** The build's name in the agent's own log. */
   name: string;
   signal: AbortSignal;
   /** Masks secrets in texts that leave the machine. */
   mask: (text: string) => string;
 }
 
-/** Sends the result. A refusal is logged: the service has decided about the build. */
+/** Sends the result. Logs a rejection: the service has decided about the build. */
 export const reportResult = async (result: ReportedResult, options: ReportResultOptions): Promise<void> => {
   const { client, job, name, signal, mask } = options;
   const path = `/build/${heldId(job)}/${result.kind}`;
@@ -90,8 +90,8 @@ const toBody = ({ kind, body }: ReportedResult, mask: (text: string) => string):
 };
 
 /**
- * What the jobs that need this one get. `mask` changes every text that has a secret in it.
- * @throws BuildFailure output-refused with the name of the output
+ * Returns the outputs for the jobs that need this one. `mask` changes every text that contains a secret.
+ * @throws BuildFailure output-refused with the output's name
  */
 export const checkedOutputs = (
   { file, whole, definition }: Pick<PlanRead, "file" | "whole" | "definition">,

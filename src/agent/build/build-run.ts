@@ -46,21 +46,21 @@ interface BuildRunOptions {
   progress: ProgressSender;
   /** Aborted with a Cancel, or with the error that makes the build pointless. */
   cancel: AbortController;
-  /** Resolves when the service has confirmed the start: before that, nothing of the build runs and nothing is reported. */
+  /** Resolves when the service has confirmed the start. Until then, no build code runs and nothing is reported. */
   started: Promise<void>;
   calls: BuildCalls;
-  /** Makes the machine ready for the job. What it throws ends the job. */
+  /** Prepares the machine for the job. An error ends the job. */
   prepare(): Promise<void>;
   artifacts: ArtifactStore;
-  /** What restores and saves the caches of the job. */
+  /** Opens the job's caches. */
   openCache(roots: CacheRoots, caches: KeyedCache[]): JobCache;
-  /** Called when the lease is over and the build goes on without this agent. */
+  /** Called when the lease is over and the build continues without this agent. */
   letGo(): void;
-  /** Aborted when this agent holds the build's lease no more. */
+  /** Aborted when this agent no longer holds the build's lease. */
   abandon: AbortSignal;
 }
 
-/** What is read from the commit before the steps' user gets the checkout. */
+/** Inputs read from the commit before the steps' user gets the checkout. */
 interface Inputs {
   comparison: ComparedFiles;
   tools: ToolInputs;
@@ -71,14 +71,14 @@ interface Inputs {
 export const cancelAfter = (seconds: number, cancel: AbortController): NodeJS.Timeout =>
   setTimeout(() => cancel.abort(new Cancel("timeout", seconds)), seconds * SECOND_MS);
 
-/** One job of a build, from its commit to the outputs of its steps: each phase is a method. */
+/** One job of a build, from its commit to its steps' outputs. Each phase is a method. */
 export class BuildRun {
   readonly #options: BuildRunOptions;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** As it was handed out, and later with the variables and files of its steps. */
+  /** The job from the service, and later with its steps' variables and files. */
   #job: JobAnswer;
   #isWritten = false;
-  /** With the workspace where the file wants it, once the commit is checked out. */
+  /** The folder, with the workspace at its final path after the checkout. */
   #folder: BuildFolder;
 
   constructor(job: JobAnswer, options: BuildRunOptions) {
@@ -122,7 +122,7 @@ export class BuildRun {
     this.#timers.push(cancelAfter(seconds, this.#options.cancel));
   }
 
-  /** Tells the service, once the job is this agent's, which commit it is, and of a pipeline file that is new to it. */
+  /** Reports the commit once the job has started, and the pipeline file if the service does not know it. */
   async #tell(fetched: Fetched): Promise<void> {
     const { log, started, calls } = this.#options;
     const { commitSha } = fetched;
@@ -133,7 +133,7 @@ export class BuildRun {
     if (text !== null) await calls.sendFile(text);
   }
 
-  /** Where the job's variables are still to be asked for, that call carries the report, and saves one of its own. */
+  /** Reports. If the job still needs its environment, that request carries the report and saves a separate one. */
   #report(report: { commitSha: string } | { base: string }): void {
     const { progress } = this.#options;
     if (this.#job.needsEnvironment) progress.hold(report);
@@ -153,7 +153,7 @@ export class BuildRun {
     return { kind: "planned" };
   }
 
-  /** What the build is compared with, found out where the file's text may ask for it. */
+  /** Compares the build with its base, if the file's text may use the comparison. */
   async #compare(text: string, findChanges: Commit["changes"]): Promise<ComparedFiles> {
     const changes = asksForChanges(text) ? await findChanges() : null;
     const base = changes?.base ?? knownBase(this.#job);
@@ -167,8 +167,8 @@ export class BuildRun {
     if (!this.#job.job) checkRequirements(plan.job.requires, this.#options.identity, file);
     if (plan.job.timeoutMinutes !== null) this.#limitTime(plan.job.timeoutMinutes * 60);
     const { checkout } = plan.job;
-    // Git writes the files while the service composes the environment: neither needs the other. The question leaves
-    // first: the start of a process keeps this thread for some milliseconds.
+    // Git writes the files while the service composes the environment: neither needs the other. The request starts
+    // first, because starting a process blocks this thread for some milliseconds.
     const [, inputs] = await inParallel(
       turn().then(() => this.#writeFiles(commit, checkout)),
       this.#prepare(read, commit),
@@ -184,7 +184,7 @@ export class BuildRun {
     this.#isWritten = true;
   }
 
-  /** Reads of the commit what the steps need, and asks for their environment. Git does not run again after it. */
+  /** Reads the steps' inputs from the commit and requests their environment. Git does not run again afterwards. */
   async #prepare({ plan, ...read }: PlanRead, { fetched, remote, changes }: Commit): Promise<Inputs> {
     const inputs = {
       comparison: await this.#compare(wholeText(read), changes),
@@ -197,7 +197,7 @@ export class BuildRun {
     return inputs;
   }
 
-  /** Gives the checked-out files to the steps' user, or leaves the folder empty, and moves it where the file wants it. */
+  /** Gives the checked-out files to the steps' user, or empties the folder, and moves it if the file requires that. */
   #handOver(checkout: Checkout | false): void {
     const { folder, user } = this.#options;
     const { workspace } = folder;
@@ -206,7 +206,7 @@ export class BuildRun {
     this.#folder = { ...folder, workspace: placeWorkspace(this.#job, checkout, this.#options) };
   }
 
-  /** Asks for the variables that were not handed out while nobody had read the file, and masks their secrets. */
+  /** Requests the variables that the service withheld until the file was read, and masks their secrets. */
   async #askEnvironment(plan: Plan, { commitSha }: Fetched, { base }: ComparedFiles): Promise<void> {
     const { calls, log, progress } = this.#options;
     const steps = firstSteps(plan, log);
@@ -214,7 +214,7 @@ export class BuildRun {
     progress.told(steps);
     this.#job = { ...this.#job, ...environment };
     log.addSecrets(secretValues(this.#job));
-    // Its first step waits for a large checkout.
+    // The first step waits for a large checkout.
     if (!this.#isWritten) progress.hold({ steps: pendingSteps(plan, log) });
   }
 
@@ -248,7 +248,7 @@ export class BuildRun {
     return { kind: "finish", body: { status, exitCode, message, outputs } };
   }
 
-  /** The files of the steps, with their user's rights. */
+  /** The steps' files, with their user's rights. */
   get #place(): FilePlace {
     const { user, cancel } = this.#options;
     return { root: this.#folder.workspace, user, signal: cancel.signal };

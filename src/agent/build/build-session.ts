@@ -41,32 +41,29 @@ export interface RunJobOptions {
   tier: LocalTier;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
-  /** Set when the service hints at a cancel. */
+  /** Set when the service sends a cancel hint. */
   cancelHint: AutoResetEvent;
   audience: Audience;
   hooks: JobHooks;
-  /** Heartbeats on the agent's WebSocket, where the job allows them. */
+  /** Heartbeats on the agent's WebSocket, if the job allows them. */
   heartbeats: HeartbeatSocket;
   /** Aborted when the agent must stop the build at once. */
   interrupt: AbortSignal;
 }
 
-/** Names one attempt of one job. */
+/** Returns the id of one attempt of one job. */
 const toRunId = (job: JobAnswer): string => `${heldId(job)}/${job.lease}`;
 const jobName = ({ build, repository, job }: JobAnswer): string =>
   `${job ? `${job.key} in ` : ""}build ${build.number} of ${repository.fullName}`;
 
 export interface SessionEnd {
-  /** Whether every process that the build started has ended. */
+  /** Whether all the build's processes have ended. */
   hasEnded: boolean;
-  /** Nothing ran: the file has jobs, which are planned now. */
+  /** Nothing ran: the file has jobs, which are now planned. */
   hasPlanned: boolean;
 }
 
-/**
- * Takes one job from its start to its result.
- * @throws TokenRefused when the agent was removed meanwhile.
- */
+/** Runs one job from its start to its result. @throws TokenRefused when somebody removed the agent meanwhile */
 export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<SessionEnd> => {
   const { client, folder, interrupt } = options;
   let buffer: LogBuffer;
@@ -82,7 +79,7 @@ export const runJob = async (job: JobAnswer, options: RunJobOptions): Promise<Se
   return new BuildSession(job, options, control, buffer).run();
 };
 
-/** One job in the agent's hands: its lease, processes, log and reports, from the start to the result. */
+/** One job on this agent: its lease, processes, log and reports, from the start to the result. */
 class BuildSession {
   readonly #job: JobAnswer;
   readonly #options: RunJobOptions;
@@ -141,7 +138,7 @@ class BuildSession {
     }
   }
 
-  /** Confirms to the service that the job arrived. @throws Cancel lease-lost when the service refuses. */
+  /** Confirms the job's arrival to the service. @throws Cancel lease-lost when the service rejects the start */
   async #start(): Promise<void> {
     const { client, identity } = this.#options;
     const answer = await this.#calls.start();
@@ -149,7 +146,7 @@ class BuildSession {
       return logger.info(`${this.#name} (${heldId(this.#job)}) started on ${this.#job.build.branch}`);
     logger.warn(`the service refused the start of ${this.#name}: ${describeAnswer(answer)}`);
     this.#control.stop("lease-lost");
-    // After two jobs in a row that an agent did not start, the service offers it none until its next heartbeat.
+    // After two unstarted jobs in a row, the service offers the agent none until its next heartbeat.
     await client.send({ method: "POST", path: `/buildagent/${identity.id}/heartbeat` });
     throw this.#control.cancel.signal.reason;
   }
@@ -244,7 +241,7 @@ class BuildSession {
   }
 }
 
-/** All that must be masked: the job's secrets, the clone credential, and the agent's own token. */
+/** Returns all values to mask: the job's secrets, the clone credential, and the agent's own token. */
 const secretsToMask = (job: JobAnswer, agentToken: string): string[] => {
   return [...secretValues(job), job.repository.credential?.value ?? "", agentToken].filter((value) => value !== "");
 };

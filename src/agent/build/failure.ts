@@ -14,13 +14,13 @@ export class BuildFailure extends Error {
   }
 }
 
-/** A failure that another agent may not have. */
+/** A failure that may not occur on another agent. */
 export class TryElsewhere extends BuildFailure {}
 
-/** A failure of which the log tells where it happened. */
+/** A failure whose place is in the log. */
 export class ToldFailure extends BuildFailure {}
 
-/** The pipeline file requires what this agent does not have. */
+/** The pipeline file requires a feature that this agent lacks. */
 export class RequirementsNotMet extends Error {
   readonly requires: Requires;
   constructor(message: string, requires: Requires) {
@@ -29,7 +29,9 @@ export class RequirementsNotMet extends Error {
   }
 }
 
-/** Why a build must stop early. `limit` is the time limit in seconds that it reached on the agent's clock. */
+/**
+ * The reason why a build must stop early. `limit` is the time limit in seconds that it reached on the agent's clock.
+ */
 export class Cancel extends Error {
   readonly reason: CancelReason;
   readonly limit: number | undefined;
@@ -49,7 +51,7 @@ const ADVICE: Record<string, string> = {
   ENOMEM: "the agent's machine is out of memory",
 };
 
-/** An error of this machine as a build failure, with advice for the agent's owner. */
+/** Converts an error of this machine to a build failure, with advice for the agent's owner. */
 export const toBuildFailure = (error: unknown): BuildFailure => {
   if (error instanceof BuildFailure) return error;
   const { code, path, message } = error as NodeJS.ErrnoException;
@@ -58,5 +60,5 @@ export const toBuildFailure = (error: unknown): BuildFailure => {
   return new BuildFailure("agent-error", `the agent failed: ${message ?? "unknown error"}`);
 };
 
-/** The service did not take a report of tests, which changes nothing of the build; the message says why. */
+/** The service rejected a test report. The build is unaffected; the message gives the reason. */
 export class ReportNotTaken extends Error {}

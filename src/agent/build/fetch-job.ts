@@ -14,9 +14,9 @@ import { attemptNumber, heldId, type JobAnswer, type OneOfSeveral } from "../wir
 import { BuildFailure, TryElsewhere } from "./failure.ts";
 import { changesFinder } from "./job-facts.ts";
 
-/* What is fetched for a job, from where, and what its log says of that. */
+/* Fetches a job's sources and writes the job's first log lines. */
 
-/** @throws BuildFailure when this agent is too old for the kind of the repository's credential. */
+/** Describes the checkout. @throws BuildFailure when this agent is too old for the repository's kind of credential */
 const toSource = ({ build: { branch, commitSha }, repository, pipeline, job }: JobAnswer): CheckoutSource => {
   const { fullName, cloneUrl, credential } = repository;
   const configPath = job?.path ?? pipeline.configPath;
@@ -30,7 +30,7 @@ const toSource = ({ build: { branch, commitSha }, repository, pipeline, job }: J
   return { branch, commitSha, configPath, repository: { fullName, cloneUrl, credential: { ...credential, kind } } };
 };
 
-/** The first lines of a planned job's log. */
+/** Returns the first lines of a planned job's log. */
 export const jobHeader = ({ key, name, matrix }: OneOfSeveral): string => {
   const values = Object.entries(matrix ?? {}).map(([axis, value]) => `${axis}=${value}`);
   const title = name === key ? key : `${key}: ${name}`;
@@ -39,7 +39,7 @@ export const jobHeader = ({ key, name, matrix }: OneOfSeveral): string => {
   );
 };
 
-/** The log's first lines: what is checked out, what happened to the attempt before, and where its log is. */
+/** Writes the log's first lines: the checkout, the previous attempt's end, and the log's address. */
 export const logCheckout = (job: JobAnswer, { log, identity }: { log: JobLog; identity: Identity }): void => {
   const { build, repository, job: one } = job;
   const { branch, message } = build;
@@ -52,17 +52,20 @@ export const logCheckout = (job: JobAnswer, { log, identity }: { log: JobLog; id
   log.say(`This is attempt ${before + 1}. The log of attempt ${before}: GET ${url}`);
 };
 
-/** The commit of a build, in a repository on this machine. */
+/** A build's commit, in a repository on this machine. */
 export interface Commit {
   source: CheckoutSource;
   context: CheckoutContext;
   remote: Remote;
   fetched: Fetched;
-  /** What changed since the commit that the build is compared with; null where that is not known. */
+  /** Returns the changes since the build's base; null if unknown. */
   changes: () => Promise<Changes | null>;
 }
 
-/** @throws TryElsewhere for a failed checkout: what the build requires is not known yet, so another agent may fetch it. */
+/**
+ * Fetches.
+ * @throws TryElsewhere for a failed checkout: another agent may succeed, and the requirements are unknown yet
+ */
 const fetchOrTryElsewhere = async (
   job: JobAnswer,
   source: CheckoutSource,
@@ -77,7 +80,7 @@ const fetchOrTryElsewhere = async (
   }
 };
 
-/** Fetches the commit that a job is about. @throws BuildFailure */
+/** Fetches a job's commit. @throws BuildFailure */
 export const fetchForJob = async (job: JobAnswer, context: CheckoutContext): Promise<Commit> => {
   const source = toSource(job);
   const fetched = await fetchOrTryElsewhere(job, source, context);

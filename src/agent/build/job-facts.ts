@@ -15,18 +15,20 @@ import { platformName } from "../cli/capabilities.ts";
 import type { Identity } from "../cli/identity.ts";
 import { attemptNumber, type JobAnswer } from "../wire/answers.ts";
 
-/* What the agent finds out about a job: what its commit changed, whether its steps run, what its expressions read. */
+/* Facts that the agent finds about a job: its commit's changes, whether its steps run, its expressions' inputs. */
 
 const FULL_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** What the build's commit is compared with: a hash, or the whole name of a branch; null where there is nothing. */
+/** Returns the base of the comparison: a hash, or a full branch ref; null without one. */
 const comparedWith = ({ base }: JobAnswer): string | null => {
   if (base?.sha !== undefined) return FULL_HASH.test(base.sha) ? base.sha : null;
   if (base?.branch === undefined || branchProblem(base.branch) !== null) return null;
   return refOf(base.branch);
 };
 
-/** What the commit changed since the job's base, found out once, when it is asked for; null where that is not known. */
+/**
+ * Returns a function that finds the commit's changes since the job's base, only once and on demand; null if unknown.
+ */
 export const changesFinder = (job: JobAnswer, remote: Remote, commit: string): (() => Promise<Changes | null>) => {
   let changes: Promise<Changes | null> | undefined;
   const compared = comparedWith(job);
@@ -36,13 +38,13 @@ export const changesFinder = (job: JobAnswer, remote: Remote, commit: string): (
   };
 };
 
-/** The commit that the build is compared with, where nothing has to be fetched to know it. */
+/** Returns the base commit if it is known without a fetch. */
 export const knownBase = (job: JobAnswer): string | null => (job.base?.sha === undefined ? null : comparedWith(job));
 
-/** Whether a file's text may ask what changed, or for the commit that changes are counted from. */
+/** Reports whether a file's text may use the changed files or their base commit. */
 export const asksForChanges = (text: string): boolean => /changed|base/i.test(text);
 
-/** The text of the file in the commit: empty where it has none, null for what is no file of an allowed size. */
+/** Returns the file's text in the commit: empty without a file, null unless it is a file of an allowed size. */
 const definitionText = ({ file }: CommitWithFile): string | null => {
   if (file === null) return "";
   return file.mode.startsWith("100") && file.size <= LIMITS.definitionCharacters ? file.text : null;
@@ -51,7 +53,9 @@ const definitionText = ({ file }: CommitWithFile): string | null => {
 const saysDefaults = (text: string): boolean =>
   text === "" || JSON.stringify(parseTriggers(text).value) === JSON.stringify(DEFAULT_TRIGGERS);
 
-/** The text of the pipeline file, where the service has to hear it: an empty one where the commit has no such file. */
+/**
+ * Returns the pipeline file's text if the service does not know it yet; an empty text if the commit has no such file.
+ */
 export const newsOfFile = ({ file: known, pipeline }: JobAnswer, fetched: CommitWithFile): string | null => {
   const text = definitionText(fetched);
   if (!known || pipeline.definition !== null || text === null) return null;
@@ -59,7 +63,7 @@ export const newsOfFile = ({ file: known, pipeline }: JobAnswer, fetched: Commit
   return createHash("sha256").update(text).digest("hex") === known.hash ? null : text;
 };
 
-/** Whether the file wants the push for which it was read. */
+/** Reports whether the file accepts the push for which it was read. */
 const wantsThisPush = async (
   { build, file }: JobAnswer,
   fetched: CommitWithFile,
@@ -71,7 +75,7 @@ const wantsThisPush = async (
   return isWanted(null) && isWanted((await changes())?.files ?? null);
 };
 
-/** Why the build's steps do not run, in words for people; null where they do. */
+/** Explains to people why the build's steps do not run; null if they run. */
 export const reasonToSkip = async (
   job: JobAnswer,
   fetched: CommitWithFile,
@@ -86,13 +90,13 @@ export const reasonToSkip = async (
   return `Skipped: no file of ${firstPaths}${job.paths.length > 3 ? " ..." : ""} changed`;
 };
 
-/** What a build is compared with: the commit, and the files that changed since; null where that is not known. */
+/** The build's base commit and the files changed since then; null if unknown. */
 export interface ComparedFiles {
   base: string | null;
   files: Changes["files"] | null;
 }
 
-/** What the expressions of a job's file can read. `fixed` are the variables that nothing overrides. */
+/** Returns the facts for the expressions of a job's file. `fixed` are the variables that nothing overrides. */
 export const toJobFacts = (
   { build, env, secretKeys, runKeys, repository: { fullName, cloneUrl }, job }: JobAnswer,
   { commitSha, message }: Fetched,
@@ -119,7 +123,7 @@ export const toJobFacts = (
     message,
     attempt: attemptNumber({ build, job }),
   },
-  // A result that only a newer service knows reaches the file's expressions as it is.
+  // The file's expressions also get results that only a newer service knows.
   ...(job ? { matrix: job.matrix, needs: job.needs as Needs } : {}),
   changedFiles: files,
   repository: { id: build.repoId, fullName, cloneUrl },

@@ -16,27 +16,28 @@ import type { BuildCalls } from "../wire/build-calls.ts";
 import { BuildFailure } from "./failure.ts";
 import type { ComparedFiles } from "./job-facts.ts";
 
-/** What the agent was given to do, as the file says it. */
+/** The job's plan as the file defines it. */
 export interface PlanRead {
-  /** Name of the file, for mistakes in it. */
+  /** The file's name, for mistakes in it. */
   file: string;
   text: string;
-  /** What is run. */
+  /** The plan to run. */
   plan: Plan;
-  /** The plan of the whole file, and the job in it that is run; null where the file has no jobs. */
+  /** The whole file's plan, and the job to run; null if the file has no jobs. */
   whole: Plan;
   definition: JobDefinition | null;
-  /** The files that it includes. */
+  /** The included files. */
   includes?: IncludedText[];
 }
 
-/** All that expressions may be written in. */
+/** Returns all texts that may contain expressions. */
 export const wholeText = ({ text, includes = [] }: Pick<PlanRead, "text" | "includes">): string =>
   [text, ...includes.map((one) => one.text)].join("\n");
 
 /**
- * The file that the job's plan was made from, with all that it includes, as the commit itself has them: whatever an
- * agent said that it read. @throws BuildFailure plan-mismatch
+ * Returns the file behind the job's plan, and all its includes, from the commit itself: an agent's earlier reports do
+ * not count.
+ * @throws BuildFailure plan-mismatch
  */
 const comparedFile = async (
   { path, hash }: OneOfSeveral,
@@ -64,8 +65,8 @@ const textInCommit = (fetched: Fetched, path: string, differs: () => BuildFailur
 };
 
 /**
- * Reads the file, and what it includes, from the commit.
- * @throws BuildFailure pipeline-invalid, or plan-mismatch for a job whose plan was made from other files.
+ * Reads the file and its includes from the commit.
+ * @throws BuildFailure pipeline-invalid, or plan-mismatch for a job that was planned from other files
  */
 export const readPlan = async (job: JobAnswer, fetched: Fetched): Promise<PlanRead> => {
   const { pipeline, job: one } = job;
@@ -85,7 +86,7 @@ const wholePlan = (parsed: ParsedPlan, file: string, text: string): PlanRead => 
   return { file, text, plan, whole: plan, definition: null };
 };
 
-/** One job of a file. @throws BuildFailure plan-mismatch when it has none of this key */
+/** Reads one job of a file. @throws BuildFailure plan-mismatch when the file has no job with this key */
 export const readPlannedJob = (whole: Plan, file: string, text: string, key: string): PlanRead => {
   if (whole.jobs === null) return { file, text, plan: whole, whole, definition: null };
   const definition = whole.jobs.find((job) => job.key === key);
@@ -93,18 +94,18 @@ export const readPlannedJob = (whole: Plan, file: string, text: string, key: str
   return { file, text, plan: planOfJob(whole, definition), whole, definition };
 };
 
-/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+/** Returns a valid plan. @throws BuildFailure pipeline-invalid with a line for each mistake */
 const planOrFail = ({ plan, mistakes = [] }: ParsedPlan, file: string): Plan => {
   if (plan) return plan;
   throw new BuildFailure("pipeline-invalid", mistakes.map((mistake) => formatMistake(file, mistake)).join("\n"));
 };
 
-/** @throws BuildFailure pipeline-invalid with a line for each mistake. */
+/** Parses a plan. @throws BuildFailure pipeline-invalid with a line for each mistake */
 export const parsePlanOrFail = (text: string, file: string, includes?: Includes): Plan =>
   planOrFail(parsePlan(text, includes), file);
 
 interface PlanJobsOptions {
-  /** Where the file lies in the repository. */
+  /** The file's path in the repository. */
   path: string;
   commitSha: string;
   comparison: ComparedFiles;
@@ -114,15 +115,19 @@ interface PlanJobsOptions {
   letGo: () => void;
 }
 
-/** Whether the commit changed what conditions of jobs ask for. It is not known without `files`, and counts as changed. */
+/**
+ * Reports whether the commit changed the files in job conditions. Without `files` this is unknown and counts as
+ * changed.
+ */
 export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> => {
   const work = changedWork();
   return Object.fromEntries(changed.map((one) => [one, files === null || answerChanged(one, files, work)]));
 };
 
 /**
- * Sends the file to the service, which plans the jobs of it, and says whether the commit changed what they ask for. No
- * code of the repository runs for it. @throws BuildFailure, Cancel
+ * Sends the file to the service, which plans its jobs, and answers its questions about changed files. No code of the
+ * repository runs.
+ * @throws BuildFailure, Cancel
  */
 export const planJobs = async ({ text, plan, includes = [] }: PlanRead, options: PlanJobsOptions): Promise<void> => {
   const { path, commitSha, comparison, calls, log, letGo } = options;
