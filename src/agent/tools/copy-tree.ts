@@ -3,23 +3,23 @@ import { type FileHandle, lstat, mkdir, open, readdir, readlink, symlink } from 
 import { join, normalize } from "node:path";
 import { MIB } from "../../protocol/units.ts";
 
-/* Copies a folder that somebody else may have filled, without following a link: each entry is opened by its own name. */
+/* Copies a folder that another user may have filled. Opens each entry by its own name and follows no link. */
 
-/** A tree that is not copied: what stands in it is in `message`. */
+/** A tree that the agent does not copy. `message` names the cause. */
 export class RefusedTree extends Error {}
 
 export interface CopyRules {
-  /** Who has to own each entry. */
+  /** The required owner of each entry. */
   owner: number;
-  /** The path of the tree for those who use it: absolute links into it may stay. */
+  /** The tree's path for its users: absolute links into it may stay. */
   root: string;
-  /** Most bytes of all files together. */
+  /** Maximum total bytes of all files. */
   bytes: number;
-  /** Names in the tree's own folder that are left out. */
+  /** Names to omit from the tree's own folder. */
   without: readonly string[];
 }
 
-/** Entries of a tree and levels of folders: far above those of any tool. */
+/** Maximum entries of a tree and levels of folders: far above any tool's. */
 const MOST_ENTRIES = 500_000;
 const MOST_LEVELS = 100;
 const CHUNK = MIB;
@@ -28,7 +28,10 @@ const LINK_CHARACTERS = 4096;
 const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** On Linux the name of an open folder, which stays that folder whatever becomes of its path; elsewhere its path. */
+/**
+ * Returns a name for an open folder. On Linux it keeps meaning that folder even if the path changes. Elsewhere: its
+ * path.
+ */
 const stablePath = (folder: FileHandle, path: string): string =>
   process.platform === "linux" ? `/proc/self/fd/${folder.fd}` : path;
 
@@ -41,7 +44,7 @@ class TreeCopy {
     this.#rules = rules;
   }
 
-  /** `inTree` is the folder's path in the tree. @returns the bytes of all files so far */
+  /** Copies a folder. `inTree` is its path in the tree. @returns the bytes of all files so far */
   async folder(from: string, to: string, inTree: string, levels = 0): Promise<number> {
     const folder = await open(from, FOLDER);
     try {
@@ -72,7 +75,7 @@ class TreeCopy {
     if (this.#entries > MOST_ENTRIES) throw new RefusedTree("it has too many files");
   }
 
-  /** Rights beyond reading and running are left behind, and so is the file that other links name. */
+  /** Copies a file. Keeps no rights except read and execute. Copies hard links as separate files. */
   async #file(from: string, to: string, inTree: string): Promise<void> {
     const source = await open(from, FILE);
     try {
@@ -101,7 +104,7 @@ class TreeCopy {
     }
   }
 
-  /** A link is made anew where its text stays in the tree: what it names is never opened. */
+  /** Recreates a link whose text stays in the tree. Never opens its target. */
   async #link(from: string, to: string, inTree: string, stats: Stats): Promise<void> {
     this.#check(stats, inTree);
     const text = await readlink(from);
@@ -114,8 +117,10 @@ class TreeCopy {
 }
 
 /**
- * Copies `from` to the new folder `to`. Nothing of `from` may run any more, but for what its links name nothing depends
- * on that. @returns the bytes of its files. @throws RefusedTree, or an error of the file system; `to` then has a part
+ * Copies `from` to the new folder `to`. No process in `from` may still run, though safety from links does not depend on
+ * that.
+ * @returns the bytes of its files
+ * @throws RefusedTree, or an error of the file system; `to` then contains a part
  */
 export const copyTree = (from: string, to: string, rules: CopyRules): Promise<number> =>
   new TreeCopy(rules).folder(from, to, ".");

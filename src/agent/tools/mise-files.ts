@@ -1,25 +1,25 @@
 import { parse, stringify } from "smol-toml";
 import { isToolName, versionProblem } from "../../pipeline/fields/tool-fields.ts";
 
-/** One tool, by the name that mise has for it. */
+/** A tool with mise's name for it. */
 export interface Tool {
   name: string;
   version: string;
 }
 
-/** What a lock file says of one tool for this machine: the version, and the checksum of what is downloaded. */
+/** A lock file's entry of one tool for this machine: the version, and the download's checksum. */
 export interface LockedTool extends Tool {
   checksum: string;
 }
 
-/** Text as a basic string of TOML 1.0, which has JSON's escapes. */
+/** Quotes text as a basic string of TOML 1.0, which has JSON's escapes. */
 const quoted = (text: string): string => JSON.stringify(text).replaceAll("\x7f", "\\u007f");
 
-/** The only configuration that mise reads. */
+/** Returns the only configuration that mise reads. */
 export const configText = (tools: Tool[]): string =>
   ["[tools]", ...tools.map(({ name, version }) => `${quoted(name)} = ${quoted(version)}`), ""].join("\n");
 
-/** What mise calls this machine in its lock files. */
+/** Returns mise's name for this machine in lock files. */
 export const miseMachine = (platform: string = process.platform, arch: string = process.arch): string =>
   `${platform === "darwin" ? "macos" : platform}-${arch}`;
 
@@ -32,7 +32,7 @@ const toTable = (value: unknown): Record<string, unknown> =>
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The checksum of an entry for this machine: `platforms.linux-x64` is a key of its own, or two. */
+/** Returns an entry's checksum for this machine. `platforms.linux-x64` is one key or two nested ones. */
 const findChecksum = (entry: Record<string, unknown>, machine: string): string => {
   const own = entry[`platforms.${machine}`] ?? toTable(entry.platforms)[machine];
   return toText(toTable(own).checksum);
@@ -42,8 +42,8 @@ const isVersionFor = (prefix: string, version: string): boolean =>
   prefix === version || version.startsWith(`${prefix}.`) || !/\d/.test(prefix);
 
 /**
- * Reads the version and this machine's checksum of each wanted tool from a lock file in the repository. It ignores the
- * addresses in it, and everything in a file that is not a lock file.
+ * Reads each wanted tool's version and checksum for this machine from a lock file in the repository. Ignores the file's
+ * addresses, and any other content.
  */
 export const lockedTools = (text: string, tools: Tool[], machine = miseMachine()): LockedTool[] => {
   let read: Record<string, unknown>;
@@ -67,8 +67,8 @@ const platformTable = (entry: Record<string, unknown>, machine: string): Record<
   toTable(entry[`platforms.${machine}`]);
 
 /**
- * Puts the checksums of the repository into the lock file that mise wrote, and keeps mise's addresses. `unchecked`: the
- * tools for which mise names no address, so it compares nothing.
+ * Puts the repository's checksums into mise's lock file, and keeps mise's addresses. `unchecked`: tools without an
+ * address from mise, so it compares nothing.
  */
 export const withChecksums = (
   lockText: string,

@@ -9,7 +9,7 @@ import { BuildFailure } from "../build/failure.ts";
 import { findProgram, runAs, type StepUser } from "../process/step-user.ts";
 import { isRecentEnough, MISE_PACKAGE, MISE_VERSION } from "./mise-release.ts";
 
-/* Reads one file out of a tarball in memory (POSIX ustar, pax(1)): nothing else of it is unpacked. */
+/* Reads one file from a tarball in memory (POSIX ustar, pax(1)). Unpacks nothing else. */
 
 const BLOCK = 512;
 
@@ -19,7 +19,7 @@ const textAt = (block: Buffer, start: number, length: number): string => {
   return field.toString("utf8", 0, end < 0 ? length : end);
 };
 
-/** The content of the regular file `name`; null where the tarball has none. */
+/** Returns the content of the regular file `name`; null if the tarball has none. */
 export const tarMember = (tar: Buffer, name: string): Buffer | null => {
   for (let at = 0; at + BLOCK <= tar.length; ) {
     const header = tar.subarray(at, at + BLOCK);
@@ -41,13 +41,13 @@ const DOWNLOAD_MS = 5 * MINUTE_MS;
 const addressIn = (registry: string): string =>
   new URL(`${MISE_PACKAGE.name}/-/${MISE_PACKAGE.file}`, registry.endsWith("/") ? registry : `${registry}/`).href;
 
-/** An address without what may be a password in it. */
+/** Removes a possible password from an address. */
 const withoutCredentials = (address: string): string => {
   const { origin, pathname } = new URL(address);
   return `${origin}${pathname}`;
 };
 
-/** @throws BuildFailure for an answer that is not the package, and where nothing answers. */
+/** Fetches the package. @throws BuildFailure for a wrong answer or no answer */
 const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffer> => {
   try {
     const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]) });
@@ -69,7 +69,7 @@ const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffe
   }
 };
 
-/** @throws BuildFailure unless these are the bytes that this agent was built for. */
+/** Verifies and unpacks the program. @throws BuildFailure unless the bytes match this agent's hash */
 const programIn = async (tarball: Buffer, address: string): Promise<Buffer> => {
   if (createHash("sha512").update(tarball).digest("base64") !== MISE_PACKAGE.sha512)
     throw fail(
@@ -82,8 +82,9 @@ const programIn = async (tarball: Buffer, address: string): Promise<Buffer> => {
 };
 
 /**
- * The path of mise in the agent's own folder, fetched from `registry` at the first need. It is written beside its place
- * and renamed, so that what stands there was checked. @throws BuildFailure
+ * Returns mise's path in the agent's own folder, and fetches mise from `registry` at the first need. Writes a file
+ * beside the path and renames it, so that the path only ever holds a verified program.
+ * @throws BuildFailure
  */
 export const downloadedMise = async (
   folder: string,
@@ -98,39 +99,39 @@ export const downloadedMise = async (
   const fresh = `${path}.${process.pid}`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, program, { flag: "wx", mode: 0o755 });
-  // The mask of new files does not count: the steps' user runs it.
+  // Ignores the umask: the steps' user runs the program.
   chmodSync(fresh, 0o755);
   renameSync(fresh, path);
   return { path, isNew: true };
 };
 
-/** Where this agent gets mise, and where it keeps what tools need. */
+/** The sources of mise, and the folder for the tools' files. */
 export interface ToolSources {
-  /** A folder of the agent's own. */
+  /** The agent's own folder. */
   folder: string;
-  /** A program that the machine's owner named. */
+  /** A program chosen by the machine's owner. */
   mise: string | null;
-  /** Address of npm's registry, or of one that has the same packages. */
+  /** The address of npm's registry, or of one with the same packages. */
   registry: string;
-  /** Most bytes of all installed tools that are kept for later builds. */
+  /** Maximum bytes of installed tools that the agent keeps for later builds. */
   quotaBytes: number;
 }
 
 interface MiseProgram {
   path: string;
-  /** Said in the log. */
+  /** A line for the log. */
   note: string | null;
 }
 
 const ADVICE = `install mise ${MISE_VERSION} or newer (https://mise.jdx.dev), or start the agent with --mise PATH`;
 const fail = (message: string): BuildFailure => new BuildFailure("agent-error", `tools: ${message}`);
 
-/** Whether the agent has a hash of mise for this machine. */
+/** Reports whether the agent has mise's hash for this machine. */
 const isKnownMachine = (): boolean => process.platform === "linux" && process.arch === "x64";
 
 const VERSION = /^(?:mise )?(\d{4}\.\d{1,2}\.\d{1,3})\b/;
 
-/** Asks the program for its version, with the rights of the steps' user and no configuration. */
+/** Returns the program's version. Runs it with the rights of the steps' user and no configuration. */
 const readVersion = async (path: string, user: StepUser | null): Promise<string | null> => {
   const env = { PATH: process.env.PATH, HOME: "/nonexistent", MISE_SAFE: "1", MISE_NO_CONFIG: "1" };
   const answer = promisify(execFile)(path, ["--version"], { cwd: "/", env, timeout: 20 * SECOND_MS, ...runAs(user) });
@@ -148,8 +149,9 @@ const installedMise = async (configured: string | null, user: StepUser | null): 
 };
 
 /**
- * The program that sets up tools. One of the agent's own folder, which the steps' user cannot enter, is linked into
- * `beside`. @throws BuildFailure
+ * Finds the program that sets up tools. Links the agent's own one into `beside`, because the steps' user cannot enter
+ * its folder.
+ * @throws BuildFailure
  */
 export const findMise = async (
   { folder, mise, registry }: ToolSources,

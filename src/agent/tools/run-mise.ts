@@ -4,7 +4,7 @@ import { MIB } from "../../protocol/units.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { runAs, type StepUser } from "../process/step-user.ts";
 
-/** Of the agent's variables those that say how the network is reached, and from where packages are taken. No token. */
+/** The agent's variables for the network and the package sources. None is a token. */
 const PASSED_ON = new Set(
   [
     "PATH LANG LC_ALL TZ HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY",
@@ -16,7 +16,7 @@ const PASSED_ON = new Set(
 );
 const MIRROR = /^MISE_[A-Z]+(?:_[A-Z]+)*_(?:MIRROR|MIRROR_URL|REGISTRY_URL|PRECOMPILED_URL|REPO)$/;
 
-/** A registry whose address has a password in it would be a token. */
+/** Reports whether an address contains a password: such a registry would be a token. */
 const isSecretAddress = (name: string, value: string): boolean =>
   !/PROXY$/.test(name) && /^[a-z+]+:\/\/[^/]*@/i.test(value);
 
@@ -30,8 +30,8 @@ const passedOn = (own: NodeJS.ProcessEnv): Record<string, string> =>
   );
 
 /**
- * The environment of mise in the folder `root`. It reads the configuration in `root`/run and no other: not that of the
- * machine, of its user, or of a folder above.
+ * Returns mise's environment in the folder `root`. Mise reads only the configuration in `root`/run, and none from the
+ * machine, its user, or a parent folder.
  */
 export const miseEnvironment = (root: string, own: NodeJS.ProcessEnv = process.env): Record<string, string> => {
   const at = (name: string): string => join(root, name);
@@ -69,7 +69,7 @@ export const miseEnvironment = (root: string, own: NodeJS.ProcessEnv = process.e
 
 export interface MiseRun {
   program: string;
-  /** Holds all that mise reads and writes. */
+  /** Contains everything that mise reads and writes. */
   root: string;
   user: StepUser | null;
   tree: ProcessTree;
@@ -83,15 +83,15 @@ interface MiseEnd {
   stdout: string;
 }
 
-/** Characters of its output that are kept: what is read of it is much shorter. */
+/** Characters to keep of the output. The expected output is much shorter. */
 const OUTPUT_LIMIT = MIB;
 
-/** Milliseconds in which its output arrives after its end. */
+/** Milliseconds for the remaining output to arrive after the process's end. */
 const PIPES_MS = 1000;
 
 /**
- * Runs mise as the steps' user. `onLine` gets each line that it prints for people.
- * @throws the signal's reason when it was aborted, after all that mise started has ended
+ * Runs mise as the steps' user. `onLine` gets each line of its output for people.
+ * @throws the signal's reason when it was aborted, after all of mise's processes have ended
  */
 export const runMise = async (
   { program, root, user, tree, grace, signal }: MiseRun,
@@ -126,7 +126,7 @@ export const runMise = async (
         for (const line of lines) onLine(line);
       });
       let leftBehind: NodeJS.Timeout | undefined;
-      // A process that an installer left behind may hold the pipes open: it is ended, not waited for.
+      // A process that an installer left behind may hold the pipes open: the agent ends it instead of waiting.
       child.on("exit", () => {
         leftBehind = setTimeout(() => tree.terminate(grace), PIPES_MS);
       });

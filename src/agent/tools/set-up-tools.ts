@@ -10,18 +10,18 @@ import { type MiseRun, runMise } from "./run-mise.ts";
 import { installedVersions, TOOL_FOLDERS, type ToolEnvironment, toolEnvironment } from "./tool-environment.ts";
 import { keepInstalled, type StoreOfBuild, takeStored } from "./tool-store.ts";
 
-/** A tool with the file of the commit that names it; null where the pipeline's file does. */
+/** A tool and the commit's file that names it; null if the pipeline file does. */
 export interface WantedTool extends Tool {
   from: string | null;
 }
 
 export interface SetUpOptions {
   sources: ToolSources;
-  /** Null where installed tools are not kept. */
+  /** Null if the agent does not keep installed tools. */
   store: StoreOfBuild | null;
-  /** The folder of the tools, as the agent made it. */
+  /** The tools' folder, as the agent created it. */
   folder: string;
-  /** The path by which everything names it: the same for each build. */
+  /** The path that everything uses for the folder: the same for each build. */
   root: string;
   user: StepUser | null;
   tree: ProcessTree;
@@ -30,7 +30,7 @@ export interface SetUpOptions {
   log: JobLog;
 }
 
-/** Makes the folders for mise, with the only configuration that it reads. */
+/** Creates mise's folders with the only configuration that mise reads. */
 const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: LockedTool[]): void => {
   for (const name of TOOL_FOLDERS) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
   const exact = new Map(locked.map(({ name, version }) => [name, version]));
@@ -41,7 +41,7 @@ const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: Lock
   chmodSync(folder, 0o711);
 };
 
-/** Lines that tell nothing in a log: how far mise is, and how to ask it for more. */
+/** Recognizes lines without information for a log: mise's progress, and hints on more output. */
 const isNoise = (line: string): boolean =>
   line.trim() === "" ||
   /[█░]|^\s+\S+\s+.* \d+(?:\.\d+)?s$|Run with --verbose|mise ERROR Version:/.test(line.slice(0, 300));
@@ -65,14 +65,14 @@ const succeed = async (run: MiseRun, args: string[], onLine: (line: string) => v
   if (code !== 0) throw failed(lines);
 };
 
-/** Has mise find out what it would download, and holds it to the checksums that the repository has of that. */
+/** Lets mise determine its downloads, and requires the repository's checksums for them. */
 const holdToChecksums = async (
   locked: LockedTool[],
   run: MiseRun,
   { folder, user, log }: SetUpOptions,
 ): Promise<void> => {
   await succeed(run, ["lock", "--platform", miseMachine()], () => {});
-  // No code of a tool has run yet: what lies there is mise's own.
+  // No tool's code has run yet, so only mise has written here.
   const path = join(folder, "run", LOCK_FILE);
   const { text, unchecked } = withChecksums(readFileSync(path, "utf8"), locked);
   rmSync(path);
@@ -87,7 +87,7 @@ const ask = async (run: MiseRun, ...args: string[]): Promise<string> => (await r
 const versionsNow = async (run: MiseRun): Promise<Map<string, string>> =>
   installedVersions(await ask(run, "ls", "--current", "--json"));
 
-/** Those that are not there yet are installed, and kept. @throws BuildFailure where one is missing after that */
+/** Installs and keeps missing tools. @throws BuildFailure if one is still missing afterwards */
 const ensureInstalled = async (
   tools: WantedTool[],
   locked: LockedTool[],
@@ -105,7 +105,7 @@ const ensureInstalled = async (
   return after;
 };
 
-/** Sets the tools up in the folder and says so in the log. @throws BuildFailure, or the signal's reason */
+/** Sets up the tools in the folder and writes to the log. @throws BuildFailure, or the signal's reason */
 export const setUpTools = async (
   tools: WantedTool[],
   locked: LockedTool[],

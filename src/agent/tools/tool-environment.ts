@@ -2,15 +2,18 @@ import { mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { parseJson } from "../parse-json.ts";
 
-/** The name of the tools' folder in that of a build, and of a link to it beside: so each build's tools have one path. */
+/**
+ * Name of the tools' folder in a build's folder, and of a link beside that, which gives each build's tools the same
+ * path.
+ */
 export const TOOLS_FOLDER = "tools";
 
-/** Folders in it that mise writes to. With a step user they are that user's; the folder itself is the agent's. */
+/** Folders for mise's output. A step user owns them if there is one; the agent owns the parent folder. */
 export const TOOL_FOLDERS = ["data", "cache", "state", "config", "home", "tmp", "run"];
 
 const linkBeside = (buildFolder: string): string => join(dirname(buildFolder), TOOLS_FOLDER);
 
-/** Makes the folder of a build's tools. @returns it, and the path that it has in each build */
+/** Creates a build's tools folder. @returns the folder, and its path that is the same in each build */
 export const makeToolsFolder = (buildFolder: string): { folder: string; root: string } => {
   const folder = join(buildFolder, TOOLS_FOLDER);
   const root = linkBeside(buildFolder);
@@ -20,17 +23,17 @@ export const makeToolsFolder = (buildFolder: string): { folder: string; root: st
   return { folder, root };
 };
 
-/** Removes the link to the tools of this build. */
+/** Removes the link to this build's tools. */
 export const removeToolsLink = (buildFolder: string): void => {
   const link = linkBeside(buildFolder);
   try {
     if (readlinkSync(link) === join(buildFolder, TOOLS_FOLDER)) rmSync(link);
   } catch {
-    // There is none, or it is no link.
+    // The link is missing, or is not a link.
   }
 };
 
-/** What the steps get of the tools: folders before their PATH, and variables. */
+/** The tools' environment for steps: folders before their PATH, and variables. */
 export interface ToolEnvironment {
   paths: string[];
   variables: Record<string, string>;
@@ -38,7 +41,7 @@ export interface ToolEnvironment {
 
 export const NO_TOOLS: ToolEnvironment = { paths: [], variables: {} };
 
-/** Variables by which programs find a tool. All others that mise names are left out, whatever they say. */
+/** Variables by which programs find a tool. All of mise's other variables are omitted, whatever their values. */
 const FOLDER_VARIABLES = new Set(
   [
     "JAVA_HOME GOROOT GOBIN GOPATH CARGO_HOME RUSTUP_HOME DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT FLUTTER_ROOT",
@@ -51,7 +54,7 @@ const WORD = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$/;
 const isBelow = (folder: string, path: string): boolean =>
   path.startsWith(`${folder}/`) && !path.split("/").includes("..") && !/[\x00-\x1f\x7f]/.test(path);
 
-/** Reads what `mise env --json` prints: of it only what lies in `folder`. */
+/** Parses the output of `mise env --json` and keeps only paths in `folder`. */
 export const toolEnvironment = (printed: string, folder: string): ToolEnvironment => {
   const read = parseJson(printed);
   const entries = Object.entries(typeof read === "object" && read !== null ? read : {}).flatMap(([name, value]) =>
@@ -69,7 +72,7 @@ export const toolEnvironment = (printed: string, folder: string): ToolEnvironmen
   };
 };
 
-/** The environment of a program that finds these tools before those of the machine. */
+/** Returns an environment in which a program finds these tools before the machine's. */
 export const withTools = (
   inherited: Record<string, string>,
   { paths, variables }: ToolEnvironment,
@@ -79,7 +82,7 @@ export const withTools = (
   return { ...inherited, ...variables, PATH: [...paths, own].join(delimiter) };
 };
 
-/** The versions in what `mise ls --current --json` prints, by the names of the tools. */
+/** Parses the output of `mise ls --current --json`. Returns the versions by tool name. */
 export const installedVersions = (printed: string): Map<string, string> => {
   const read = parseJson(printed);
   const versions = new Map<string, string>();

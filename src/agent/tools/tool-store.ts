@@ -19,17 +19,17 @@ import { type CopyRules, copyTree, RefusedTree } from "./copy-tree.ts";
 import type { LockedTool, Tool } from "./mise-files.ts";
 import { MISE_VERSION } from "./mise-release.ts";
 
-/** Whose tools they are: builds read those of their own scope, and of the default branch's. */
+/** The owner of tools: builds read the tools of their own scope and of the default branch's scope. */
 export interface ToolScope {
   repository: string;
-  /** Builds of pull requests may be anybody's: what they keep is for builds of pull requests. */
+  /** Anybody may write pull requests, so only other pull requests' builds use what these builds keep. */
   trust: "branch" | "pull";
   ref: string;
 }
 
-/** What mise installs is in here; all else that it keeps can be made again. */
+/** Mise installs here. It can recreate everything else that it keeps. */
 const KEPT = "data";
-/** Links to the program mise, and what was unpacked. */
+/** Links to the mise program, and unpacked files. */
 const MADE_AGAIN = ["shims", "downloads"];
 const ABOUT = "about.json";
 const FRESH = ".fresh-";
@@ -56,7 +56,7 @@ export class ToolStore {
     return this.#quota > 0 && existsSync(join(this.#folder, key, ABOUT));
   }
 
-  /** Copies an entry to the new folder `to`, and notes that it was used. */
+  /** Copies an entry to the new folder `to`, and records the use. */
   async take(key: string, to: string, root: string): Promise<void> {
     const entry = join(this.#folder, key);
     const now = new Date();
@@ -65,7 +65,7 @@ export class ToolStore {
     await copyTree(join(entry, KEPT), to, { owner, root, bytes: Number.POSITIVE_INFINITY, without: [] });
   }
 
-  /** Keeps a copy of `from`, beside which all that was used longest ago makes room. @throws RefusedTree */
+  /** Keeps a copy of `from`. Removes the least recently used entries to make room. @throws RefusedTree */
   async keep(key: string, from: string, rules: Pick<CopyRules, "owner" | "root">): Promise<void> {
     if (this.#quota === 0) return;
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
@@ -95,7 +95,7 @@ export class ToolStore {
     }
   }
 
-  /** One that cannot be read is taken for too large. */
+  /** Reads an entry's size and last use. An unreadable entry counts as too large. */
   #about(name: string): { bytes: number; usedAt: number } {
     const path = join(this.#folder, name, ABOUT);
     if (!existsSync(path)) return { bytes: this.#quota + 1, usedAt: 0 };
@@ -109,12 +109,12 @@ export class ToolStore {
   }
 }
 
-/** The store of an agent, and what a build may read of it and add to it. */
+/** The agent's store, with the scopes that a build may read and add to. */
 export interface StoreOfBuild {
   store: ToolStore;
-  /** The build's own scope: what it installs is kept there. */
+  /** The build's own scope. The store keeps its installed tools there. */
   own: ToolScope;
-  /** That of the default branch; null where nothing tells which it is. */
+  /** The default branch's scope; null if the branch is unknown. */
   main: ToolScope | null;
 }
 
@@ -127,7 +127,7 @@ interface Place {
   log: JobLog;
 }
 
-/** Fills the new folder `data` from the store, where that has these tools. @returns whether it did */
+/** Fills the new folder `data` from the store if it has these tools. @returns whether it did */
 export const takeStored = async (
   { store, own, main }: StoreOfBuild,
   tools: Tool[],
@@ -150,7 +150,7 @@ export const takeStored = async (
   return main !== null && (await take(main, `${main.ref}, the default branch`));
 };
 
-/** Keeps what was just installed. Nothing that could change it meanwhile lives: no step has run yet. */
+/** Keeps the newly installed tools. No process can change them meanwhile: no step has run yet. */
 export const keepInstalled = async (
   { store, own }: StoreOfBuild,
   tools: Tool[],

@@ -19,21 +19,21 @@ import { type StoreOfBuild, ToolStore } from "./tool-store.ts";
 import { toolsInFiles, VERSION_FILES } from "./version-files.ts";
 import { chosenXcode, findXcodes } from "./xcodes.ts";
 
-/** What the repository says for its tools. */
+/** The repository's inputs for its tools. */
 export interface ToolInputs {
-  /** Texts of the files that name tools, by their paths. */
+  /** Texts of the files that name tools, by path. */
   texts: ReadonlyMap<string, string>;
-  /** The default branch, as the repository's host tells it. */
+  /** The default branch from the repository's host. */
   defaultRef: string | null;
 }
 
-/** Files whose texts are read for tools. */
+/** Files to read for tools. */
 export const TOOL_FILES = [...VERSION_FILES, LOCK_FILE];
 
-/** Bytes of such a file. */
+/** Maximum bytes of such a file. */
 export const TOOL_FILE_BYTES = LIMITS.definitionCharacters;
 
-/** Read before the steps' user gets the checkout: git does not run in it after that. */
+/** Reads the inputs before the steps' user gets the checkout: git does not run in it afterwards. */
 export const toolInputs = async (
   tools: ToolsTemplate | null,
   remote: Remote,
@@ -48,11 +48,11 @@ interface ToolsOptions extends SetUpOptions {
   plan: Plan;
   file: string;
   facts: JobContext;
-  /** Texts of the files that name tools, by their paths. */
+  /** Texts of the files that name tools, by path. */
   texts: ReadonlyMap<string, string>;
 }
 
-/** @throws BuildFailure pipeline-invalid for an expression that gives no version */
+/** Reads the plan's tools. @throws BuildFailure pipeline-invalid for an expression without a version */
 const readTools = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
   try {
     return prepareTools(plan, facts).map(({ name, version }) => ({ name, version, from: null }));
@@ -62,7 +62,7 @@ const readTools = ({ plan, file, facts }: ToolsOptions): WantedTool[] => {
   }
 };
 
-/** Chooses the Xcode that is named: it is there, or the job is for another agent. @throws BuildFailure */
+/** Selects the Xcode that the job names. @throws BuildFailure if this machine does not have it */
 const withXcode = (wantedTools: WantedTool[], log: JobLog): ToolEnvironment => {
   const version = wantedTools.find(({ name }) => name === XCODE)?.version;
   if (version === undefined) return NO_TOOLS;
@@ -72,7 +72,7 @@ const withXcode = (wantedTools: WantedTool[], log: JobLog): ToolEnvironment => {
   return { paths: [], variables: { DEVELOPER_DIR: xcode.developerFolder } };
 };
 
-/** Sets up what a job's `tools` name, before its first step. @throws BuildFailure, or the signal's reason */
+/** Sets up a job's `tools` before its first step. @throws BuildFailure, or the signal's reason */
 export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> => {
   const { plan, folder, log, texts } = options;
   if (plan.job.tools === null) return NO_TOOLS;
@@ -90,7 +90,7 @@ export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> =
   return { ...set, variables: { ...set.variables, ...variables } };
 };
 
-/** What a build of this job may read of the agent's store, and add to it. */
+/** Opens the agent's store with the scopes that this job's build may read and add to. */
 const openStore = (
   { build, repository }: JobAnswer,
   { defaultRef }: ToolInputs,
@@ -111,7 +111,7 @@ interface BuildToolsOptions extends Omit<ToolsOptions, "folder" | "root" | "text
   inputs: ToolInputs;
 }
 
-/** The same in the folder of a build: a link beside it gives the tools of each build the same path. */
+/** Sets up tools in a build's folder. A link beside it gives each build's tools the same path. */
 export const setUpBuildTools = async (options: BuildToolsOptions): Promise<ToolEnvironment> => {
   const { plan, buildFolder, job, inputs } = options;
   if (plan.job.tools === null) return NO_TOOLS;

@@ -3,9 +3,9 @@ import { isToolName, toolName, versionProblem } from "../../pipeline/fields/tool
 import { BuildFailure } from "../build/failure.ts";
 import type { Tool } from "./mise-files.ts";
 
-/* The files by which people tell their own machine what it should have. They are read as text: nothing in them is run. */
+/* Reads the files in which people define the tools of their own machines. Treats them as text and runs nothing. */
 
-/** A tool with the file that names it. */
+/** A tool and the file that names it. */
 interface FoundTool extends Tool {
   from: string;
 }
@@ -31,14 +31,14 @@ const contentLines = (text: string): string[] =>
     .map((line) => line.split("#", 1).join("").trim())
     .filter(Boolean);
 
-/** `node 24.1.0 22.0.0`: the first version counts. */
+/** Parses `node 24.1.0 22.0.0`: the first version counts. */
 const toolVersions: Reader = (text, file) =>
   contentLines(text).map((line) => {
     const [name = "", version = ""] = line.split(/\s+/);
     return checked(name, version, file);
   });
 
-/** The words that nvm(1) and others have for versions of Node. */
+/** Converts the words of nvm(1) and others for versions of Node. */
 const nodeVersion = (word: string): string => {
   if (word === "node" || word === "stable" || word === "current") return "latest";
   if (word === "lts/*") return "lts";
@@ -64,7 +64,7 @@ const parseToml = (text: string, file: string): Record<string, unknown> => {
   }
 };
 
-/** `node = "24"`, `node = { version = "24" }` or a list, of which the first counts; other words beside are not read. */
+/** Reads `node = "24"`, `node = { version = "24" }` or a list's first entry. Ignores other keys. */
 const versionIn = (value: unknown): string => {
   if (Array.isArray(value)) return versionIn(value[0]);
   if (isTable(value)) return versionIn(value.version);
@@ -76,7 +76,7 @@ const miseToml: Reader = (text, file) => {
   return Object.entries(isTable(tools) ? tools : {}).map(([name, value]) => checked(name, versionIn(value), file));
 };
 
-/** In this order: the first file that names a tool decides its version. */
+/** Ordered: the first file that names a tool decides its version. */
 const READERS: readonly (readonly [file: string, read: Reader])[] = [
   ["mise.toml", miseToml],
   [".tool-versions", toolVersions],
@@ -87,7 +87,7 @@ const READERS: readonly (readonly [file: string, read: Reader])[] = [
 
 export const VERSION_FILES = READERS.map(([file]) => file);
 
-/** The tools that these texts of files name, by their paths. @throws BuildFailure pipeline-invalid */
+/** Returns the tools in these texts of files, keyed by path. @throws BuildFailure pipeline-invalid */
 export const toolsInFiles = (texts: ReadonlyMap<string, string>): FoundTool[] => {
   const tools = new Map<string, FoundTool>();
   for (const [file, read] of READERS) {

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isXcode, xcodesIn } from "../../protocol/xcodes.ts";
 
-/** An Xcode of this machine. */
+/** An Xcode on this machine. */
 interface Xcode {
   version: string;
-  /** What DEVELOPER_DIR names, as xcode-select(1) has it. */
+  /** The value for DEVELOPER_DIR, in the sense of xcode-select(1). */
   developerFolder: string;
 }
 
@@ -20,7 +20,7 @@ const readVersion = (application: string): string | undefined => {
   }
 };
 
-/** The Xcodes in a folder of applications, the newest first. */
+/** Finds the Xcodes in an applications folder, the newest first. */
 export const findXcodes = (folder = "/Applications"): Xcode[] => {
   if (!existsSync(folder)) return [];
   const xcodes = readdirSync(folder)
@@ -33,6 +33,6 @@ export const findXcodes = (folder = "/Applications"): Xcode[] => {
   return xcodes.sort((one, other) => other.version.localeCompare(one.version, "en", { numeric: true }));
 };
 
-/** The newest one that `wanted` names. */
+/** Returns the newest one that `wanted` names. */
 export const chosenXcode = (wantedVersion: string, xcodes: readonly Xcode[]): Xcode | undefined =>
   xcodes.find(({ version }) => isXcode(wantedVersion, version));
