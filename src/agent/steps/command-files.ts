@@ -12,7 +12,7 @@ import {
 import { readPathFile } from "../../pipeline/prepare/path-file.ts";
 import { createFileFor, type StepUser } from "../process/step-user.ts";
 
-/** The bytes of an open file between two offsets, fewer where it ends before. */
+/** Reads an open file's bytes between two offsets, fewer at the file's end. */
 const readPart = (fd: number, from: number, to: number): Buffer => {
   const bytes = Buffer.alloc(Math.max(0, Math.min(fstatSync(fd).size, to) - from));
   let done = 0;
@@ -24,12 +24,12 @@ const readPart = (fd: number, from: number, to: number): Buffer => {
   return bytes.subarray(0, done);
 };
 
-/** Characters of values that may be told before they are whole, and bytes that may be read again. */
+/** Limit for the characters of incomplete values to mask, and for the bytes to reread. */
 const MOST_AGAIN = COMMAND_FILE_LIMIT;
-/** Bytes before the new ones that are compared with what was there, to see that the file only grew. */
+/** Bytes to compare before the new ones, to verify that the file only grew. */
 const COMPARED = 4096;
 
-/** The masks that a step adds while it runs: only what is new in the file is read. */
+/** The masks that a step adds while it runs. Reads only the new part of the file. */
 export class MaskFile {
   readonly #fd: number;
   readonly #work: Work = { left: MOST_AGAIN };
@@ -37,7 +37,7 @@ export class MaskFile {
   #decoder = new TextDecoder();
   #size = 0;
   #writtenAt = 0;
-  /** How far it was read, and the last bytes before that. */
+  /** The offset up to which the file was read, and the last bytes before it. */
   #at = 0;
   #last: Buffer = Buffer.alloc(0);
 
@@ -45,7 +45,7 @@ export class MaskFile {
     this.#fd = fd;
   }
 
-  /** Masks since the last call. Cheap without any, because it runs before each piece of output. */
+  /** Returns the masks since the last call. Cheap without new masks, because it runs before each piece of output. */
   added(): string[] {
     const { size, mtimeMs } = fstatSync(this.#fd);
     if (size === this.#size && mtimeMs === this.#writtenAt) return [];
@@ -58,7 +58,7 @@ export class MaskFile {
     return this.#reader.push(this.#decoder.decode(bytes, { stream: true }));
   }
 
-  /** All masks in the file, after the end of the step. */
+  /** Returns all masks in the file after the step's end. */
   all(): string[] {
     return readMaskFile(new TextDecoder().decode(readPart(this.#fd, 0, COMMAND_FILE_LIMIT)));
   }
@@ -68,7 +68,7 @@ export class MaskFile {
     return before.equals(this.#last);
   }
 
-  /** After `echo ... > "$MILLRACE_MASK"` the file has other values than before. */
+  /** Restarts at the file's beginning: `echo ... > "$MILLRACE_MASK"` replaces the earlier values. */
   #beginAgain(): boolean {
     if (!spend(this.#work, this.#size)) return false;
     this.#reader = new MaskFileReader(this.#work);
@@ -82,13 +82,13 @@ export class MaskFile {
 const KINDS = ["OUTPUT", "ENV", "PATH", "MASK", "SUMMARY", "ARTIFACT"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Mistakes of one file that are told. */
+/** Maximum mistakes to report for one file. */
 const MOST_TOLD = 20;
 
 export interface CommandFileContents {
   outputs: Record<string, string>;
   env: Record<string, string>;
-  /** Folders for the PATH of later steps, in the order written. */
+  /** Folders for later steps' PATH, in the order written. */
   path: string[];
   summary: string;
   artifacts: { name: string; paths: string[] }[];
@@ -97,8 +97,8 @@ export interface CommandFileContents {
 }
 
 /**
- * The files that one try of a step writes outputs, variables, folders of PATH, masks and a summary to. They are opened
- * before it starts, and read by that handle: a link that the step puts at their path is never followed.
+ * The files to which one try of a step writes outputs, variables, folders for PATH, masks and a summary. The agent
+ * opens them before the step starts and reads by handle, so it never follows a link that the step puts at their path.
  */
 export class CommandFiles {
   /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_PATH and so on, for the step's environment. */
@@ -106,7 +106,7 @@ export class CommandFiles {
   readonly #fds: Record<Kind, number>;
   readonly masks: MaskFile;
 
-  /** `name` is the beginning of their names, which no other try has. */
+  /** `name` is the files' prefix. No other try has it. */
   constructor(folder: string, name: string, user: StepUser | null) {
     const paths = KINDS.map((kind) => [kind, join(folder, `${name}-${kind.toLowerCase()}`)] as const);
     this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, createFileFor(user, path)])) as Record<
@@ -117,7 +117,7 @@ export class CommandFiles {
     this.env = Object.fromEntries(paths.map(([kind, path]) => [`MILLRACE_${kind}`, path]));
   }
 
-  /** Reads what the step has written, after its end. */
+  /** Reads the files after the step's end. */
   readAll(): CommandFileContents {
     const output = readCommandFile(this.#read("OUTPUT"));
     const env = readEnvFile(this.#read("ENV"));
@@ -152,7 +152,7 @@ export class CommandFiles {
     for (const kind of KINDS) closeSync(this.#fds[kind]);
   }
 
-  /** Some programs write a byte order mark where a file begins: it is no part of the text. */
+  /** Reads a file without its byte order mark, which some programs write at the beginning. */
   #read(kind: Kind): string {
     return new TextDecoder().decode(readPart(this.#fds[kind], 0, COMMAND_FILE_LIMIT));
   }

@@ -10,7 +10,7 @@ const DISK_FULL_BELOW = MIB;
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** How a process ended, worded to follow "The step". */
+/** Describes a process's end, worded to follow "The step". */
 export const describeExit = ({ code, signal }: ProcessEnd): string => {
   if (signal) return `was killed by ${signal} (signal ${constants.signals[signal]})`;
   const name = SIGNAL_NAMES.get(code - 128);
@@ -26,11 +26,11 @@ const CANCELS: Record<Cancel["reason"], string> = {
   "lease-lost": "this agent lost the build's lease",
 };
 
-/** Why the agent stopped a step, worded to follow "The step". */
+/** Explains why the agent stopped a step, worded to follow "The step". */
 export const describeStop = (reason: unknown): string =>
   `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the time for cleanup steps is over"}`;
 
-/** The largest variables, with the bytes of their values. */
+/** Lists the largest variables with their values' bytes. */
 const largestVariables = (env: Record<string, string>): string =>
   Object.entries(env)
     .map(([name, value]) => ({ name, bytes: Buffer.byteLength(value) }))
@@ -39,7 +39,7 @@ const largestVariables = (env: Record<string, string>): string =>
     .map(({ name, bytes }, index) => `${name} ${index === 0 ? `has ${bytes} bytes` : bytes}`)
     .join(", ");
 
-/** Why a step could not be started with these variables, worded to follow "The step". */
+/** Explains why a step could not start with these variables, worded to follow "The step". */
 export const describeStartFailure = (error: unknown, user: StepUser | null, env: Record<string, string>): string => {
   const { code, path, message } = error as NodeJS.ErrnoException;
   const reason = (): string => {
@@ -50,7 +50,7 @@ export const describeStartFailure = (error: unknown, user: StepUser | null, env:
   return `could not be started: ${reason()}`;
 };
 
-/** Causes on this machine that may explain a failed step, one line each. */
+/** Lists this machine's possible causes for a failed step, one a line. */
 export const possibleCauses = (workspace: string, user: StepUser | null, output: StepOutput): string[] => [
   ...(isFull(workspace, user) ? [`Possible cause: ${toBuildFailure({ code: "ENOSPC" }).message}`] : []),
   ...(output.isNonBlocking() ? [NON_BLOCKING] : []),

@@ -16,12 +16,12 @@ import { describeExit, describeStartFailure, describeStop, possibleCauses } from
 import { inheritedEnvironment } from "./step-environment.ts";
 import { type ProcessEnd, runProcess, type StepOutput } from "./step-process.ts";
 
-/** PowerShell by itself continues after an error, and exits with 0 when the last program failed. */
+/** Makes PowerShell strict: by default it continues after an error, and exits with 0 when the last program failed. */
 const strictCommand = (script: string): string =>
   `$ErrorActionPreference = 'Stop'; . '${script.replaceAll("'", "''")}'; ` +
   "if (Test-Path -LiteralPath variable:LASTEXITCODE) { exit $LASTEXITCODE }";
 
-/** Command line for a script in each shell. Shells that can, stop at the first failed command or pipe. */
+/** Command line for a script in each shell. Shells stop at the first failed command or pipe, if they can. */
 const SHELL_COMMANDS: Record<Shell, { extension: string; argv: (script: string) => [string, ...string[]] }> = {
   bash: { extension: "sh", argv: (script) => ["bash", "--noprofile", "--norc", "-eo", "pipefail", script] },
   sh: { extension: "sh", argv: (script) => ["sh", "-e", script] },
@@ -33,18 +33,18 @@ const SHELL_COMMANDS: Record<Shell, { extension: string; argv: (script: string) 
   node: { extension: "js", argv: (script) => ["node", script] },
 };
 
-/** Exit code of a step that could not be started, as shells use it for "command not found". */
+/** Exit code of a step that could not start: the shells' code for "command not found". */
 const NOT_STARTED = 127;
 
-/** What all steps of a build run with. */
+/** The context that all steps of a build share. */
 export interface StepContext {
-  /** MILLRACE_* variables of this build. Nothing replaces them. */
+  /** This build's MILLRACE_* variables. Nothing replaces them. */
   fixed: Record<string, string>;
   folder: Omit<BuildFolder, "path" | "log">;
   tree: ProcessTree;
   log: JobLog;
   user: StepUser | null;
-  /** What was set up for them, where the file names tools. */
+  /** The tools for the steps, if the file names any. */
   tools?: ToolEnvironment;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
@@ -52,7 +52,7 @@ export interface StepContext {
 
 interface RunStepOptions extends StepContext {
   step: StepToRun;
-  /** Name of this try's script file. */
+  /** The name of this try's script file. */
   name: string;
   commandFiles: CommandFiles;
   output: StepOutput;
@@ -62,13 +62,15 @@ interface RunStepOptions extends StepContext {
 
 export interface StepVerdict extends StepEnd {
   summary: string;
-  /** Why it did not succeed, worded to follow "The step"; null after a success. */
+  /** The reason for a failure, worded to follow "The step"; null after a success. */
   why: string | null;
-  /** What it wants to be kept, at its end. */
+  /** The artifacts that the step wants to keep at its end. */
   artifacts: CommandFileContents["artifacts"];
 }
 
-/** Runs a step once, until it ends, its own time limit passes or the signal is aborted; then ends all it has started. */
+/**
+ * Runs a step once, until it ends, exceeds its own time limit or the signal is aborted. Then ends all its processes.
+ */
 export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => {
   const { step, tree, output, signal } = options;
   const script = writeScript(options);
@@ -96,7 +98,7 @@ export const runStep = async (options: RunStepOptions): Promise<StepVerdict> => 
   }
 };
 
-/** @returns the path of the script file. */
+/** Writes the script. @returns the path of its file */
 const writeScript = ({ step, name, folder, user }: RunStepOptions): string => {
   const path = join(folder.steps, `${name}.${SHELL_COMMANDS[step.shell].extension}`);
   const fd = createFileFor(user, path);
@@ -120,7 +122,7 @@ const startProcess = async (
   const { step, folder, user, tree, tools = NO_TOOLS } = options;
   const [name, ...args] = SHELL_COMMANDS[step.shell].argv(script);
   const program = await findProgram(name, user, tools.paths);
-  // No await from here to the start of the process: an abort between the two would find nothing to end.
+  // No await between here and the process's start: an abort in between would find no process to end.
   stop.throwIfAborted();
   const workingDirectory = step.workingDirectory ?? ".";
   return runProcess(
@@ -136,14 +138,14 @@ const startProcess = async (
   );
 };
 
-/** What stopped the step; null when nothing did. It says more than the signal that ended the process. */
+/** Returns the reason why the step was stopped, or null. It is more precise than the signal that ended the process. */
 const stopReason = (signal: AbortSignal, limit: AbortSignal | null, { timeoutMinutes }: StepToRun): string | null => {
   if (signal.aborted) return describeStop(signal.reason);
   if (!limit?.aborted) return null;
   return `was stopped after ${timeoutMinutes} ${timeoutMinutes === 1 ? "minute" : "minutes"} (timeout-minutes)`;
 };
 
-/** Reads the step's command files, and writes to the log why the step did not succeed. */
+/** Reads the step's command files, and logs the reason if the step failed. */
 const judge = (options: RunStepOptions, code: number | null, ended: string | null): StepVerdict => {
   const { log, user, folder, output, signal } = options;
   const { problems, ...contents } = options.commandFiles.readAll();
@@ -162,19 +164,19 @@ interface TriesOptions {
   say(text: string): void;
   /** Called before each try after the first one. */
   onTry(number: number): void;
-  /** Aborted when the step must stop: there is no other try then, and no wait for one. */
+  /** Aborted when the step must stop: then no other try follows, without a wait. */
   signal: AbortSignal;
 }
 
 const isWorthIt = ({ on }: Retry, { outcome, exitCode }: StepVerdict): boolean =>
   outcome === "failure" && (on === null || (exitCode !== null && on.includes(exitCode)));
 
-/** What remains of a try that is not the last. */
+/** The result of a try that is not the last. */
 const NOTHING = { outputs: {}, env: {}, path: [], summary: "", artifacts: [] };
 
 /**
- * Runs a step, and again while it fails, as often as `retry` says. @returns how the last try ended, with what it wrote:
- * nothing remains of what another one wrote but the masks.
+ * Runs a step, and retries a failed one up to `retry` times.
+ * @returns the last try's end and its results: of earlier tries, only the masks remain
  */
 export const runTries = async (
   retry: Retry | null,

@@ -20,10 +20,10 @@ import { StepLogWriter } from "./step-log-writer.ts";
 import { StepOutput } from "./step-process.ts";
 import { StepReport } from "./step-report.ts";
 
-/** Milliseconds that all steps which run after a cancel (`if: always()`) have together. */
+/** Total milliseconds for all steps that run after a cancel (`if: always()`). */
 const CLEANUP_MILLISECONDS = MINUTE_MS;
 
-/** Receives what the steps report while they run. */
+/** Receives the steps' reports while they run. */
 export interface StepListener {
   steps(steps: Step[]): void;
   masks(masks: string[]): void;
@@ -33,24 +33,24 @@ export interface StepListener {
 export interface RunStepsOptions extends StepContext {
   plan: Plan;
   facts: JobContext;
-  /** Name of the pipeline file, for mistakes in it. */
+  /** The pipeline file's name, for mistakes in it. */
   file: string;
   /** Aborted with a Cancel when the build must stop. */
   signal: AbortSignal;
   /** Aborted when the steps that run after a cancel must stop too. */
   abandon: AbortSignal;
   listener: StepListener;
-  /** Keeps what steps want to be kept. */
+  /** Keeps the artifacts that steps name. */
   artifacts: Pick<ArtifactKeeper, "keep">;
 }
 
 export interface StepsResult {
   succeeded: boolean;
-  /** Of the step that failed the build. */
+  /** The exit code of the step that failed the build. */
   exitCode: number | null;
-  /** Which step failed the build, and why. */
+  /** The step that failed the build, and the reason. */
   message: string | null;
-  /** What the steps left behind. */
+  /** The steps' results. */
   state: JobState;
 }
 
@@ -61,13 +61,13 @@ const STATUS: Record<StepOutcome, Step["status"]> = {
   skipped: "skipped",
 };
 
-/** What later steps see of a step that did not run. */
+/** Later steps' view of a step that did not run. */
 const NOT_RUN = { exitCode: null, outputs: {}, env: {}, path: [] };
 
 /**
- * Runs the plan's steps in order; each sees the outputs and variables of the earlier ones. After a mistake in the file
- * that only a running build can show, the steps that ask for it by `if` still run.
- * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted.
+ * Runs the plan's steps in order. Each sees the outputs and variables of earlier steps. Some mistakes in the file only
+ * appear in a running build; after one, steps still run if their `if` requires it.
+ * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted
  */
 export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> => {
   const { plan, facts, signal } = options;
@@ -87,7 +87,7 @@ export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> =
   return run.result();
 };
 
-/** The steps of one build: how far they are, what they report, and what their end means for the build. */
+/** One build's steps: their progress, their reports, and the effect of their end on the build. */
 class StepsRun {
   jobState: JobState = INITIAL_JOB_STATE;
   readonly #options: RunStepsOptions;
@@ -96,9 +96,9 @@ class StepsRun {
   readonly #output: StepOutput;
   #failedStep: Pick<StepsResult, "exitCode" | "message"> | null = null;
   #mistake: BuildFailure | null = null;
-  /** What a step wanted to be kept, and was not. */
+  /** The first failure to keep a step's artifact. */
   #notKept: BuildFailure | null = null;
-  /** Set after a cancel: how long the steps that still run may take. */
+  /** Set after a cancel: the time limit for the remaining steps. */
   #cleanup: AbortSignal | null = null;
 
   constructor(options: RunStepsOptions) {
@@ -113,7 +113,7 @@ class StepsRun {
     );
   }
 
-  /** From now on only steps that ask for it by `if` run. @throws the signal's reason when none may run any more. */
+  /** Limits further steps to those whose `if` requires it. @throws the signal's reason when no step may run any more */
   startCleanup(): void {
     if (this.#cleanup !== null) return;
     const { signal, abandon } = this.#options;
@@ -140,7 +140,7 @@ class StepsRun {
 
   async execute(index: number, prepared: StepToRun): Promise<void> {
     const { log, listener, signal } = this.#options;
-    // The masks come first: the name may contain one of them.
+    // Masks first: the name may contain one of them.
     this.#writer.addMasks(prepared.masks);
     const name = this.#report.displayName(prepared.name);
     const logOffset = log.begin(name);
@@ -157,14 +157,14 @@ class StepsRun {
     const { outcome, exitCode } = end;
     const step = this.#step(index);
     this.jobState = afterStep(this.jobState, step, end);
-    // From here on it counts as failed, for the conditions of later steps.
+    // From here on the step counts as failed in later steps' conditions.
     if (this.#notKept) this.jobState = asFailed(this.jobState);
     this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
     if (outcome === "failure" && !step.continueOnError)
       this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
   }
 
-  /** One try of a step, with files and a script of its own. What it wants masked is masked from then on. */
+  /** Runs one try of a step with its own files and script. Masks its values from then on. */
   async #try(step: StepToRun, name: string, signal: AbortSignal): Promise<StepVerdict> {
     const { folder, user } = this.#options;
     const commandFiles = new CommandFiles(folder.steps, name, user);
@@ -181,7 +181,7 @@ class StepsRun {
     this.#output.close();
   }
 
-  /** @throws BuildFailure for the first mistake in the file. */
+  /** Returns the result. @throws BuildFailure for the first mistake in the file */
   result(): StepsResult {
     if (this.#mistake) throw this.#mistake;
     const state = this.jobState;
@@ -190,7 +190,7 @@ class StepsRun {
     return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }), state };
   }
 
-  /** Keeps what a step named. The first that cannot be kept fails the build, unless it fails by itself. */
+  /** Keeps the artifacts that a step named. The first failure fails the build, unless a step failed already. */
   async #keep(artifacts: StepVerdict["artifacts"]): Promise<void> {
     for (const one of artifacts)
       await this.#options.artifacts.keep({ ...one, as: "files", keepDays: null, ifNone: "fail" }).catch((error) => {

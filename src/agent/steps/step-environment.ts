@@ -5,7 +5,7 @@ import { parseJson } from "../parse-json.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { JobAnswer, OneOfSeveral } from "../wire/answers.ts";
 
-/** The agent's own variables that other programs may have: none of git or Millrace, so none of its secrets. */
+/** Returns the agent's own variables for other programs: no git or Millrace variables, so no secrets. */
 const ownVariables = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -14,8 +14,8 @@ const ownVariables = (): Record<string, string> =>
   );
 
 /**
- * The variables that steps inherit from the agent: PATH, HOME, ANDROID_HOME and so on. Steps with their own user have a
- * HOME and TMPDIR that only this build uses.
+ * Returns the variables that steps inherit from the agent: PATH, HOME, ANDROID_HOME and so on. Steps with their own
+ * user have a HOME and TMPDIR that only this build uses.
  */
 export const inheritedEnvironment = (
   user: StepUser | null,
@@ -31,10 +31,10 @@ interface BuildNames {
   pipeline: { name: string };
 }
 
-/** A name from outside, as a log or a variable may have it: in one line, without half characters. */
+/** Cleans an outside name for a log or variable: one line, without half characters. */
 export const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
 
-/** The MILLRACE_* variables of a build, for all its steps. `base` is the commit that changes are counted from. */
+/** Returns a build's MILLRACE_* variables for all its steps. `base` is the base commit for changes. */
 export const buildVariables = (
   { build, repository, pipeline }: BuildNames,
   { commitSha, base }: { commitSha: string | null; base: string | null },
@@ -58,7 +58,7 @@ export const buildVariables = (
   MILLRACE_URL: url,
 });
 
-/** The MILLRACE_* variables that only planned jobs have. */
+/** Returns the MILLRACE_* variables that only planned jobs have. */
 export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral): Record<string, string> => ({
   MILLRACE_JOB: inOneLine(definition),
   MILLRACE_JOB_ID: id,
@@ -69,14 +69,14 @@ export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral
 
 const NAME = /^MILLRACE_[A-Z_]+$/;
 
-/** The job's names, of which hooks are told, as MILLRACE_* variables. No variable of the build is among them. */
+/** Returns the job's names for hooks as MILLRACE_* variables. Contains no variable of the build. */
 export const hookVariables = (job: JobAnswer, { name, url }: { name: string; url: string }): Record<string, string> => {
   const ofBuild = buildVariables(job, { commitSha: job.build.commitSha, base: null }, name, url);
   const variables = { ...ofBuild, ...(job.job ? jobVariables(job.job) : {}) };
   return Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, inOneLine(value)]));
 };
 
-/** The variables in a note that an earlier agent left; none of what is no such variable. */
+/** Returns the valid variables in a note that an earlier agent left. */
 export const variablesIn = (note: string): Record<string, string> => {
   const read = parseJson(note);
   if (typeof read !== "object" || read === null) return {};
@@ -87,7 +87,7 @@ export const variablesIn = (note: string): Record<string, string> => {
   );
 };
 
-/** The whole environment of a hook: the agent's own without its secrets, and the job's names. */
+/** Returns a hook's complete environment: the agent's own without its secrets, and the job's names. */
 export const hookEnvironment = (variables: Record<string, string>): Record<string, string> => ({
   ...ownVariables(),
   ...variables,

@@ -4,24 +4,24 @@ import type { JobLog } from "../log/job-log.ts";
 import type { CommandFiles } from "./command-files.ts";
 
 const COMMAND = "::add-mask::";
-/** Bytes of the longest line that is held back. The service accepts no longer mask either. */
+/** Bytes of the longest line to hold back. The service accepts no longer mask either. */
 const LINE_LIMIT = LIMITS.maskCharacters;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
-/** Output that may be written, and the values to mask in it and from then on. */
+/** Output that is ready to write, and the values to mask in it and afterwards. */
 interface ParsedOutput {
   masks: string[];
   bytes: Uint8Array;
 }
 
 /**
- * Finds the workflow command `::add-mask::VALUE` of GitHub Actions at the start of a line, however the chunks are cut.
- * Holds back a line that may become one until its end, so that the value is masked on that line too.
+ * Finds GitHub Actions' workflow command `::add-mask::VALUE` at the start of a line, wherever the chunks are cut. Holds
+ * back a line that may become one until its end, so that the value is masked on that line too.
  */
 export class MaskCommandParser {
-  /** Bytes held back, from the start of a line. */
+  /** The held bytes, from the start of a line. */
   #unread = Buffer.alloc(0);
-  /** The held bytes are a command: only the end of its line is missing. */
+  /** The held bytes are a command without its line end. */
   #isCommand = false;
   #isMidLine = false;
 
@@ -50,14 +50,14 @@ export class MaskCommandParser {
     return { masks, bytes: bytes.subarray(0, until) };
   }
 
-  /** The step's output has ended. Returns the held last line, which has no line end. */
+  /** Ends the step's output. Returns the held last line, which has no line end. */
   end(): ParsedOutput {
     const last = this.push(Uint8Array.of(LINE_FEED));
     this.#isMidLine = false;
     return { ...last, bytes: last.bytes.subarray(0, -1) };
   }
 
-  /** Start of the last line when it may still become a command; else the end of the bytes. */
+  /** Returns the start of a last line that may still become a command; else the end of the bytes. */
   #unfinished(bytes: Buffer): number {
     const start = Math.max(bytes.lastIndexOf(LINE_FEED), bytes.lastIndexOf(RETURN)) + 1;
     if (start === 0 && this.#isMidLine) return bytes.length;
@@ -67,7 +67,7 @@ export class MaskCommandParser {
     return mayBe && bytes.length - word < COMMAND.length ? start : bytes.length;
   }
 
-  /** Start of the line of `at` when only blanks precede `at` on it; else null. */
+  /** Returns the start of the line with `at` when only blanks precede `at`; else null. */
   #findLine(bytes: Buffer, at: number): number | null {
     let start = at;
     while (start > 0 && isBlank(bytes[start - 1])) start--;
@@ -91,30 +91,30 @@ const lineEnd = (bytes: Uint8Array, from: number): number => {
   return at;
 };
 
-/** The value as written, and with its escapes (%0D, %0A, %25) decoded. */
+/** Returns the value as written, and with its escapes (%0D, %0A, %25) decoded. */
 const valuesIn = (text: string): string[] => {
   const decoded = text.replace(/%(0D|0A|25)/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
   return [...new Set([decoded, text])].filter((value) => value.trim() !== "");
 };
 
-/** Values that may be prepared for the search: all of the build are, each time that one is added. */
+/** Limit for values to prepare for the search: each new value prepares all the build's values again. */
 const MASK_WORK = 4_000_000;
 
 const NO_MORE = "the steps mask values too often: output is left out from here on, write many values at once";
 
-/** Writes a step's output to the build's log, after the masks that the step added before it. */
+/** Writes a step's output to the build's log, but first adds the step's earlier masks. */
 export class StepLogWriter {
-  /** The files of the step that runs now: its mask file is read before each piece of output. */
+  /** The running step's files. The writer reads the mask file before each piece of output. */
   commandFiles: CommandFiles | null = null;
   readonly #parser = new MaskCommandParser();
   readonly #log: JobLog;
   readonly #onMasks: (masks: string[]) => void;
   readonly #work: Work;
   #masks = 0;
-  /** Whether a value could not be masked: what follows may have it, and is not written. */
+  /** Whether a value could not be masked: later output may contain it, and is not written. */
   #isClosed = false;
 
-  /** `onMasks` gets only values that were not masked before. */
+  /** `onMasks` gets only newly masked values. */
   constructor(log: JobLog, onMasks: (masks: string[]) => void, work: Work = { left: MASK_WORK }) {
     this.#work = work;
     this.#log = log;
@@ -125,7 +125,7 @@ export class StepLogWriter {
     this.#append(this.#parser.push(output));
   }
 
-  /** Writes what the parser held back, once the step's output has ended. */
+  /** Writes the parser's held bytes after the step's output has ended. */
   flush(): void {
     this.#append(this.#parser.end());
   }

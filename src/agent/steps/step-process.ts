@@ -9,15 +9,15 @@ import { SECOND_MS } from "../../protocol/units.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { runAs, type StepUser } from "../process/step-user.ts";
 
-/** Milliseconds that processes which outlive their step may still write to the log before the next step. */
+/** Milliseconds in which processes that outlive their step may still write to the log before the next step. */
 const DRAIN_MILLISECONDS = SECOND_MS;
 
 /**
- * The pipe that all processes of a build write to, so that standard output and error keep their order. It is a named
- * pipe, because Node's own pipes are sockets, which `> /dev/stderr` in a script cannot open.
+ * The pipe to which all a build's processes write, so that standard output and error keep their order. It is a named
+ * pipe, because Node's own pipes are sockets, which a script cannot open with `> /dev/stderr`.
  */
 export class StepOutput {
-  /** Standard output and error of the steps. */
+  /** The steps' standard output and error. */
   readonly fd: number;
   readonly #reader: Socket;
   readonly #onDrained: () => void;
@@ -27,7 +27,7 @@ export class StepOutput {
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
   };
 
-  /** `onDrained` is called when a step's output has ended, as far as that can be known. */
+  /** `onDrained` is called when a step's output has ended, as far as the agent can know. */
   constructor(path: string, onBytes: (bytes: Uint8Array) => void, onDrained: () => void) {
     this.#onDrained = onDrained;
     const readEnd = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NONBLOCK);
@@ -52,7 +52,7 @@ export class StepOutput {
     this.#onDrained();
   }
 
-  /** Whether a program has set O_NONBLOCK, which then holds for all that share the pipe. Known on Linux only. */
+  /** Reports whether a program has set O_NONBLOCK, which then applies to all users of the pipe. Works only on Linux. */
   isNonBlocking(): boolean {
     try {
       const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${this.fd}`, "latin1"))?.[1] ?? "0";
@@ -74,20 +74,20 @@ interface RunProcessOptions {
   /** Log line for a folder that does not exist, or that the step's user may not enter. */
   missingMessage: string;
   env: Record<string, string>;
-  /** File descriptor of standard output and error. */
+  /** File descriptor for standard output and error. */
   output: number;
   user: StepUser | null;
 }
 
 export interface ProcessEnd {
-  /** 128 + N when signal N ended it, as shells do. */
+  /** 128 + N when signal N ended it, as in shells. */
   code: number;
   signal: NodeJS.Signals | null;
 }
 
 /**
- * Starts the step's program: waits until the process is in the build's process tree, enters the folder with the step's
- * rights, and then replaces itself by the program.
+ * Starts the step's program: waits until the build's process tree contains the process, enters the folder with the
+ * step's rights, and then replaces itself by the program.
  */
 const START_SCRIPT = `read -r _ <&3 || exit 125
 exec 3<&-
@@ -96,7 +96,7 @@ unset OLDPWD _
 shift 2
 exec "$@"`;
 
-/** Runs a step as the leader of its own process group, without input. @throws when it cannot be started. */
+/** Runs a step as the leader of its own process group, without input. @throws when it cannot start */
 export const runProcess = (
   { argv, folder, missingMessage, env, output, user }: RunProcessOptions,
   tree: ProcessTree,
@@ -111,7 +111,7 @@ export const runProcess = (
     });
     child.on("error", reject);
     const gate = child.stdio[3] as Writable;
-    // The process may end before it reads the line: the exit code then says why.
+    // The process may end before it reads the line: its exit code then explains why.
     gate.on("error", () => {});
     if (child.pid !== undefined)
       tree.add(child.pid).then(

@@ -4,11 +4,11 @@ import type { Step } from "../../protocol/build.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import type { JobLog } from "../log/job-log.ts";
 
-/** A step's name as people see it: masked, on one line, not too long. */
+/** Returns a step's name for people: masked, on one line, not too long. */
 const shownName = (log: JobLog, name: string): string =>
   log.mask(name).trim().replace(/\s+/g, " ").slice(0, LIMITS.stepNameCharacters);
 
-/** The steps before the first one runs. */
+/** Returns the steps before the first one runs. */
 export const pendingSteps = (plan: Plan, log: JobLog): Step[] => {
   const names = stepNames(plan);
   return plan.job.steps.map(({ id }, index) => ({
@@ -22,14 +22,14 @@ export const pendingSteps = (plan: Plan, log: JobLog): Step[] => {
   }));
 };
 
-/** The steps as they are at once: the first one runs, unless a condition may skip it. */
+/** Returns the initial steps: the first one runs, unless a condition may skip it. */
 export const firstSteps = (plan: Plan, log: JobLog): Step[] => {
   const [first, ...others] = pendingSteps(plan, log);
   if (!first || plan.job.steps[0]?.if) return first ? [first, ...others] : [];
   return [{ ...first, status: "running", startedAt: new Date().toISOString() }, ...others];
 };
 
-/** The rows of a build's steps. Each change reports all of them. */
+/** The rows for a build's steps. Each change reports all of them. */
 export class StepReport {
   readonly #log: JobLog;
   readonly #onChange: (steps: Step[]) => void;
