@@ -14,11 +14,11 @@ import { Problem } from "../../protocol/problem.ts";
 import { HandedFile } from "../../protocol/variable.ts";
 
 /*
- * What the agent reads from the service's answers: only the fields that it uses, so that an answer of a newer service
- * stays readable. Each schema is picked from the protocol's own.
+ * The agent reads only the fields of the service's answers that it uses, so that a newer service's answers stay
+ * readable. Each schema is picked from the protocol's own.
  */
 
-/** An enum that may grow: a value that this agent does not know is read as "other". */
+/** Creates an enum that may grow: a value that this agent does not know becomes "other". */
 const openEnum = <T extends z.core.util.EnumLike>(knownValues: z.ZodMiniEnum<T>) =>
   z.union([
     knownValues,
@@ -41,10 +41,10 @@ const buildFields = {
   message: true,
 } as const;
 
-/** Of these any word is allowed: the pipeline file's expressions use them as texts. */
+/** Fields that allow any word: the pipeline file's expressions use them as texts. */
 const WORDS = { trigger: z.string(), event: z.string(), trust: z.string() };
 
-/** How a needed job ended is a text that the file's expressions compare: any word is allowed. */
+/** A needed job's end. The file's expressions compare it as a text, so any word is allowed. */
 const RESULT = { result: z.string(), outcome: z.string() };
 const NeededJob = z.object({
   ...RESULT,
@@ -84,14 +84,14 @@ export type JobAnswer = z.infer<typeof JobAnswer>;
 /** A planned job. */
 export type OneOfSeveral = NonNullable<JobAnswer["job"]>;
 
-/** What the agent's calls name: a planned job, or the build, whose id is that of its first job. */
+/** Returns the id for the agent's calls: a planned job's, or the build's, which equals its first job's id. */
 export const heldId = ({ build, job }: JobAnswer): string => job?.id ?? build.id;
 
-/** Counts this attempt, too: a build says how many were started before it. */
+/** Returns the number of this attempt. A build's `attempt` counts only the earlier ones. */
 export const attemptNumber = ({ build, job }: Pick<JobAnswer, "build" | "job">): number =>
   job?.attempt ?? build.attempt + 1;
 
-/** The values that must be masked. */
+/** Returns the values to mask. */
 export const secretValues = ({ env, secretKeys, files = {} }: EnvironmentAnswer): string[] =>
   secretKeys.map((key) => (Object.hasOwn(env, key) ? env[key] : Object.hasOwn(files, key) && files[key]?.text) || "");
 
@@ -135,5 +135,5 @@ export const AgentAnswer = z.extend(
   { status: z.int() },
 );
 
-/** The service has less of the log than the agent assumed: send it again from `expectedOffset`. */
+/** The service has less of the log than the agent assumed: resend it from `expectedOffset`. */
 export const LogGapAnswer = z.pick(Problem, { expectedOffset: true });

@@ -1,6 +1,6 @@
 /**
- * Whether anybody follows the log of the active build. While nobody does, the agent reports in larger parts. Where the
- * service does not say it, or could not send a hint, somebody counts as there.
+ * Knows whether anybody follows the active build's log. If nobody does, the agent sends larger reports. Assumes a
+ * follower if the service does not say, or could not send a hint.
  */
 export class Audience {
   readonly #mayGetHints: () => boolean;
@@ -15,14 +15,14 @@ export class Audience {
     return this.#isFollowed || !this.#mayGetHints();
   }
 
-  /** Takes note of an answer to a chunk of the log, or of a hint. */
+  /** Records an answer to a chunk of the log, or a hint. */
   note(isFollowed = true): void {
     const hasCome = isFollowed && !this.#isFollowed;
     this.#isFollowed = isFollowed;
     if (hasCome) for (const listener of this.#listeners) listener();
   }
 
-  /** Calls the listener whenever somebody begins to follow. @returns a function that ends this */
+  /** Calls the listener whenever somebody starts to follow. @returns a function that removes the listener */
   onArrival(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

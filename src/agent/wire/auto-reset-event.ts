@@ -1,6 +1,6 @@
 /**
- * An event that one waiter waits for, as .NET's AutoResetEvent: a wait that ends resets it, and a wait that begins
- * after `set` ends at once.
+ * An event for one waiter, like .NET's AutoResetEvent: the end of a wait resets it, and a wait that begins after `set`
+ * ends at once.
  */
 export class AutoResetEvent {
   #isSet = false;
@@ -15,7 +15,7 @@ export class AutoResetEvent {
     this.#isSet = false;
   }
 
-  /** Ends when the event is set, `milliseconds` have passed or the signal is aborted. Never rejects. */
+  /** Waits until the event is set, `milliseconds` have passed or the signal is aborted. Never rejects. */
   wait(milliseconds: number | null = null, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const timer = milliseconds === null ? null : setTimeout(() => end(), milliseconds);
@@ -33,6 +33,6 @@ export class AutoResetEvent {
   }
 }
 
-/** Ends after `milliseconds` or when the signal is aborted. Never rejects. */
+/** Waits until `milliseconds` have passed or the signal is aborted. Never rejects. */
 export const sleep = (milliseconds: number, signal?: AbortSignal): Promise<void> =>
   new AutoResetEvent().wait(milliseconds, signal);

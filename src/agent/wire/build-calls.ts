@@ -10,18 +10,18 @@ const FILE_TRIES = 5;
 
 interface BuildCallsOptions {
   client: ApiClient;
-  /** Id of what the agent holds. */
+  /** Id of the held job or build. */
   id: string;
   lease: number;
-  /** Aborted when this agent holds it no more: the calls end with its reason. */
+  /** Aborted when this agent loses the lease: the calls end with its reason. */
   signal: AbortSignal;
-  /** Aborted when the build must stop: what its steps would need is asked for no more. */
+  /** Aborted when the build must stop: requests for its steps' needs then end. */
   cancel: AbortSignal;
-  /** Called when the service says that this agent holds it no more. */
+  /** Called when the service reports that this agent has lost the lease. */
   onLeaseLost: () => void;
 }
 
-/** What an agent asks of the service about the build that it holds, besides its progress, log and result. */
+/** The agent's calls to the service about its build, besides progress, log and result. */
 export class BuildCalls {
   readonly #options: BuildCallsOptions;
 
@@ -33,7 +33,7 @@ export class BuildCalls {
     return this.#send("start", { method: "POST" });
   }
 
-  /** Tells the service what the pipeline file is. A file that it does not take changes nothing of the build. */
+  /** Sends the pipeline file to the service. A rejected file does not affect the build. */
   async sendFile(text: string): Promise<void> {
     const bytes = new TextEncoder().encode(text);
     try {
@@ -46,8 +46,9 @@ export class BuildCalls {
   }
 
   /**
-   * Has the jobs of the file planned. @returns their keys; the lease is over then.
-   * @throws BuildFailure with what the service says of the file; Cancel lease-lost.
+   * Has the file's jobs planned.
+   * @returns their keys; the lease is then over
+   * @throws BuildFailure with the service's message about the file; Cancel lease-lost
    */
   async plan(body: PlanToAccept): Promise<string[]> {
     const answer = await this.#send("plan", { method: "PUT", body, signal: this.#options.cancel });
@@ -61,8 +62,8 @@ export class BuildCalls {
   }
 
   /**
-   * The variables of a build whose file was read and fits this agent.
-   * @throws BuildFailure when they cannot be composed; Cancel lease-lost
+   * Requests the variables of a build whose file was read and fits this agent.
+   * @throws BuildFailure when the service cannot compose them; Cancel lease-lost
    */
   async environment(body: typeof EnvironmentRequest._zod.output): Promise<EnvironmentAnswer> {
     const answer = await this.#send("environment", { method: "POST", body, signal: this.#options.cancel });
@@ -73,7 +74,8 @@ export class BuildCalls {
   }
 
   /**
-   * What the tests of the job say. @returns ids of those that failed in other builds of the same commit
+   * Sends the job's test results.
+   * @returns ids of tests that failed in other builds of the same commit
    * @throws ReportNotTaken; Cancel
    */
   async sendTests(body: ReportedTests): Promise<string[]> {
@@ -99,6 +101,6 @@ export class BuildCalls {
   }
 }
 
-/** The service also says so of a build that it has just ended. */
+/** Reports whether this agent has lost the lease. The service also answers this for a build that it has just ended. */
 export const isLeaseLost = ({ status, body }: ApiAnswer): boolean =>
   status === 409 && !(Problem.safeParse(body).data?.type ?? "").endsWith("/conflict");

@@ -17,15 +17,15 @@ export interface ApiRequest {
   headers?: Record<string, string>;
   /** Ends the call and its retries with the signal's reason. */
   signal?: AbortSignal;
-  /** Milliseconds that one try may take. */
+  /** Maximum milliseconds of one try. */
   timeout?: number;
-  /** Tries before `send` throws Unreachable; without it there is no limit. */
+  /** Tries before `send` throws Unreachable. Default: no limit. */
   maxTries?: number;
   /** Replaces the client's own waits between tries. */
   backOff?: BackOff;
-  /** The service may keep the call waiting: when it goes away, it cuts all such calls at once. */
+  /** The service may keep the call waiting. A stopping service cuts all such calls at once. */
   isLongPoll?: boolean;
-  /** A limit of the organization is an answer: it does not pass by itself in the time of the tries. */
+  /** Returns an organization's limit as an answer, because retries cannot outlast it. */
   endsAtLimit?: boolean;
 }
 
@@ -36,10 +36,10 @@ export interface ApiAnswer {
   failures: number;
 }
 
-/** Every try failed: no connection, no answer in time, or an answer that is worth a retry. */
+/** Every try failed: no connection, no answer in time, or an answer that requires a retry. */
 export class Unreachable extends Error {}
 
-/** The service does not accept this agent's token any more. */
+/** The service no longer accepts this agent's token. */
 export class TokenRefused extends ExitError {
   constructor(url: string) {
     super(
@@ -53,14 +53,14 @@ export class TokenRefused extends ExitError {
 interface ClientOptions {
   url: string;
   token: string;
-  /** Random id of this run of the program. Only the client that polls sends it, and what the program can do. */
+  /** Random id of this run of the program. Only the polling client sends it, together with the program's features. */
   bootId?: string;
-  /** Versions of Xcode on this machine. */
+  /** The Xcode versions on this machine. */
   xcodes?: readonly string[];
   backOff?: BackOff;
 }
 
-/** An answer in one line for people: the service's problem title and detail, or only the status. */
+/** Returns an answer in one line for people: the service's problem title and detail, or only the status. */
 export const describeAnswer = ({ status, body }: Omit<ApiAnswer, "failures">): string => {
   const problem = Problem.safeParse(body);
   if (!problem.success) return `status ${status}`;
@@ -68,7 +68,9 @@ export const describeAnswer = ({ status, body }: Omit<ApiAnswer, "failures">): s
   return [`${status} ${problem.data.title}`, problem.data.detail, ...errors].join("; ");
 };
 
-/** What the service says is wrong, with a line for each mistake; `place` stands before the place in a text that was sent. */
+/**
+ * Returns the service's problem with a line for each mistake; `place` precedes the position in a text that was sent.
+ */
 export const problemsIn = (answer: Omit<ApiAnswer, "failures">, place = ""): string => {
   const problem = Problem.safeParse(answer.body);
   if (!problem.success) return describeAnswer(answer);
@@ -78,7 +80,7 @@ export const problemsIn = (answer: Omit<ApiAnswer, "failures">, place = ""): str
     : errors.map(({ detail }) => `${/^\d+:/.test(detail) ? place : ""}${detail}`).join("\n");
 };
 
-/** Milliseconds after which a failed try was waiting at the service, and not refused. */
+/** A failed try that took this many milliseconds was waiting at the service, and was not rejected. */
 const WAITED_MS = SECOND_MS;
 const isLong = (started: number): boolean => performance.now() - started >= WAITED_MS;
 
@@ -88,7 +90,7 @@ const isAtLimit = ({ status, body }: Omit<ApiAnswer, "failures">): boolean =>
   status === 429 && (Problem.safeParse(body).data?.type ?? "").endsWith("/limit-reached");
 
 /**
- * HTTP client of the service. Retries what may pass by itself (no connection, no answer in time, 408, 429, 5xx) with
+ * HTTP client for the service. Retries after temporary failures (no connection, no answer in time, 408, 429, 5xx) with
  * exponential backoff and jitter, or after the time in Retry-After. Returns every other answer.
  */
 export class ApiClient {
@@ -110,14 +112,17 @@ export class ApiClient {
     return this.#bootId;
   }
 
-  /** Headers that authenticate the agent. The hint socket sends the same. */
+  /** Returns the headers that authenticate the agent. The hint socket sends the same. */
   headers(): Record<string, string> {
     const ofMachine: Record<string, string> = this.#xcodes.length > 0 ? { [XCODES_HEADER]: this.#xcodes.join() } : {};
     const ofProgram = this.#bootId && { [BOOT_HEADER]: this.#bootId, [FEATURES_HEADER]: FEATURES.join(), ...ofMachine };
     return { Authorization: `Bearer ${this.#token}`, ...ofProgram };
   }
 
-  /** @throws TokenRefused on 401, Unreachable after the last try, the signal's reason when it is aborted. */
+  /**
+   * Sends a call.
+   * @throws TokenRefused on 401, Unreachable after the last try, the signal's reason when it is aborted
+   */
   async send(call: ApiRequest): Promise<ApiAnswer> {
     for (let retry = 0; ; retry++) {
       const outcome = await this.#tryOnce(call);

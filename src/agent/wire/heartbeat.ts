@@ -6,7 +6,7 @@ import type { AutoResetEvent } from "./auto-reset-event.ts";
 import type { BackOff } from "./back-off.ts";
 import type { ApiClient } from "./client.ts";
 
-/** Milliseconds that an answer may take, of however long an interval. */
+/** Maximum milliseconds for an answer, however long the interval is. */
 const MAX_WAIT = 5 * SECOND_MS;
 
 /** The part of a WebSocket that heartbeats need. */
@@ -15,8 +15,8 @@ interface Line {
 }
 
 /**
- * Heartbeats on the agent's WebSocket, with their answers. A beat without an answer in time makes the socket `silent`:
- * beats are still sent there, but nobody waits for the answer, until one arrives or another socket opens.
+ * Heartbeats on the agent's WebSocket, with their answers. A missing answer makes the socket silent: the agent still
+ * sends heartbeats there but does not wait for answers, until one arrives or another socket opens.
  */
 export class HeartbeatSocket {
   readonly #boot: string | undefined;
@@ -34,7 +34,7 @@ export class HeartbeatSocket {
     this.#isSilent = false;
   }
 
-  /** `isRefused`: the service accepts no heartbeats here, as one of an older release. */
+  /** `isRefused`: the service accepts no heartbeats here, as in an older release. */
   closed({ isRefused }: { isRefused: boolean }): void {
     this.#line = null;
     this.#isRefused ||= isRefused;
@@ -46,13 +46,13 @@ export class HeartbeatSocket {
     if (this.#waiting?.lease === reply.lease) this.#waiting.end(reply);
   }
 
-  /** A new job says again that heartbeats are accepted. */
+  /** Allows heartbeats again: a new job confirms that the service accepts them. */
   allow(): this {
     this.#isRefused = false;
     return this;
   }
 
-  /** Sends one heartbeat. @returns the answer; null where it has to be sent by HTTP */
+  /** Sends one heartbeat. @returns the answer; null if the heartbeat must use HTTP */
   async heartbeat(lease: number, heartbeatSeconds: number): Promise<HeartbeatAnswer | null> {
     if (!this.#line || this.#isRefused) return null;
     const message: HeartbeatMessage = { type: "heartbeat", lease, boot: this.#boot };
@@ -77,7 +77,10 @@ export class HeartbeatSocket {
   }
 }
 
-/** A lease lasts a few heartbeats: after a lost connection several retries must fit before it expires. */
+/**
+ * Returns the backoff. A lease lasts a few heartbeats: after a lost connection several retries must fit before it
+ * expires.
+ */
 const heartbeatBackOff = (heartbeatSeconds: number): BackOff => ({
   initial: heartbeatSeconds * 50,
   max: (heartbeatSeconds * SECOND_MS) / 3,
@@ -88,7 +91,7 @@ interface KeepLeaseOptions {
   agentId: string;
   lease: number;
   heartbeatSeconds: number;
-  /** Where heartbeats go first; null where the job does not allow it. */
+  /** The first channel for heartbeats; null if the job does not allow it. */
   socket: HeartbeatSocket | null;
   /** Set when the next heartbeat must not wait. */
   cancelHint: AutoResetEvent;
@@ -97,7 +100,7 @@ interface KeepLeaseOptions {
 }
 
 /**
- * Sends heartbeats, which renew the lease of the active build, until the signal is aborted: over the socket, and by HTTP
+ * Sends heartbeats, which renew the active build's lease, until the signal is aborted: over the socket, and by HTTP
  * whenever the socket gives no answer. Reports a cancel.
  */
 export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
@@ -111,7 +114,7 @@ export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
   }
 };
 
-/** A call that ends with the lease is no error. */
+/** Sends a heartbeat by HTTP. A call that ends with the lease is not an error. */
 const byHttp = (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =>
   sendByHttp(options).catch((error: unknown) => {
     if (options.signal.aborted) return { cancel: false };
@@ -133,6 +136,6 @@ const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =
   return answer.status === 200 && heartbeat ? heartbeat : { cancel: false };
 };
 
-/** A cancel with an unknown reason still cancels. */
+/** Returns a reason for the cancel: one with an unknown reason still cancels. */
 const knownReason = (reason: CancelReason | "other" = "other"): CancelReason =>
   reason === "other" ? "canceled" : reason;

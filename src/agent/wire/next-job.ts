@@ -11,7 +11,7 @@ import { type BackOff, DEFAULT_BACK_OFF, parseRetryAfter, reopenDelay, type Sock
 import { type ApiClient, describeAnswer, TokenRefused } from "./client.ts";
 import { HeartbeatSocket } from "./heartbeat.ts";
 
-/** The close code for what the service does not accept on the socket. */
+/** The close code for a message that the service does not accept on the socket. */
 const POLICY_VIOLATION = 1008;
 
 interface HintSocketOptions {
@@ -23,13 +23,13 @@ interface HintSocketOptions {
 }
 
 /**
- * The WebSocket on which the service sends hints: poll now, or look for a cancel. A lost, late or repeated hint does no
- * harm. While the socket is closed, the agent long-polls.
+ * The WebSocket for the service's hints: poll now, or check for a cancel. A lost, late or repeated hint does no harm.
+ * While the socket is closed, the agent long-polls.
  */
 export class HintSocket {
   /** Set when the agent should poll. */
   readonly lookHint = new AutoResetEvent();
-  /** Set when the agent should ask with a heartbeat whether its build is canceled. */
+  /** Set when the agent should check with a heartbeat whether its build is canceled. */
   readonly cancelHint = new AutoResetEvent();
   readonly audience = new Audience(() => this.#isOpen);
   readonly heartbeats: HeartbeatSocket;
@@ -46,7 +46,7 @@ export class HintSocket {
     return this.#isOpen;
   }
 
-  /** Resolves when the first try has opened the socket or failed, after `milliseconds` at the latest. */
+  /** Waits until the first try has opened the socket or failed, for at most `milliseconds`. */
   firstAttempt(milliseconds: number): Promise<void> {
     return this.#attempted.wait(milliseconds, this.#options.signal);
   }
@@ -61,7 +61,7 @@ export class HintSocket {
       if (end.status !== null && failures === 1)
         logger.info(`no WebSocket for hints (status ${end.status}): polling instead`);
       this.#attempted.set();
-      // Without a socket the agent polls, but not at once after it was cut together with all others.
+      // Without a socket the agent polls, but not at once after the service cut all sockets.
       if (!end.isCut) this.lookHint.set();
       await sleep(reopenDelay({ ...end, failures, backOff, random: Math.random() }), signal);
     }
@@ -75,7 +75,7 @@ export class HintSocket {
         headers: client.headers(),
         handshakeTimeout: 10 * SECOND_MS,
         maxPayload: 64 * KIB,
-        // Its messages are a few words each.
+        // The messages are only a few words long.
         perMessageDeflate: false,
       });
       let opened = false;
@@ -133,9 +133,9 @@ export class HintSocket {
   }
 }
 
-/** Milliseconds before the next poll after an answer that the agent cannot read. */
+/** Milliseconds before the next poll after an unreadable answer. */
 const UNREADABLE_WAIT = 10 * SECOND_MS;
-/** Milliseconds before the next poll when no hint arrives. Hints are rarely lost. */
+/** Milliseconds before the next poll without a hint. Hints are rarely lost. */
 const NO_HINT_WAIT = 10 * MINUTE_MS;
 
 interface NextJobOptions {
@@ -147,16 +147,16 @@ interface NextJobOptions {
 }
 
 /**
- * Waits for a job. While the hint socket is open, polls once for each hint; without it, long-polls for `pollSeconds`.
- * A heartbeat after failed polls tells the service that this agent takes jobs again.
- * @throws TokenRefused, or the signal's reason.
+ * Waits for a job. While the hint socket is open, polls once for each hint; without it, long-polls for `pollSeconds`. A
+ * heartbeat after failed polls notifies the service that this agent accepts jobs again.
+ * @throws TokenRefused, or the signal's reason
  */
 export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {
   const { client, agentId, hintSocket, pollSeconds, signal } = options;
   for (;;) {
     signal.throwIfAborted();
     const wait = hintSocket.isOpen ? 0 : Math.min(60, pollSeconds);
-    // This poll answers every hint that came before it.
+    // This poll answers every earlier hint.
     hintSocket.lookHint.reset();
     const answer = await client.send({
       method: "GET",

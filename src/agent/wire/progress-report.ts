@@ -7,7 +7,9 @@ import type { Audience } from "./audience.ts";
 import { isLeaseLost } from "./build-calls.ts";
 import { type ApiClient, describeAnswer } from "./client.ts";
 
-/** Milliseconds that such a report waits at least: the end of a step and the start of the next are one. */
+/**
+ * Minimum milliseconds that a mergeable report waits, so that one call carries a step's end and the next step's start.
+ */
 export const SETTLE = 1000;
 
 interface ProgressReportOptions {
@@ -22,9 +24,10 @@ interface ProgressReportOptions {
 }
 
 /**
- * Reports the build's progress in order, with one call at a time. Merges what is reported during a call, or, while
- * nobody follows the build, within QUIET_PACE; values to mask and a failed step never wait. What another call told but
- * for details, such as where a step begins in the log, waits for SETTLE: its first lines go before it.
+ * Reports the build's progress in order, with one call at a time. Merges reports during a call, or, while nobody
+ * follows the build, within QUIET_PACE. Values to mask and a failed step never wait. If another call already reported a
+ * change except details, such as a step's offset in the log, the report waits for SETTLE: the step's first log lines
+ * are sent before it.
  */
 export class ProgressSender {
   readonly #options: ProgressReportOptions;
@@ -36,7 +39,7 @@ export class ProgressSender {
   #timer: NodeJS.Timeout | null = null;
   #sending: Promise<void> | null = null;
   #masksSent: Promise<void> = Promise.resolve();
-  /** The steps as another call told them. */
+  /** The steps as another call reported them. */
   #reportedSteps: Step[] = [];
 
   constructor(options: ProgressReportOptions) {
@@ -55,13 +58,13 @@ export class ProgressSender {
     if (masks.length > 0) this.#masksSent = this.flushed();
   }
 
-  /** Reports a change that another call carries, if that is not made soon. */
+  /** Holds a change for another call. Reports it separately if that call is not made soon. */
   hold(change: Omit<Progress, "masks">): void {
     this.#pending = { ...this.#pending, ...change };
     this.#sendLater();
   }
 
-  /** Takes note of a call that carried all that was reported, and these steps. */
+  /** Records that another call carried all pending reports, and these steps. */
   told(steps: Step[] = []): void {
     this.#pending = null;
     this.#reportedSteps = steps;
@@ -70,7 +73,7 @@ export class ProgressSender {
     this.#timer = null;
   }
 
-  /** Whether it says nothing of the steps that was not told: it can wait for what is news. */
+  /** Reports whether another call already reported these steps' states. The report can then wait for the next news. */
   #isTold({ steps, ...others }: Progress): boolean {
     const isOfSteps = steps !== undefined && Object.keys(others).length === 0;
     return isOfSteps && steps.every(({ status }, index) => status === this.#reportedSteps[index]?.status);
@@ -95,18 +98,18 @@ export class ProgressSender {
       });
   }
 
-  /** Resolves when the service has every mask reported so far. Log bytes after a mask must not be sent earlier. */
+  /** Resolves when the service has every mask reported so far. Do not send log bytes after a mask earlier. */
   masksKnown(): Promise<void> {
     return this.#masksSent;
   }
 
-  /** Resolves when everything reported so far is delivered. */
+  /** Resolves when everything reported so far has arrived. */
   async flushed(): Promise<void> {
     if (this.#hasNews) this.#sendNow();
     while (this.#sending) await this.#sending;
   }
 
-  /** Reports nothing more. */
+  /** Stops reporting. */
   close(): void {
     if (this.#timer) clearTimeout(this.#timer);
     this.#forgetAudience();
@@ -125,7 +128,7 @@ export class ProgressSender {
       const body: Progress = { ...this.#pending, ...(masks.length > 0 ? { masks } : {}) };
       this.#pending = null;
       const answer = await client.send({ method: "POST", path: `/build/${jobId}/progress`, body, lease, signal });
-      // A plan ends the lease while a report is under way. Whoever loses it otherwise hears so from the next heartbeat.
+      // A plan ends the lease during a report. In other cases, the next heartbeat reports a lost lease.
       if (answer.status >= 400 && !isLeaseLost(answer))
         logger.warn(`the service refused a progress report: ${describeAnswer(answer)}`);
     }
