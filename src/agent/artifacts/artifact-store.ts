@@ -2,26 +2,26 @@ import type { PlanDownload } from "../../pipeline/parse/plan.ts";
 import type { ArtifactFile, ArtifactForm } from "../../protocol/artifact.ts";
 import type { CollectedFiles } from "../files/file-helper.ts";
 
-/** What an artifact is, besides its files. */
+/** An artifact's properties, without its files. */
 export interface NewArtifact {
   name: string;
   as: ArtifactForm;
   keepDays: number | null;
 }
 
-/** An artifact of a job before this one. */
+/** An artifact from an earlier job. */
 export interface LeftArtifact {
   name: string;
   as: ArtifactForm;
-  /** Its combination; null of a job without a matrix. */
+  /** The job's matrix combination; null without a matrix. */
   matrix: Record<string, string | boolean> | null;
   bytes: number;
   files(): Promise<Omit<ArtifactFile, "crc32">[]>;
-  /** The bytes of all files, in the order of the list. */
+  /** Yields the bytes of all files, in the list's order. */
   content(): AsyncIterable<Buffer>;
 }
 
-/** Where artifacts are: at the service, or in a folder of this machine. */
+/** Stores artifacts: at the service, or in a folder on this machine. */
 export interface ArtifactStore {
   keep(artifact: NewArtifact, collected: CollectedFiles): Promise<void>;
   find(download: PlanDownload): Promise<LeftArtifact[]>;

@@ -7,7 +7,7 @@ import type { JobLog } from "../log/job-log.ts";
 import type { ArtifactStore, LeftArtifact } from "./artifact-store.ts";
 import { toArtifactFailure } from "./keep-artifacts.ts";
 
-/** Any text as the name of a folder: different texts have different names, and none leads elsewhere. */
+/** Converts any text to a folder's name. Different texts have different names, and no name leads elsewhere. */
 export const safeFolder = (text: string): string => {
   const name = text.replaceAll(/[^\p{L}\p{N}()., _-]/gu, (character) => encodeURIComponent(character));
   return /^\.*$/.test(name) ? `%2E${name}` : name;
@@ -17,13 +17,13 @@ interface FetchOptions {
   place: FilePlace;
   store: ArtifactStore;
   log: JobLog;
-  /** A file that is already there gives way. */
+  /** Replaces existing files. */
   replaces: boolean;
-  /** Whether a job did not run, and so left nothing. */
+  /** Reports whether a job did not run, and so left no artifacts. */
   isSkipped: (job: string) => boolean;
 }
 
-/** Puts what jobs before this one left into its checkout. @throws BuildFailure artifact-failed */
+/** Puts artifacts from earlier jobs into this job's checkout. @throws BuildFailure artifact-failed */
 export const fetchArtifacts = async (downloads: readonly PlanDownload[], options: FetchOptions): Promise<void> => {
   if (downloads.length > 0) options.log.begin("Downloads");
   for (const download of downloads) {
@@ -60,7 +60,7 @@ const putArtifact = async (artifact: LeftArtifact, folder: string[], options: Fe
   await receiveFiles(place, { folder, replaces }, (writer) => write(artifact, files, writer));
 };
 
-/** Gives the bytes to the files that they belong to, and compares each with its sum. */
+/** Writes the bytes to their files, and compares each file with its sum. */
 const write = async (
   { as, content }: LeftArtifact,
   files: Omit<ArtifactFile, "crc32">[],

@@ -5,24 +5,27 @@ import { type BackOff, DEFAULT_BACK_OFF, parseRetryAfter, retryDelay } from "../
 import type { ApiClient } from "../wire/client.ts";
 import { ArtifactRefused } from "./lease-calls.ts";
 
-/** Tries in a row that bring nothing. */
+/** Maximum tries in a row that receive no bytes. */
 const TRIES = 14;
-/** Milliseconds without a byte after which a connection counts as cut. */
+/** Milliseconds without a byte after which a connection counts as lost. */
 const SILENCE = MINUTE_MS;
 
 interface ContentToFetch {
   client: ApiClient;
   grant: string;
-  /** What the grant is for. */
+  /** The kind of content that the grant covers. */
   of?: "artifact" | "cache";
-  /** Asks for another grant, when this one is refused. */
+  /** Requests a new grant after the service rejected this one. */
   renew: () => Promise<string>;
   bytes: number;
   signal: AbortSignal;
   backOff?: BackOff;
 }
 
-/** The bytes of an artifact. A connection that is cut goes on where it was. @throws ArtifactRefused, the signal's reason */
+/**
+ * Yields an artifact's bytes. Resumes at the same position after a lost connection.
+ * @throws ArtifactRefused, the signal's reason
+ */
 export async function* contentOf({
   client,
   grant,
@@ -51,7 +54,7 @@ export async function* contentOf({
           done += piece.length;
           failures = 0;
           yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-          // Nothing more is wanted of the connection, which may stay open or break.
+          // All bytes have arrived. The connection may stay open or break.
           if (done === bytes) return;
           silence.begin();
         }
@@ -76,7 +79,7 @@ export async function* contentOf({
   }
 }
 
-/** Ends a request in which nothing happens. */
+/** Aborts a request that receives no bytes. */
 class Silence {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();

@@ -10,7 +10,7 @@ import { ArtifactRefused } from "./lease-calls.ts";
 
 export type ArtifactToKeep = Omit<PlanArtifact, "when">;
 
-/** An artifact that cannot be kept, or not be got, fails its job. Other errors pass. */
+/** Converts an error: an artifact that cannot be kept or fetched fails its job. Other errors stay as they are. */
 export const toArtifactFailure = (error: unknown, what: string): unknown =>
   error instanceof FileProblem || error instanceof ArtifactRefused
     ? new BuildFailure("artifact-failed", `${what}: ${error.message}`)
@@ -29,7 +29,7 @@ export class ArtifactKeeper {
     this.#log = log;
   }
 
-  /** @throws BuildFailure artifact-failed; Cancel when the build must stop */
+  /** Keeps one artifact. @throws BuildFailure artifact-failed; Cancel when the build must stop */
   async keep(artifact: ArtifactToKeep): Promise<void> {
     const { name, paths, as } = artifact;
     const asTar = as === "tar" ? `${name}.tar` : null;
@@ -43,7 +43,10 @@ export class ArtifactKeeper {
     }
   }
 
-  /** Keeps what the file declares for this end of the steps. @throws BuildFailure for the first that was not kept */
+  /**
+   * Keeps the artifacts that the file declares for this end of the steps.
+   * @throws BuildFailure for the first failed one
+   */
   async keepAll(artifacts: readonly PlanArtifact[], end: "success" | "failure"): Promise<void> {
     const due = artifacts.filter(({ when }) => when === "always" || when === end);
     let first: BuildFailure | null = null;
@@ -57,7 +60,7 @@ export class ArtifactKeeper {
     if (first !== null) throw first;
   }
 
-  /** Two names that some file system takes for one would be mistaken for each other. */
+  /** Reserves a name. Rejects names that some file systems treat as equal, because they would be confused. */
   #takeName(name: string): void {
     const folded = name.normalize("NFC").toLowerCase();
     if (this.#names.has(folded)) throw new FileProblem("another artifact of this job has this name");
@@ -82,7 +85,7 @@ export class ArtifactKeeper {
     this.#log.say(`artifact ${name}: ${filesInWords(files.length)}, ${sizeInWords(bytes)}`);
   }
 
-  /** The helper may have been changed by a process of its user: what it says of names is not relied on. */
+  /** Checks the helper's paths: a process of the helper's user may have changed the helper. */
   #check(paths: string[]): void {
     const bad = paths.find((path) => pathProblem(path) !== null);
     if (bad !== undefined) throw new FileProblem(`${shownPath(bad).slice(0, 300)} ${pathProblem(bad)}`);
@@ -97,8 +100,8 @@ export class ArtifactKeeper {
 }
 
 /**
- * Runs the steps of a job, and keeps what it declares. Where both fail, the job's own failure is what is told.
- * @throws what `run` does; BuildFailure artifact-failed after steps that succeeded
+ * Runs a job's steps, and keeps the artifacts that it declares. If both fail, reports the job's own failure.
+ * @throws the errors of `run`; BuildFailure artifact-failed after successful steps
  */
 export const keepAround = async <R extends { succeeded: boolean }>(
   artifacts: readonly PlanArtifact[],

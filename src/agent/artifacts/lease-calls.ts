@@ -5,7 +5,7 @@ import { Cancel } from "../build/failure.ts";
 import { isLeaseLost } from "../wire/build-calls.ts";
 import { type ApiAnswer, type ApiClient, type ApiRequest, problemsIn, Unreachable } from "../wire/client.ts";
 
-/** The service does not keep, or does not give, what it was asked; the message says why. */
+/** The service rejects a request to keep or fetch an artifact; the message gives the reason. */
 export class ArtifactRefused extends Error {
   readonly status: number | null;
   constructor(status: number | null, message: string) {
@@ -14,29 +14,29 @@ export class ArtifactRefused extends Error {
   }
 }
 
-/** About as long as a restart of the service takes, many times over: some ten minutes. */
+/** Tries for some ten minutes, many times as long as a restart of the service takes. */
 const TRIES = 14;
 
 interface LeaseCallsOptions {
   client: ApiClient;
-  /** Id of what the agent holds. */
+  /** Id of the held job. */
   id: string;
   lease: number;
-  /** Aborted when the build must stop: nothing is sent any more. */
+  /** Aborted when the build must stop: the agent then sends nothing more. */
   signal: AbortSignal;
-  /** Called when the service says that this agent holds it no more. */
+  /** Called when the service reports that this agent has lost the lease. */
   onLeaseLost: () => void;
 }
 
-/** Milliseconds that a part may take: 32 MiB at half a megabit a second. */
+/** Maximum milliseconds for a part: 32 MiB at half a megabit a second. */
 export const PART_TIMEOUT = 10 * MINUTE_MS;
 
 export type Opened = OpenedUpload & { id: string };
 
-/** Calls that send and get the files of what the agent holds. @throws ArtifactRefused, Cancel lease-lost */
+/** Calls that send and fetch the held job's files. @throws ArtifactRefused, Cancel lease-lost */
 export abstract class LeaseCalls<Opening extends { bytes: number }, End> {
   readonly #options: LeaseCallsOptions;
-  /** The last part of the path, what an opening is answered with, and how the end is called. */
+  /** The path's last part, the schema of an opening's answer, and the options of the final call. */
   protected abstract readonly kind: {
     path: string;
     opened: z.ZodMiniType<Opened>;
@@ -77,7 +77,7 @@ export abstract class LeaseCalls<Opening extends { bytes: number }, End> {
     }
     throw new ArtifactRefused(answer.status, problemsIn(answer));
   }
-  /** Says what will be sent. The same again, with the grant of before, has a fresh grant. */
+  /** Announces an upload. A repeated call with the earlier grant returns a new grant. */
   open(body: Opening, before?: string): Promise<Opened> {
     const headers: Record<string, string> = before === undefined ? {} : { [GRANT_HEADER]: before };
     const { path, opened } = this.kind;

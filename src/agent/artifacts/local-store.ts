@@ -6,7 +6,7 @@ import type { ArtifactStore, NewArtifact } from "./artifact-store.ts";
 import { safeFolder } from "./fetch-artifacts.ts";
 import { type FileSums, SumsOfFiles } from "./sums.ts";
 
-/** The job of a local run that keeps or gets something. */
+/** A local run's job that keeps or fetches artifacts. */
 export interface LocalJob {
   key: string;
   definition: string;
@@ -15,10 +15,10 @@ export interface LocalJob {
 
 type KeptArtifact = NewArtifact & { job: LocalJob; folder: string; files: (FoundFile & FileSums)[] };
 
-/** What the jobs of a local run leave: the store of each job. */
+/** Returns one job's store in a local run. */
 export type LocalArtifacts = (job: LocalJob, signal: AbortSignal) => ArtifactStore;
 
-/** In a folder: below it one for each job, and in that one for each artifact. */
+/** Stores artifacts in a folder: one subfolder for each job, and in it one for each artifact. */
 export const localArtifacts = (root: string): LocalArtifacts => {
   const artifacts: KeptArtifact[] = [];
   return (job, signal) => ({

@@ -3,19 +3,19 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 import { ArtifactRefused, type LeaseCalls, type Opened } from "./lease-calls.ts";
 
-/** Parts that are in memory at a time: while one is sent, the next one is filled or sent. */
+/** Maximum parts in memory: while one is sent, the next one is filled or sent. */
 const PARTS_IN_MEMORY = 2;
-/** Part of a grant's time after which another one is asked for. */
+/** Fraction of a grant's lifetime after which the agent requests the next one. */
 const GRANT_USED = 0.75;
 const GRANT_REFUSALS = 3;
 
-/** What was answered for each part, and the MD5 of several. */
+/** The service's answer for each part, and an MD5 for multiple parts. */
 interface SentParts {
   etags: string[];
   md5?: string;
 }
 
-/** The right to send all bytes of one upload. It is asked for again before it ends, and when it is refused. */
+/** The right to send all bytes of one upload. Renewed before it expires, and after a rejection. */
 export class Upload<Opening extends { bytes: number }, End> {
   readonly #calls: LeaseCalls<Opening, End>;
   readonly #opening: Opening;
@@ -34,7 +34,7 @@ export class Upload<Opening extends { bytes: number }, End> {
     return new Upload(calls, opening, await calls.open(opening));
   }
 
-  /** Sends all bytes, then what `toEnd` makes of the answers for the parts. */
+  /** Sends all bytes, then the result of `toEnd` for the parts' answers. */
   async send(
     pieces: AsyncIterable<Buffer>,
     toEnd: (parts: SentParts) => End,
@@ -57,7 +57,7 @@ export class Upload<Opening extends { bytes: number }, End> {
     }
   }
 
-  /** Calls with a grant that is good, as far as this machine's clock can tell. */
+  /** Calls with a valid grant, as far as this machine's clock can tell. */
   async #use<T>(call: (grant: string) => Promise<T>): Promise<T> {
     for (let refusals = 0; ; refusals++) {
       if (performance.now() >= this.#renewAt) await this.#renew();
@@ -86,7 +86,7 @@ export class Upload<Opening extends { bytes: number }, End> {
     return this.#renewal;
   }
 
-  /** The clocks of the service and of this machine may differ: a time that makes no sense counts as a short one. */
+  /** Plans the renewal. The service's clock and this machine's may differ: an implausible lifetime counts as short. */
   #noteTime(): void {
     const timeLeft = Date.parse(this.#upload.expiresAt) - Date.now();
     const lifetime = timeLeft > MINUTE_MS && timeLeft <= 60 * MINUTE_MS ? timeLeft : 5 * MINUTE_MS;
@@ -109,7 +109,7 @@ class PartSender {
   #cutBytes = 0;
   #error: unknown = null;
 
-  /** `bytes`: those of all parts. */
+  /** `bytes`: the total of all parts. */
   constructor(
     { partBytes, parts }: Pick<Opened, "partBytes" | "parts">,
     bytes: number,
@@ -140,12 +140,12 @@ class PartSender {
     return { etags: this.#etags, md5: createHash("md5").update(Buffer.concat(this.#md5s)).digest("hex") };
   }
 
-  /** Waits for what is under way, whatever becomes of it. */
+  /** Waits for all active sends, including failed ones. */
   async settle(): Promise<void> {
     await Promise.all(this.#sending);
   }
 
-  /** A buffer for the next part, once one is free. */
+  /** Returns a buffer for the next part, once one is free. */
   async #room(): Promise<Buffer> {
     while (this.#free.length === 0 && this.#buffers === PARTS_IN_MEMORY) await this.#oneSent();
     this.#throwIfFailed();

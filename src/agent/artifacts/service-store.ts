@@ -17,7 +17,7 @@ import { ArtifactRefused, LeaseCalls, PART_TIMEOUT } from "./lease-calls.ts";
 import { Upload } from "./part-sender.ts";
 import { SumsOfFiles } from "./sums.ts";
 
-/** What an agent asks of the service about artifacts. @throws ArtifactRefused, Cancel lease-lost */
+/** The agent's artifact requests to the service. @throws ArtifactRefused, Cancel lease-lost */
 export class ArtifactCalls extends LeaseCalls<ArtifactOpening, ArtifactEnd> {
   protected readonly kind = {
     path: "artifact",
@@ -40,10 +40,10 @@ export class ArtifactCalls extends LeaseCalls<ArtifactOpening, ArtifactEnd> {
   }
 }
 
-/** Milliseconds between two lines about one upload. */
+/** Milliseconds between two log lines about one upload. */
 const SAY_EVERY = 20 * SECOND_MS;
 
-/** Tells of a long upload how far it is. */
+/** Logs a long upload's progress. */
 const reportProgress = (log: JobLog, name: string, total: number): ((bytes: number) => void) => {
   let sentBytes = 0;
   let said = performance.now();
@@ -55,7 +55,7 @@ const reportProgress = (log: JobLog, name: string, total: number): ((bytes: numb
   };
 };
 
-/** The service's artifacts, for one job. Its calls throw ArtifactRefused, FileProblem, or the signal's reason. */
+/** Stores one job's artifacts at the service. Its calls throw ArtifactRefused, FileProblem, or the signal's reason. */
 export const serviceStore = (calls: ArtifactCalls, client: ApiClient, log: JobLog): ArtifactStore => ({
   async keep({ name, as, keepDays }, { files, bytes }) {
     const total = files.reduce((sum, { size }) => sum + size, 0);

@@ -10,14 +10,14 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, index) => {
   return value;
 });
 
-/** CRC-32 as zip has it (ISO 3309). `value` is that of the bytes before. */
+/** Computes CRC-32 as in zip (ISO 3309). `value` is the CRC of the preceding bytes. */
 export const crcByTable: Crc = (bytes, value) => {
   let crc = ~value;
   for (const byte of bytes) crc = TABLE[(crc ^ byte) & 0xff]! ^ (crc >>> 8);
   return ~crc >>> 0;
 };
 
-/** Node has one of its own from 20.15 and 22.2 on. */
+/** Node includes crc32 from 20.15 and 22.2 on. */
 const crc32: Crc = (zlib as { crc32?: Crc }).crc32 ?? crcByTable;
 
 export interface FileSums {
@@ -25,7 +25,7 @@ export interface FileSums {
   crc32: string;
 }
 
-/** Computes the sums of files whose bytes come one after the other. */
+/** Computes the sums of files from their concatenated bytes. */
 export class SumsOfFiles {
   readonly #files: readonly Pick<FoundFile, "size">[];
   readonly #sums: FileSums[] = [];
@@ -51,7 +51,7 @@ export class SumsOfFiles {
     }
   }
 
-  /** Those of the files that are whole. */
+  /** The sums of the complete files. */
   get sums(): readonly FileSums[] {
     return this.#sums;
   }

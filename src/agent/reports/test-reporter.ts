@@ -18,7 +18,9 @@ import { shownPath, sizeInWords } from "../files/file-words.ts";
 import type { JobLog } from "../log/job-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 
-/** Decodes an XML file in pieces, by its byte order mark or by what its first line says (https://www.w3.org/TR/xml, F.1). */
+/**
+ * Returns a decoder for an XML file in pieces, by its byte order mark or first line (https://www.w3.org/TR/xml, F.1).
+ */
 const reportDecoder = (bytes: Uint8Array): TextDecoder => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder("utf-16le");
@@ -28,23 +30,23 @@ const reportDecoder = (bytes: Uint8Array): TextDecoder => {
 
 const decoderFor = (label: string): TextDecoder => {
   try {
-    // A text that can be read byte by byte is not UTF-16, whatever it says.
+    // A text that is readable byte by byte is not UTF-16, whatever it declares.
     return new TextDecoder(/^utf-?16/i.test(label) ? "utf-8" : label);
   } catch {
     return new TextDecoder();
   }
 };
 
-/** Bytes of a report that are read before the agent does something else: a heartbeat, or what a cancel asks for. */
+/** Bytes of a report to read before other work gets a turn: a heartbeat, or a cancel. */
 export const TURN_BYTES = 256 * KIB;
 
-/** What the report files of a job say. */
+/** The contents of a job's report files. */
 interface ReadReports {
   cases: TestCase[];
   warnings: TestWarning[];
 }
 
-/** Reads the reports that the patterns name, with the rights of the steps' user. Whatever is wrong is a warning. */
+/** Reads the reports at these patterns, with the rights of the steps' user. Turns every error into a warning. */
 export const readReports = async (place: FilePlace, patterns: string[]): Promise<ReadReports> => {
   const read: ReadReports = { cases: [], warnings: [] };
   try {
@@ -64,7 +66,7 @@ const readAll = async (
   signal: AbortSignal,
 ): Promise<void> => {
   for (const line of leftOut) read.warnings.push({ file: null, message: `Left out: ${line}` });
-  // A file is named by what is below the fixed part of its pattern: one that is named in full keeps its last part.
+  // A file's name is its path below the pattern's fixed part. A file that is named in full keeps its last part.
   const isNamed = (path: string): boolean => patterns.some((pattern) => `/${pattern}`.endsWith(`/${path}`));
   const isReport = (path: string): boolean => /\.xml$/i.test(path) || isNamed(path);
   if (!files.some(({ path }) => isReport(path)))
@@ -91,7 +93,7 @@ const readAll = async (
   }
 };
 
-/** @throws the signal's reason when it was aborted meanwhile */
+/** Reads one report. @throws the signal's reason when it was aborted meanwhile */
 const readOne = async (file: string, bytes: Buffer, read: ReadReports, signal: AbortSignal): Promise<void> => {
   const decoder = reportDecoder(bytes);
   const reader = new JUnitReader(REPORT_LIMITS.jobCases - read.cases.length);
@@ -109,7 +111,7 @@ const readOne = async (file: string, bytes: Buffer, read: ReadReports, signal: A
   }
 };
 
-/** The bytes of several files, which come in pieces one after the other. */
+/** Splits a stream of several files' bytes. */
 class PiecesOf {
   readonly #pieces: AsyncGenerator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -145,7 +147,10 @@ class PiecesOf {
 
 const ID_CHARACTERS = 16;
 
-/** Each with an id that is the same in every build: of tests with the same names, the later ones by their order. */
+/**
+ * Adds an id to each test that is the same in every build. Among tests with the same names, the order distinguishes the
+ * later ones.
+ */
 const withIds = (jobKey: string, results: readonly TestResult[]): IdentifiedTest[] => {
   const counts = new Map<string, number>();
   return results.map((result) => {
@@ -157,24 +162,24 @@ const withIds = (jobKey: string, results: readonly TestResult[]): IdentifiedTest
   });
 };
 
-/** Where reports go. @returns the ids of tests that failed in other builds of the same commit */
+/** Sends a report. @returns the ids of tests that failed in other builds of the same commit */
 type SendTests = (report: ReportedTests) => Promise<string[]>;
 
 export interface TestReporterOptions {
   place: FilePlace;
   log: JobLog;
-  /** Key of the job among those of its file. */
+  /** The job's key in its file. */
   jobKey: string;
-  /** Patterns of the report files. */
+  /** Patterns for the report files. */
   junit: string[];
   send: SendTests;
-  /** Whether the failures are written to the log, for a run that has no page. */
+  /** Writes the failures to the log, for a run without a page. */
   tellsFailures: boolean;
 }
 
 /**
- * Runs the steps of a job, and reports what its tests say once they have ended. It changes nothing of the result.
- * @throws what `run` does; Cancel when the build must stop
+ * Runs a job's steps, then reports their test results. Does not change the steps' result.
+ * @throws the errors of `run`; Cancel when the build must stop
  */
 export const reportAround = async (
   options: TestReporterOptions,
@@ -203,7 +208,7 @@ const reportTests = async (options: TestReporterOptions): Promise<void> => {
   });
 };
 
-/** Sends the report, and sends it again where tests that passed here failed elsewhere on the same commit. */
+/** Sends the report. Resends it if tests passed here that failed elsewhere on the same commit. */
 const sendAll = async (
   results: IdentifiedTest[],
   { warnings }: ReadReports,

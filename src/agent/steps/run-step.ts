@@ -164,14 +164,14 @@ interface TriesOptions {
   say(text: string): void;
   /** Called before each try after the first one. */
   onTry(number: number): void;
-  /** Aborted when the step must stop: then no other try follows, without a wait. */
+  /** Aborted when the step must stop. This ends a wait for the next try and prevents that try. */
   signal: AbortSignal;
 }
 
 const isWorthIt = ({ on }: Retry, { outcome, exitCode }: StepVerdict): boolean =>
   outcome === "failure" && (on === null || (exitCode !== null && on.includes(exitCode)));
 
-/** The result of a try that is not the last. */
+/** The remaining results of a try that is not the last. */
 const NOTHING = { outputs: {}, env: {}, path: [], summary: "", artifacts: [] };
 
 /**

@@ -190,7 +190,7 @@ class StepsRun {
     return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }), state };
   }
 
-  /** Keeps the artifacts that a step named. The first failure fails the build, unless a step failed already. */
+  /** Keeps the artifacts that a step named. The first failure fails the build, unless a step fails it. */
   async #keep(artifacts: StepVerdict["artifacts"]): Promise<void> {
     for (const one of artifacts)
       await this.#options.artifacts.keep({ ...one, as: "files", keepDays: null, ifNone: "fail" }).catch((error) => {
