@@ -51,7 +51,7 @@ export class SumsOfFiles {
     }
   }
 
-  /** The sums of the complete files. */
+  /** Returns the sums of the complete files. */
   get sums(): readonly FileSums[] {
     return this.#sums;
   }

@@ -11,7 +11,7 @@ export class BuildControl {
   readonly #interrupt: AbortSignal;
   #error: unknown = null;
 
-  /** The agent aborts `interrupt` to stop at once itself. */
+  /** `interrupt` is aborted when the agent itself must stop at once. */
   constructor(name: string, interrupt: AbortSignal) {
     this.#name = name;
     this.#interrupt = interrupt;
@@ -29,7 +29,7 @@ export class BuildControl {
     return AbortSignal.any([this.#lease.signal, this.#leaseHold.signal]);
   }
 
-  /** The lease is over and the build continues without this agent. Pending reports are still sent. */
+  /** Ends the heartbeats: the build continues without this agent. The agent still sends pending reports. */
   letGo(): void {
     this.#leaseHold.abort();
   }

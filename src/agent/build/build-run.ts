@@ -133,7 +133,7 @@ export class BuildRun {
     if (text !== null) await calls.sendFile(text);
   }
 
-  /** Reports. If the job still needs its environment, that request carries the report and saves a separate one. */
+  /** Reports a fact. If the job still needs its environment, that request carries the report and saves a call. */
   #report(report: { commitSha: string } | { base: string }): void {
     const { progress } = this.#options;
     if (this.#job.needsEnvironment) progress.hold(report);

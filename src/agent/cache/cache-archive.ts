@@ -20,7 +20,7 @@ const { createZstdCompress, createZstdDecompress } = zlib as {
 /** The codecs that this agent reads, first the one that it writes. */
 export const CODECS: CacheCodec[] = createZstdCompress && createZstdDecompress ? ["zstd", "gzip"] : ["gzip"];
 
-/** The fastest gzip level: saved processor time exceeds the extra time of a slow disk or network. */
+/** Uses the fastest gzip level: saved processor time exceeds the extra time of a slow disk or network. */
 const compressor = (codec: CacheCodec): Transform =>
   codec === "zstd" && createZstdCompress ? createZstdCompress() : zlib.createGzip({ level: 1 });
 

@@ -90,7 +90,7 @@ export const idsOfFiles = async (
 /** For each cache the ids of its files: null when the cache names no files, or the reason why the ids are unknown. */
 export type CacheIds = Map<string, { ids: string | null } | { problem: string }>;
 
-/** Steps for comparing the `files` of all a job's caches with its commit's files. */
+/** Maximum steps for comparing the `files` of all a job's caches with its commit's files. */
 const MOST_WORK = 4 * PATTERN_WORK;
 
 /** Reads the ids before the checkout: later, a step could change git's answers. */

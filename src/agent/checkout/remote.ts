@@ -78,7 +78,7 @@ const tokenOptions = (write: Write, { username, value }: JobCredential, cloneUrl
   return { settings: ["credential.helper=", `credential.helper=!sh ${program}`], env: { GIT_ASKPASS: "" } };
 };
 
-/** Ssh cannot read a key with CRLF line ends, or without a final line end. */
+/** Returns the options for a key. Normalizes its line ends: ssh accepts neither CRLF nor a missing final one. */
 const keyOptions = (write: Write, { value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
   const { host, port } = sshDestination(cloneUrl);

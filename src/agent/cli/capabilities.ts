@@ -38,7 +38,7 @@ export const detectCapabilities = (options: Partial<Capabilities>): Capabilities
   canBuildWeb: options.canBuildWeb ?? succeeds("npm", ["--version"]),
 });
 
-/** Compares requirements. @throws RequirementsNotMet when the pipeline file requires a feature that this agent lacks */
+/** Checks the requirements. @throws RequirementsNotMet when this agent lacks one from the pipeline file */
 export const checkRequirements = (requires: Plan["job"]["requires"], identity: Identity, file: string): void => {
   const xcodes = requires.xcode ? findXcodes().map(({ version }) => version) : [];
   const lacks = unmetRequirements({ ...identity, platform: platformCode(), xcodes }, requires);

@@ -10,13 +10,13 @@ export const labelList = (text: string): string[] =>
     .map((label) => label.trim())
     .filter(Boolean);
 
-/** @throws InvalidArgumentError */
+/** Parses a number of seconds. @throws InvalidArgumentError */
 export const seconds = (text: string): number => {
   if (!/^\d{1,4}$/.test(text)) throw new InvalidArgumentError("It must be a whole number of seconds.");
   return Number(text);
 };
 
-/** @throws InvalidArgumentError */
+/** Parses a number of GiB. @throws InvalidArgumentError */
 export const gibibytes = (text: string): number => {
   if (!/^\d{1,5}(?:\.\d{1,3})?$/.test(text)) throw new InvalidArgumentError("It must be a number of GiB.");
   return Number(text);

@@ -180,7 +180,7 @@ export class JobHooks {
     if (id?.startsWith(OF_HOOK)) await new ProcessTree(id).terminate(grace);
   }
 
-  /** Returns the hooks; null without hooks. Null and trouble, if one cannot be trusted. */
+  /** Returns the hooks; null without hooks. An untrusted hook is trouble, and the result is then null, too. */
   #trusted(): HookFiles | null {
     try {
       return findHooks(this.#options.state);

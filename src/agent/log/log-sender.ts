@@ -207,7 +207,7 @@ const paceLimiter = (pace: number): (() => number) => {
   };
 };
 
-/** @returns the offset up to which the service has stored the log; null when it accepts no more. */
+/** Sends one chunk. @returns the offset up to which the service has stored the log; null when it accepts no more. */
 const sendChunk = async (
   { client, jobId, lease, audience, signal }: SendLogOptions,
   bytes: Uint8Array,
@@ -233,7 +233,7 @@ const readStoredOffset = ({ status, body }: { status: number; body: unknown }): 
   return status === 409 ? (LogGapAnswer.safeParse(body).data?.expectedOffset ?? null) : null;
 };
 
-/** Pauses. Ends early at the log's end, or when URGENT_BYTES are waiting. */
+/** Pauses until the time is over. Ends early at the log's end, or when URGENT_BYTES are waiting. */
 const pause = async (buffer: LogBuffer, milliseconds: number, signal: AbortSignal): Promise<void> => {
   const from = buffer.size;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(milliseconds))]);
