@@ -29,7 +29,7 @@ export class BuildControl {
     return AbortSignal.any([this.#lease.signal, this.#leaseHold.signal]);
   }
 
-  /** Ends the heartbeats: the build continues without this agent. The agent still sends pending reports. */
+  /** Ends the heartbeats: the lease is over and the build continues without this agent. Still sends reports. */
   letGo(): void {
     this.#leaseHold.abort();
   }
