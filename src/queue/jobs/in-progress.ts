@@ -10,17 +10,17 @@ import { needsFrom } from "./needs.ts";
 import { firstEnded, judgeJob, type Verdict } from "./outcome.ts";
 import type { BuildCancel, BuildView, EndOfJob, JobRules, JobView, Need } from "./rules.ts";
 
-/** What of a build that has not ended follows from its jobs. */
+/** An active build's state, derived from its jobs. */
 export interface BuildProgress extends Pick<BuildFacts, "status" | "startedAt" | "holdsPlace"> {
   message: string | null;
 }
 
 export type Order =
-  /** Its needs ended, its condition holds, its gate is open: the queue takes it. */
+  /** Puts the job into the queue: its needs ended, its condition holds, and its gate is open. */
   | { kind: "queue"; jobId: string }
-  /** Its gate asks from now on. */
+  /** The job's gate starts to wait for a decision. */
   | { kind: "ask"; jobId: string; until: number }
-  /** Of a job that the queue does not have. */
+  /** Ends a job that the queue does not have. */
   | {
       kind: "end";
       jobId: string;
@@ -29,11 +29,11 @@ export type Order =
       reason: BuildReason | null;
       message: string | null;
     }
-  /** A queued job ends canceled at once. */
+  /** Cancels a queued job at once. */
   | { kind: "withdraw"; jobId: string; reason: StopReason; cause: JobCause }
-  /** The agent of a leased job has to stop. */
+  /** Requires the agent of a leased job to stop it. */
   | { kind: "stop"; jobId: string; reason: StopReason; cause: JobCause }
-  /** What follows for the build from jobs that have not all ended. */
+  /** Updates the build while some jobs have not ended. */
   | ({ kind: "build" } & BuildProgress)
   | {
       kind: "end-build";
@@ -45,7 +45,7 @@ export type Order =
 
 export type JobOrder = Extract<Order, { jobId: string }>;
 
-/** A job whose row was lost counts as failed: whether it ran is unknown, so it must not run again. */
+/** A job whose row was lost counts as failed. It may have run, so it must not run again. */
 const LOST: EndOfJob = {
   status: "failed",
   cause: null,
@@ -74,7 +74,7 @@ const toView = (job: GraphJob, facts: JobFacts | undefined): JobView => {
   return { job, status, startedAt, message, gate, stopCause, retries, end: end && { ...end, isAdopted } };
 };
 
-/** All jobs of a build, in the order of its graph. */
+/** Returns all jobs of a build, in graph order. */
 const toViews = (graph: JobGraph, jobs: ReadonlyMap<string, JobFacts>): JobView[] =>
   graph.jobs.map((job) => toView(job, jobs.get(job.id)));
 
@@ -83,26 +83,26 @@ export interface SettleInput {
   graph: JobGraph;
   build: BuildView;
   jobs: ReadonlyMap<string, JobFacts>;
-  /** Read only where a condition needs them. */
+  /** Returns a job's outputs. Called only when a condition needs them. */
   outputs(jobId: string): Record<string, string>;
   now: number;
   rules: JobRules;
 }
 
-/** The jobs of a build while it is settled: as they were found, and what was ordered since. */
+/** A build's jobs while it is settled: their state when read, and the orders since then. */
 export class BuildInProgress {
   readonly input: SettleInput;
   readonly cancel: BuildCancel | null;
   readonly views: readonly JobView[];
   readonly #byDefinition: Map<string, JobView[]>;
   readonly #byId: Map<string, JobView>;
-  /* By the definitions of the jobs that need, or are judged: the same for all combinations. */
+  /* Keyed by job definition. The values are the same for all combinations. */
   readonly #needs = new Map<string, readonly Need[]>();
   readonly #read = new Map<string, NeedsToRead>();
   readonly #verdicts = new Map<string, Verdict>();
   readonly #work = new ConditionWork();
   readonly #conditions: Conditions;
-  /** Jobs whose failure may end others; null: to be looked for again. */
+  /** Jobs whose failure may end others. Null until the next search. */
   #failed: JobView[] | null = null;
 
   constructor(input: SettleInput, cancel: BuildCancel | null) {
@@ -114,7 +114,7 @@ export class BuildInProgress {
     this.#byId = new Map(this.views.map((view) => [view.job.id, view]));
   }
 
-  /** All combinations of what the job needs: the same for all combinations of its own. */
+  /** Returns all combinations of the job's needs. They are the same for all combinations of the job itself. */
   #collectNeeds(job: GraphJob): readonly Need[] {
     const cached = this.#needs.get(job.definition);
     if (cached) return cached;
@@ -129,7 +129,7 @@ export class BuildInProgress {
     return this.input.rules.isReady(this.#collectNeeds(job), job);
   }
 
-  /** What its condition and its needs, which have ended, make of the job. */
+  /** Judges a job by its condition and its ended needs. */
   judge(job: GraphJob): Verdict {
     const cached = this.#verdicts.get(job.definition);
     if (cached) return cached;
@@ -160,12 +160,12 @@ export class BuildInProgress {
     return this.#conditions.findTraits(condition).cleansUp;
   }
 
-  /** Whether the job may run after a cancel. One whose needs have ended must have a condition that still holds. */
+  /** Reports whether the job may run after a cancel. Once its needs have ended, its condition must still hold. */
   isSpared(job: GraphJob): boolean {
     return this.#cleansUp(job) && (!this.isReady(job) || this.judge(job).kind === "run");
   }
 
-  /** The first failed job for which this one has to end; null where there is none. */
+  /** Returns the first failed job that requires this one to end, or null. */
   findFault(view: JobView): JobView | null {
     const { rules, graph } = this.input;
     this.#failed ??= this.views.filter((one) => rules.tripsFailFast(one));

@@ -14,13 +14,13 @@ const OUTCOMES: Record<JobEndStatus, Result> = {
   dropped: "dropped",
 };
 
-/** Of several combinations the worst counts. */
+/** The worst result of several combinations counts. */
 const FROM_WORST: readonly Result[] = ["failure", "cancelled", "dropped", "skipped"];
 const worst = (results: readonly Result[]): Result => FROM_WORST.find((one) => results.includes(one)) ?? "success";
 
 /**
- * What a hand-out and a condition of this job see of the jobs that it needs, all of which have ended. `outputs` is asked
- * only for jobs that succeeded.
+ * Returns what a hand-out and a condition of this job see of its needs, all of which have ended. Calls `outputs` only
+ * for jobs that succeeded.
  */
 export const needsFrom = (
   graph: JobGraph,
@@ -48,7 +48,7 @@ export const needsFrom = (
   return Object.fromEntries(needs.map(({ definition }) => [definition, toNeededJob(definition)]));
 };
 
-/** As `needsFrom`, by the jobs of the build. */
+/** Like `needsFrom`, but reads the ends from the build's jobs. */
 export const readNeeds = (
   graph: JobGraph,
   jobs: ReadonlyMap<string, JobFacts>,

@@ -11,7 +11,7 @@ import { ExpressionMistake } from "../../pipeline/mistake.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 import { type BuildCancel, type BuildView, type JobRules, type JobView, type Need, TOO_LONG } from "./rules.ts";
 
-/** What becomes of a job once its needs have ended. */
+/** The decision about a job once its needs have ended. */
 export type Verdict =
   | { kind: "run" }
   | { kind: "skipped" | "dropped"; cause: JobCause }
@@ -26,7 +26,9 @@ interface Surroundings {
   rules: JobRules;
 }
 
-/** What the need did to those that depend on it. A dropped or skipped one hands on what kept it from running. */
+/**
+ * Returns a need's effect on its dependents. A dropped or skipped need passes on the cause that kept it from running.
+ */
 const toCause = ({ job, status, end }: JobView): JobCause => {
   if (status === "failed") return { kind: "need-failed", job: job.key, text: null };
   if (status === "canceled") return { kind: "need-canceled", job: job.key, text: null };
@@ -69,7 +71,7 @@ interface Outcome extends Pick<JobEnd, "exitCode" | "reason" | "message"> {
   status: EndedStatus;
 }
 
-/** The job that ended first, in the order of the graph where two ended at once. */
+/** Returns the job that ended first. Graph order decides between jobs that ended at the same time. */
 export const firstEnded = (views: readonly JobView[]): JobView | undefined =>
   views.toSorted((one, other) => (one.end?.finishedAt ?? 0) - (other.end?.finishedAt ?? 0))[0];
 
@@ -83,7 +85,7 @@ const forgiven = (views: readonly JobView[]): string | null => {
   return listKeys(keys, "may fail, and did");
 };
 
-/** What people should know of a build that succeeded all the same. */
+/** Returns a note for people about problems in a build that succeeded, or null. */
 const blemishes = (views: readonly JobView[]): string | null => {
   const unsteady = views.filter(({ status, retries }) => status === "succeeded" && retries > 0);
   const tried = listKeys(
@@ -93,7 +95,7 @@ const blemishes = (views: readonly JobView[]): string | null => {
   return [forgiven(views), tried].filter((sentence) => sentence !== null).join(" ") || null;
 };
 
-/** How a build ends whose jobs have ended: as the job that ended first among those that decided. */
+/** Returns the outcome of a build whose jobs have ended: that of the first decisive job to end. */
 export const judgeBuild = (
   views: readonly JobView[],
   build: BuildView,

@@ -3,7 +3,7 @@ import type { JobEnd } from "../../pipeline/graph/job-end.ts";
 import type { JobStatus } from "../../protocol/build-job.ts";
 import { JOB_RULES, type JobRules } from "./rules.ts";
 
-/** A build that has ended, by its jobs' ids. */
+/** An ended build, with its jobs by id. */
 interface EndedBuild {
   buildId: string;
   graph: JobGraph;
@@ -12,14 +12,14 @@ interface EndedBuild {
 
 type Adopted = Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 
-/** A job, by what its build's other jobs call it. */
+/** A job, under the names that its build's other jobs use for it. */
 interface NamedJob {
   key: string;
   definition: string;
   needs: readonly string[];
 }
 
-/** The keys of the jobs that a retry runs anew: those that did not go well, and all that depend on one of them. */
+/** Returns the keys of the jobs that a retry reruns: unsuccessful jobs and all their dependents. */
 export const keysToRerun = (
   jobs: readonly NamedJob[],
   endOf: (key: string) => { status: JobStatus } | null,
@@ -45,7 +45,7 @@ const toNamedJob = ({ key, definition, needs }: GraphJob): NamedJob => ({
   needs: needs.map((need) => need.definition),
 });
 
-/** What a retry of the failed jobs takes over from the build that it repeats, by the job ids of the new graph. */
+/** Returns what a retry of the failed jobs adopts from the original build, by the new graph's job ids. */
 export const planRerun = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
   const jobsBefore = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
   const rerunKeys = keysToRerun(graph.jobs.map(toNamedJob), (key) => jobsBefore.get(key)?.end ?? null, rules);
@@ -53,7 +53,7 @@ export const planRerun = (old: EndedBuild, graph: JobGraph, rules: JobRules = JO
     graph.jobs.flatMap(({ id, key }) => {
       const endedJob = jobsBefore.get(key);
       if (rerunKeys.has(key) || !endedJob?.end) return [];
-      // The reports stay with the build that sent them.
+      // Reports stay with the build that sent them.
       const { tests: _, ...end } = endedJob.end;
       const adoptedFrom = end.adopted ?? { buildId: old.buildId, jobId: endedJob.id, fence: end.fence };
       return [[id, { end: { ...end, adopted: adoptedFrom }, outputs: endedJob.outputs ?? {} }]];

@@ -6,7 +6,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 import type { BuildFacts, Gated, JobFacts, Outcome } from "../state/facts.ts";
 
-/** What of a build decides what becomes of its jobs, and what follows from them. */
+/** The fields of a build that affect its jobs, and those that follow from its jobs. */
 export type BuildView = Pick<
   BuildFacts,
   "status" | "startedAt" | "message" | "until" | "holdsPlace" | "cancel" | "supersededBy" | "plannedBy"
@@ -19,7 +19,7 @@ export type EndOfJob = Pick<
   isAdopted?: boolean;
 };
 
-/** One job as it stands, with what was ordered for it so far. */
+/** A job's current state, with all orders so far applied. */
 export interface JobView {
   job: GraphJob;
   status: JobStatus;
@@ -27,13 +27,13 @@ export interface JobView {
   message: string | null;
   gate: Gated | null;
   stopCause: JobCause | null;
-  /** Failed tries that another one followed, in this build. */
+  /** Failed tries in this build that another try followed. */
   retries: number;
   /** Null until it has ended. */
   end: EndOfJob | null;
 }
 
-/** A job that another one needs. */
+/** A job that another job needs. */
 export interface Need {
   view: JobView;
   isOptional: boolean;
@@ -42,36 +42,36 @@ export interface Need {
 export const isLeasedJob = ({ status }: JobView): boolean =>
   status === "assigned" || status === "running" || status === "canceling";
 
-/** A cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
+/** The cancel of a whole build, by a person or by its deadline (milliseconds since 1970). */
 export interface BuildCancel {
   at: number;
-  /** Jobs that clean up may run until then. */
+  /** Jobs that clean up may run until this time. */
   until: number;
   isTimeout: boolean;
 }
 
-/** The rules of builds and their jobs. The simulation replaces one at a time by a wrong one. */
+/** The rules for builds and their jobs. The simulation replaces one rule at a time with a wrong one. */
 export const JOB_RULES = {
-  /** Whether all that the job needs has ended. */
+  /** Reports whether all needs of the job have ended. */
   isReady: (needs: readonly Need[], _job: GraphJob): boolean => needs.every(({ view }) => view.end !== null),
-  /** Whether success() holds as far as this need goes. */
+  /** Reports whether this need allows success() to hold. */
   good: ({ status, job }: JobView, isOptional: boolean): boolean =>
     status === "succeeded" || (status === "failed" && job.mayFail) || (status === "skipped" && isOptional),
-  /** Whether failure() holds for this need. */
+  /** Reports whether failure() holds for this need. */
   isFailure: ({ status, job, end }: JobView): boolean =>
     (status === "failed" && !job.mayFail) || (status === "dropped" && end?.cause?.kind === "need-failed"),
-  /** How a job ends that its needs keep from running. */
+  /** Returns the status of a job that its needs keep from running. */
   endsAs: (inTheWay: readonly JobView[]): Extract<JobEndStatus, "skipped" | "dropped"> =>
     inTheWay.every(({ status }) => status === "skipped") ? "skipped" : "dropped",
   gateIsOpen: ({ decision }: Gated, _now: number): boolean => decision?.approved === true,
-  /** Whether the gate stays closed for good. */
+  /** Reports whether the gate stays closed for good. */
   gateIsOver: ({ decision, until }: Gated, now: number): boolean =>
     decision?.approved === false || (decision === null && now >= until),
-  /** Whether a cancel of the build reaches the job, now. */
+  /** Reports whether a cancel of the build reaches the job now. */
   stops: (isSpared: boolean, { until }: BuildCancel, now: number): boolean => !isSpared || now >= until,
-  /** Whether the end of this job may end others. */
+  /** Reports whether this job's end may end others. */
   tripsFailFast: ({ status, job }: JobView): boolean => status === "failed" && !job.mayFail,
-  /** Whether the job ends because that one failed. */
+  /** Reports whether the job ends because the other one failed. */
   isInCircle: ({ job }: JobView, failed: JobView, ofFile: boolean, isSpared: boolean): boolean =>
     (ofFile && !isSpared) || (failed.job.failFast && failed.job.definition === job.definition),
   buildIsOver: (jobs: readonly JobView[]): boolean => jobs.every(({ end }) => end !== null),
@@ -80,33 +80,36 @@ export const JOB_RULES = {
     if (jobs.some(({ status, job }) => status === "failed" && !job.mayFail)) return "failed";
     return jobs.some(({ status }) => status === "canceled") ? "canceled" : "succeeded";
   },
-  /** Whether the build counts for its pipeline's limit: from its first lease until nothing of it is ready or leased. */
+  /**
+   * Reports whether the build counts for its pipeline's limit: from its first lease until none of its jobs is ready or
+   * leased.
+   */
   holdsPlace: (holds: boolean, jobs: readonly JobView[]): boolean =>
     jobs.some(isLeasedJob) || (holds && jobs.some(({ status }) => status === "queued")),
-  /** Whether a retry of what failed runs this job anew, which depends on these. */
+  /** Reports whether a retry of the failed jobs reruns this job. `needsRunAnew`: the retry reruns one of its needs. */
   runsAnew: (end: { status: JobStatus } | null, needsRunAnew: boolean): boolean =>
     needsRunAnew || (end?.status !== "succeeded" && end?.status !== "skipped"),
 };
 
 export type JobRules = typeof JOB_RULES;
 
-/** How one try of a job ended. */
+/** The end of one try of a job. */
 type Tried = Pick<Outcome, "reason"> & { status: JobEndStatus };
 
-/** Steps failed, or the time of one try was over. Another try would not mend what else can end a job. */
+/** Reports whether another try could help: steps failed, or the try timed out. It cannot help after any other end. */
 const mayBeMended = ({ status, reason }: Tried): boolean =>
   status === "failed" && (reason === null || reason === "timeout");
 
-/** Whether another try follows one that ended so. */
+/** Reports whether another try follows one with this outcome. */
 export const triesAgain = (
   { status, retry = 0, retries = 0 }: Pick<JobFacts, "status" | "retry" | "retries">,
   outcome: Tried,
 ): boolean => status === "running" && mayBeMended(outcome) && retries < retry;
 
-/** Milliseconds for which jobs that clean up may run after their build was canceled. */
+/** Milliseconds that jobs that clean up may run after their build was canceled. */
 export const CLEAN_UP_MS = 5 * MINUTE_MS;
 
-/** The cancel that holds for a build now; its own deadline is one too. */
+/** Returns the cancel that applies to a build now. The build's own deadline counts as one. */
 export const currentCancel = (
   { cancel, until }: Pick<BuildFacts, "cancel" | "until">,
   now: number,

@@ -11,7 +11,7 @@ interface Stop {
   cause: JobCause;
 }
 
-/** Why the job must not run any longer; null where it may. */
+/** Returns why the job must stop, or null if it may run. */
 const findStop = (view: JobView, progress: BuildInProgress): Stop | null => {
   const { cancel, input } = progress;
   const { rules, build, now } = input;
@@ -32,7 +32,7 @@ const stopOrder = ({ job, status }: JobView, stop: Stop): JobOrder | null => {
   return { kind: "end", jobId: job.id, status: "canceled", message: null, ...stop };
 };
 
-/** How a job ends whose gate stays closed. */
+/** Ends a job whose gate stays closed. */
 const closeGate = (jobId: string, { decision, since, until }: Gated): JobOrder => {
   const comment = decision?.comment ?? null;
   const hours = Math.round((until - since) / HOUR_MS);
@@ -52,7 +52,7 @@ const go = ({ job }: JobView): JobOrder =>
     ? { kind: "queue", jobId: job.id }
     : { kind: "end", jobId: job.id, status: "succeeded", cause: null, reason: null, message: null };
 
-/** What comes of a job that nobody has asked about yet. */
+/** Decides on a job whose needs have ended and whose gate was not reached yet. */
 const judgeFirst = (view: JobView, progress: BuildInProgress): JobOrder => {
   const { job } = view;
   const { now } = progress.input;
@@ -72,7 +72,7 @@ const judgeFirst = (view: JobView, progress: BuildInProgress): JobOrder => {
   return go(view);
 };
 
-/** What is to be done about the job now; null where nothing is. */
+/** Returns the next order for the job, or null. */
 const decideNext = (view: JobView, progress: BuildInProgress): JobOrder | null => {
   const { rules, now } = progress.input;
   if (view.end) return null;
@@ -84,12 +84,12 @@ const decideNext = (view: JobView, progress: BuildInProgress): JobOrder | null =
   return rules.gateIsOver(view.gate, now) ? closeGate(view.job.id, view.gate) : null;
 };
 
-/** Whether an agent had the job in this build, and nobody has to run it again. */
+/** Reports whether the job ended in this build after an agent had started it. */
 const wasRun = ({ end }: JobView): boolean => end !== null && end.startedAt !== null && !end.isAdopted;
 
 /**
- * What a build shows of its jobs. Once they are planned (`until`), it runs from the first lease of one of them to its
- * end: it does not go back to the queue because the only one that had begun is tried again.
+ * Derives a build's status from its jobs. Once they are planned (`until`), the build runs from the first lease of a job
+ * until its own end. It does not return to the queue when its only started job gets another try.
  */
 const judgeStatus = (
   { status, until }: SettleInput["build"],
@@ -107,7 +107,7 @@ const findStart = (begunJobs: readonly JobView[]): number | null => {
   return starts.length > 0 ? Math.min(...starts) : null;
 };
 
-/** What follows for a build from jobs that have not all ended. */
+/** Derives the progress of a build whose jobs have not all ended. */
 const judgeProgress = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
   const { build, now, rules } = input;
   const begunJobs = views.filter((view) => isLeasedJob(view) || wasRun(view));
@@ -135,7 +135,7 @@ const isSameProgress = (
   one.message === (message ?? null) &&
   one.holdsPlace === holdsPlace;
 
-/** What is to be done about a build, to the last: settling again finds nothing. */
+/** Returns all orders for a build. Settling it again would return none. */
 export const settle = (input: SettleInput): Order[] => {
   const { build, now, rules } = input;
   if (isEnded(build.status)) return [];
