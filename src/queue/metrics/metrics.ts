@@ -11,14 +11,14 @@ import { awaitsApproval } from "../state/trust.ts";
 
 type ByRequirement = Metrics["byRequirement"][number];
 
-/** Online agents with equal skills, and how many of them are idle. */
+/** Online agents with equal skills, and the number of idle ones. */
 interface SkillGroup {
   agent: AgentFacts;
   online: number;
   idle: number;
 }
 
-/** Counts of the pool at this moment. `deadLetters` comes from the disk, `pingedAt` from the sockets. */
+/** Measures the pool's current state. `deadLetters` comes from the disk, `pingedAt` from the sockets. */
 export const measure = (
   state: PoolState,
   orgId: string,

@@ -16,10 +16,8 @@ const metric =
   (name: string, help: string, samples: Sample[]): string =>
     [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map((sample) => line(name, sample)), ""].join("\n");
 
-/* Metrics in the Prometheus text format 0.0.4. */
-
 export const gauge = metric("gauge");
-/** A number that only grows; its name ends with `_total`. */
+/** A number that only increases. Its name ends with `_total`. */
 export const counter = metric("counter");
 
 const requirementLabels = ({ platform, ios, android, web, labels }: Requires): Record<string, string> => ({
@@ -28,7 +26,7 @@ const requirementLabels = ({ platform, ios, android, web, labels }: Requires): R
   labels: [...(labels ?? [])].sort().join(","),
 });
 
-/** The metrics in the Prometheus text format 0.0.4. Times are in seconds. */
+/** Formats metrics in the Prometheus text format 0.0.4. Times are in seconds. */
 export const toPrometheus = ({ orgId, builds, oldestWaitSeconds, agents, outbox, byRequirement }: Metrics): string => {
   const org = { org: orgId };
   const toSamples = (counts: Record<string, number>, label: string): Sample[] =>

@@ -6,10 +6,10 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { type LossCause, toDayNumber } from "../state/counts.ts";
 import type { PoolNumbers } from "../state/numbers.ts";
 
-/** Organizations that are named: each is in every row of numbers, and a label. */
+/** The number of organizations that appear by name: in each row of numbers, and as a label. */
 const NAMED_ORGANIZATIONS = 20;
 
-/** What the organizations that are nearest to their limit made of it today, the nearest first. */
+/** Today's builds of the organizations nearest to their limit, the nearest first. */
 interface ServiceDay {
   /** UTC, days since 1970. */
   day: number;
@@ -19,7 +19,7 @@ interface ServiceDay {
 export const dayShare = ({ buildsToday, buildsPerDay }: OrganizationDay): number =>
   buildsPerDay > 0 ? buildsToday / buildsPerDay : Number(buildsToday > 0);
 
-/** Those of before, with what the swept pools say now. A pool that nobody sweeps has made no build since. */
+/** Merges the swept pools' numbers into the previous ones. A pool that is not swept has created no builds since. */
 export const addDay = (
   before: ServiceDay | undefined,
   pools: { orgId: string; numbers: Pick<PoolNumbers, "buildsToday" | "buildsPerDay"> }[],
@@ -38,16 +38,16 @@ export const addDay = (
     .slice(0, NAMED_ORGANIZATIONS);
   return { day, organizations };
 };
-/** An organization whose pool told nothing for so long is named no more: it may be gone. */
+/** An organization is no longer listed after its pool was silent for this long: it may be gone. */
 const KNOWN_MS = 7 * DAY_MS;
 
-/** `at`: when its pool told it, in milliseconds since 1970. */
+/** `at`: when its pool reported this, in milliseconds since 1970. */
 type KnownStore = OrganizationStore & { at: number };
 
 export const storedShare = ({ storedBytes, mostStoredBytes }: OrganizationStore): number =>
   mostStoredBytes > 0 ? storedBytes / mostStoredBytes : Number(storedBytes > 0);
 
-/** The organizations that are nearest to the bytes that they may store: those of before, with what the swept pools say. */
+/** Merges the swept pools' numbers into the organizations nearest to their storage limit. */
 export const addStored = (
   before: KnownStore[],
   pools: { orgId: string; numbers: Pick<PoolNumbers, "storedBytes" | "mostStoredBytes"> }[],
@@ -67,11 +67,11 @@ export const addStored = (
     .slice(0, NAMED_ORGANIZATIONS);
 };
 
-/** Pools that are named, so that a deployment with many has no more labels than one with few. */
+/** The number of pools that appear by name. It bounds the labels of a deployment with many pools. */
 const NAMED_POOLS = 20;
-/** A pool is named from here on: nobody has to act on less. */
+/** A pool appears by name from this delay on. Nobody has to act on a shorter one. */
 const NOTABLE_SECONDS = 30;
-/** Pools with dead letters that are remembered. */
+/** The number of pools whose dead letters are remembered. */
 const DEAD_LETTER_POOLS = 1000;
 
 interface NamedPool {
@@ -87,7 +87,7 @@ interface EndedCount {
   count: number;
 }
 
-/** What happened since the deployment counts. Each run adds what the pools told it. */
+/** Events since the deployment began to count. Each run adds the events that the pools reported. */
 interface Totals {
   ended: EndedCount[];
   leasesLost: Record<LossCause, number>;
@@ -96,7 +96,7 @@ interface Totals {
   offersIgnored: number;
 }
 
-/** What one run of upkeep found in the pools that it swept. */
+/** The pools' state in one run of upkeep. */
 interface PoolGauges {
   swept: number;
   /** Pools whose sweep failed. */
@@ -114,10 +114,10 @@ interface PoolGauges {
 export interface ServiceNumbers {
   /** Milliseconds since 1970. */
   at: number;
-  /** Runs after which each busy pool was swept once: the gauges of so many rows together are those of all. */
+  /** The number of runs that sweep each busy pool once. The gauges of this many rows together cover all pools. */
   rounds: number;
   gauges: PoolGauges;
-  /** Dead letters by organization, of the pools that have any. */
+  /** Dead letters by organization. Contains only pools that have any. */
   deadLetters: Record<string, number>;
   /** Absent in rows of older releases. */
   today?: ServiceDay;
@@ -141,7 +141,7 @@ export const NO_TOTALS: Totals = {
 
 const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** The pools that somebody may have to look at, the worst first. */
+/** Returns the pools that may need attention, the worst first. */
 const worst = (pools: NamedPool[]): NamedPool[] =>
   pools
     .filter((pool) => Math.max(pool.outboxSeconds, pool.oldestWaitSeconds) >= NOTABLE_SECONDS)
@@ -170,7 +170,7 @@ export const toGauges = (pools: SweptPool[], failed: number): PoolGauges => {
   };
 };
 
-/** The gauges of runs that swept different pools, as one. */
+/** Merges the gauges of runs that swept different pools. */
 export const mergeGauges = (runs: PoolGauges[]): PoolGauges => {
   const each = (value: (gauges: PoolGauges) => number) => runs.map(value);
   return {
@@ -192,7 +192,7 @@ const addEnds = (before: EndedCount[], more: EndedCount[]): EndedCount[] =>
     count: sum(same.map(({ count }) => count)),
   }));
 
-/** The totals with what the pools told since. A pool tells each event once. */
+/** Adds the pools' new events to the totals. A pool reports each event once. */
 export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
   const countLost = (cause: LossCause) =>
     before.leasesLost[cause] + sum(pools.map(({ numbers }) => numbers.leasesLost[cause]));
@@ -213,7 +213,7 @@ export const addTotals = (before: Totals, pools: SweptPool[]): Totals => {
   };
 };
 
-/** The dead letters by organization, with what the swept pools say now. */
+/** Updates the dead letters by organization with the swept pools' numbers. */
 export const addDeadLetters = (before: Record<string, number>, pools: SweptPool[]): Record<string, number> => {
   const counts = new Map(Object.entries(before));
   for (const { orgId, numbers } of pools) {

@@ -2,7 +2,7 @@ import type { ServiceMetrics } from "../../protocol/service-metrics.ts";
 import { counter, gauge, type Sample } from "./prometheus.ts";
 import { dayShare, storedShare } from "./service-numbers.ts";
 
-/** Organizations that are labels, so that the number of series is bounded. */
+/** The number of organizations that are labels. It bounds the number of series. */
 const LABELED_POOLS = 20;
 
 const one = (value: number): Sample[] => [[{}, value]];
@@ -99,6 +99,6 @@ const ofOrganizations = ({ organizations, stores }: ServiceMetrics): string[] =>
   ),
 ];
 
-/** The numbers of the whole deployment in the Prometheus text format 0.0.4. */
+/** Formats the whole deployment's numbers in the Prometheus text format 0.0.4. */
 export const toServicePrometheus = (metrics: ServiceMetrics): string =>
   [...ofUpkeep(metrics), ...ofBuilds(metrics), ...ofStores(metrics), ...ofOrganizations(metrics)].join("");
