@@ -18,10 +18,10 @@ const toEnded = (id: string, status: Explanation["status"], why: string | null |
   ...say("ended", `It has ended: ${status}${why ? ` (${why})` : ""}.`),
 });
 
-/** How a build ended. */
+/** Explains an ended build. */
 export const explainEnded = ({ id, status, reason }: BuildFacts): Explanation => toEnded(id, status, reason);
 
-/** Why a job of an active build waits, or its state. */
+/** Explains why a job of an active build waits, or describes its state. */
 export const explainJob = (
   state: PoolState,
   { id, end, buildId, status, index, gate }: JobFacts,
@@ -48,11 +48,11 @@ const entriesOfBuild = (state: PoolState, buildId: string): JobEntry[] =>
 const queuedAmong = (entries: JobEntry[]): JobEntry[] =>
   entries.filter(({ job }) => job.status === "queued").sort((one, other) => one.job.seq - other.job.seq);
 
-/** The first job in the queue for which a build waits. */
+/** Returns the first queued job of a build. */
 const queuedJob = (state: PoolState, buildId: string): JobEntry | undefined =>
   queuedAmong(entriesOfBuild(state, buildId))[0];
 
-/** Why a build waits: for its gates, or for the first of its jobs in the queue; or that it runs. */
+/** Explains why a build waits: for its gates, or for its first queued job. Otherwise says that it runs. */
 export const explainBuild = (
   state: PoolState,
   { id: buildId, status }: BuildFacts,
@@ -77,14 +77,14 @@ export const explainBuild = (
   return { buildId, status, ...say("gate", message), ...notQueued };
 };
 
-/** Different needs for which all agents are looked at: builds that need yet another thing are left out. */
+/** The number of distinct needs that are checked against all agents. Builds with further needs are left out. */
 const MOST_NEEDS = 10;
 
-/** Jobs with the same one wait for the same agents. */
+/** Jobs with the same key wait for the same agents. */
 const needKey = ({ requires, features = [], releasedBy, passedOver }: JobFacts): string =>
   JSON.stringify([requires, features, releasedBy, passedOver ?? null]);
 
-/** Why each of these builds waits, in a sentence, by its id. Only of those that wait in the queue. */
+/** Explains in a sentence why each build waits, by build id. Covers only builds in the queue. */
 export const explainEach = (
   state: PoolState,
   buildIds: readonly string[],

@@ -12,14 +12,14 @@ import { semaphoresOfJob } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval, isReserved, trustOf, UNTRUSTED_LABEL } from "../state/trust.ts";
 
-/** Reasons that end without a change of the agent or the build. */
+/** Reasons that can pass without a change to the agent or the build. */
 const TEMPORARY: readonly AgentCode[] = ["offline", "busy", "draining", "unresponsive"];
 
 const isTemporary = (code: AgentCode): boolean => TEMPORARY.includes(code);
 
 const countPermanent = (codes: readonly AgentCode[]): number => codes.filter((code) => !isTemporary(code)).length;
 
-/** The permanent reasons, or, where there are none, the temporary ones. */
+/** Returns the permanent reasons, or the temporary ones if there are no permanent ones. */
 const decisive = (reasons: Reason[]): Reason[] => {
   const permanent = reasons.filter(({ code }) => !isTemporary(code));
   return permanent.length > 0 ? permanent : reasons;
@@ -55,7 +55,7 @@ const groupWaits = (reasonsByAgent: Reason[][]): NonNullable<Explanation["groups
 };
 
 type AgentView = Explanation["agents"][number];
-/** Groups in the answer at most. The list of agents has the others. */
+/** The most groups in an answer. The list of agents has the others. */
 const GROUP_LIMIT = 20;
 
 const IS = ["is", "are"] as const;
@@ -63,14 +63,14 @@ const IS = ["is", "are"] as const;
 const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
   !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
 
-/** Only the service says that a build is untrusted, the rest stands in its file. */
+/** The service marks a build as untrusted. All other features come from its file. */
 const tooOldFor = (unknown: Feature[]): string =>
   unknown.includes("untrusted") ? "too old for untrusted builds" : `too old for ${unknown.join(", ")} in the file`;
 
-/** Why no agent takes a job, of each agent. Empty where an agent could. */
+/** Each agent's reasons for not taking a job. Empty for an agent that could take it. */
 export type ReasonsByAgent = Map<AgentFacts, Reason[]>;
 
-/** Looks at every agent. */
+/** Checks every agent. */
 export const reasonsByAgent = (
   state: PoolState,
   job: JobFacts,
@@ -121,7 +121,7 @@ const toView = (agent: AgentFacts, reasons: Reason[]): AgentView => ({
 
 const isCapable = ({ codes }: AgentView): boolean => codes.every(isTemporary);
 
-/** The first full semaphore, with the limit that holds there. */
+/** Returns the first full semaphore, with its effective limit. */
 const fullSemaphore = (state: PoolState, entry: JobEntry, { rules }: DecisionContext) => {
   for (const { key, limit, holder } of semaphoresOfJob(state, entry)) {
     const holders = state.index.semaphores.holders(key);
@@ -141,7 +141,7 @@ const fullMessage = ({ key, most }: { key: string; most: number }): string => {
 const needsLabel = (build: BuildFacts): string =>
   trustOf(build) === "trusted" ? "" : ` It is untrusted, and needs an agent with the label ${UNTRUSTED_LABEL}.`;
 
-/** Why the queued job waits: the first reason that applies. */
+/** Explains why the queued job waits: the first reason that applies. */
 const explainWait = (
   state: PoolState,
   { build, job }: JobEntry,
@@ -178,7 +178,7 @@ const explainWait = (
   return say("next", "It is next, and an agent could take it now.");
 };
 
-/** Says besides that the job was tried before. */
+/** Adds the number of failed tries. */
 const afterTries = ({ retries = 0, retry = 0 }: JobFacts, { code, message }: ReturnType<typeof explainWait>) => {
   const failed = retries === 1 ? "1 try" : `${retries} tries`;
   const text = retries === 0 ? message : `${failed} of at most ${retry + 1} failed. ${message}`;
@@ -192,9 +192,9 @@ const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
 };
 
 /**
- * Why a job in the queue waits, with the reasons for each agent, or the state of one that an agent has. `pingedAt` is the
- * last ping on an agent's socket.
- * @param cachedReasons the reasons for each agent, where they were found already
+ * Explains why a queued job waits, with each agent's reasons, or describes the state of a leased job. `pingedAt`
+ * returns the last ping on an agent's socket.
+ * @param cachedReasons each agent's reasons, if already known
  */
 export const explain = (
   state: PoolState,

@@ -7,7 +7,7 @@ import type { JobFacts } from "../state/facts.ts";
 
 const toTimestamp = (at: number | null | undefined): string | null => (at == null ? null : new Date(at).toISOString());
 
-/** The planned jobs of a build as the API shows them. `factsOf` knows none where the row of a job was damaged. */
+/** Returns a build's planned jobs as the API shows them. `factsOf` returns undefined for a job with a damaged row. */
 export const toJobs = ({ jobs }: JobGraph, factsOf: (jobId: string) => JobFacts | undefined): JobOfBuild[] => {
   const depths = measureDepths(jobs);
   return jobs.map((job) => ({
@@ -17,7 +17,10 @@ export const toJobs = ({ jobs }: JobGraph, factsOf: (jobId: string) => JobFacts 
   }));
 };
 
-/** By definition: 0 where it needs nothing, else one more than the deepest of its needs, which stand before it. */
+/**
+ * Returns each definition's depth: 0 without needs, otherwise one more than its deepest need. Needs precede their
+ * dependents.
+ */
 const measureDepths = (jobs: readonly GraphJob[]): Map<string, number> => {
   const depths = new Map<string, number>();
   for (const { definition, needs } of jobs)
@@ -90,7 +93,7 @@ const toGate = ({ gate, groups }: GraphJob, job: JobFacts | undefined): JobGate 
   };
 };
 
-/** The gates that ask now: one for all combinations of a matrix. */
+/** Returns the gates that wait for a decision: one for all combinations of a matrix. */
 export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
   const asking = jobs.filter(({ status, gate }) => gate?.since && !gate.decision && status === "waiting");
   return [...Map.groupBy(asking, ({ definition }) => definition)].map(([definition, [first, ...others]]) => ({
@@ -100,7 +103,7 @@ export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
   }));
 };
 
-/** What a list counts a job as. */
+/** How lists count each status. */
 const COUNTED: Record<JobStatus, keyof Omit<JobCounts, "total">> = {
   waiting: "waiting",
   queued: "waiting",
@@ -114,22 +117,23 @@ const COUNTED: Record<JobStatus, keyof Omit<JobCounts, "total">> = {
   dropped: "stopped",
 };
 
-/** How many jobs of a build are in which state. */
+/** Counts a build's jobs by state. */
 export const countsOfJobs = (jobs: readonly { status: JobStatus }[]): JobCounts => {
   const counts: JobCounts = { total: jobs.length, waiting: 0, running: 0, succeeded: 0, failed: 0, stopped: 0 };
   for (const { status } of jobs) counts[COUNTED[status] ?? "waiting"] += 1;
   return counts;
 };
 
-/** The jobs that made their build fail, in this build itself, the first one first. */
+/** Returns the jobs that made their build fail, the first to fail first. Leaves out adopted jobs. */
 export const failedJobs = (jobs: readonly JobOfBuild[]): JobOfBuild[] =>
   jobs
     .filter(({ status, mayFail, adoptedFrom }) => status === "failed" && !mayFail && adoptedFrom === null)
     .sort((one, other) => Date.parse(one.finishedAt ?? "") - Date.parse(other.finishedAt ?? ""));
 
 /**
- * What jobs wrote for people as one text in Markdown, each under its key; null where none wrote anything. It reads no
- * further where it is longer than one summary may be: who shows it cuts it there, and those of all may be 16 MiB.
+ * Joins the jobs' summaries into one Markdown text, each under its job's key, or returns null if there are none. Stops
+ * reading once the text exceeds the limit for one summary: its readers cut it there, and all summaries together may be
+ * 16 MiB.
  */
 export const joinedSummaries = (jobs: Iterable<{ key: string; summary: string | null }>): string | null => {
   let joined = "";

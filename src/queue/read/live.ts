@@ -13,7 +13,7 @@ import { latestAgent } from "./record.ts";
 
 const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
 
-/** How many active builds there are, each counted once. Looks at no agent and at no queue. */
+/** Counts active builds, each once. Reads neither agents nor the queue. */
 export const countNow = (state: PoolState, role: Role): PoolNow => {
   const now: PoolNow = { running: 0, waiting: 0, forRole: 0 };
   for (const build of state.builds.values()) {
@@ -26,11 +26,11 @@ export const countNow = (state: PoolState, role: Role): PoolNow => {
   return now;
 };
 
-/** Which builds a page of a list asks the pool for. */
+/** The builds that a page of a list requests from the pool. */
 export interface LiveQuery extends BuildQuery {
-  /** At most so many that match: the newest. */
+  /** The most builds that may match: the newest. */
   limit: number;
-  /** And these, matching or not: builds of the page that D1 does not know as ended. */
+  /** Also include these, even if they do not match: builds of the page that D1 does not show as ended. */
   ids: string[];
 }
 
@@ -43,7 +43,10 @@ const listed = (state: PoolState, build: BuildFacts): QueriedBuild => ({
   agentId: latestAgent(build, state.jobs.get(build.id) ?? state.records.endedJob(build.id)?.job),
 });
 
-/** Ids of the builds that have not ended, or that D1 does not know as ended: all that a list would miss or show late. */
+/**
+ * Returns the ids of builds that are active, or that D1 does not show as ended. A list would miss them or show them
+ * late.
+ */
 const listedIds = (state: PoolState): Set<string> =>
   new Set([...state.builds.keys(), ...state.outbox.lists.due.keys()]);
 
@@ -57,14 +60,14 @@ export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): 
   return [...new Set([...newest, ...ids])];
 };
 
-/** Which job of which build it is. A first job is named by its build alone. */
+/** Identifies a job and its build. A first job has only its build's id. */
 const toIds = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
   buildId,
   jobId: id === buildId ? null : id,
   jobKey: graphs.get(buildId)?.jobs[index]?.key ?? null,
 });
 
-/** What these agents run now. */
+/** Returns the jobs that these agents run now. */
 export const runsUnderWay = (state: PoolState, agentIds: readonly string[]): AgentRun[] =>
   agentIds.flatMap((agentId): AgentRun[] => {
     const entry = findEntry(state, state.index.holding.get(agentId) ?? "");
@@ -76,7 +79,7 @@ export const runsUnderWay = (state: PoolState, agentIds: readonly string[]): Age
     return [{ agentId, ...toIds(state, job), number, pipelineId, status, startedAt, finishedAt: null }];
   });
 
-/** Jobs of these agents that ended since then, of builds that have not. */
+/** Returns these agents' jobs that ended after `since` in active builds. */
 export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[], since: number): AgentRun[] => {
   const wantedAgents = new Set<string | null>(agentIds);
   return [...state.jobs.values()].flatMap((job): AgentRun[] => {
@@ -90,7 +93,7 @@ export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[]
   });
 };
 
-/** Builds that have ended, and of which somebody has not heard that yet: the columns of their rows do not say it. */
+/** Returns ended builds that some channel has not delivered yet. The columns of their rows do not show this. */
 export const endedUndelivered = ({ outbox, builds }: PoolState): string[] => {
   const due = new Set(BUILD_CHANNELS.flatMap((channel) => [...outbox[channel].due.keys()]));
   return [...due].filter((id) => !builds.has(id));

@@ -15,19 +15,19 @@ import { APPROVER, awaitsApproval, trustOf } from "../state/trust.ts";
 const timestamp = (at: number): string => new Date(at).toISOString();
 const optionalTimestamp = (at: number | null): string | null => (at === null ? null : timestamp(at));
 
-/** The lease of the first job, also after planned jobs took its place. */
+/** Returns the first job's lease, even after planned jobs replaced the job. */
 const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
   plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
 
-/** The agent that a build names: that of the latest lease of its first job. */
+/** Returns the agent that a build shows: the one with the latest lease of its first job. */
 export const latestAgent = (build: BuildFacts, first: JobFacts | undefined): string | null =>
   phaseOf(build.status) === "queued" ? null : firstLease(build, first).agentId;
 
-/** Names from the outside are text wherever the message is shown. */
+/** Outside names stay plain text wherever the message is shown. */
 const whatToApprove = (author: string | null, commitSha: string | null): string =>
   `Commit ${commitSha?.slice(0, 7)}${author === null ? "" : ` by ${author}`} comes from outside the repository. It runs without secrets, on agents for untrusted builds; the approval is for this commit alone.`;
 
-/** Who approved the commit of a stranger, or may do so. */
+/** Describes the approval of a stranger's commit: who approved it, or who may do so. */
 const toApproval = ({ approval, origin, commitSha }: BuildFacts): JobGate | null => {
   if (!approval) return null;
   const { since, until, decision } = approval;
@@ -47,8 +47,8 @@ const toApproval = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
 };
 
 /**
- * The build as the API shows it: what is not made here has the name of the field where `BUILD_FIELDS` says that it is.
- * `first`: its first job, where no planned jobs took its place.
+ * Returns the build as the API shows it. Fields that are not set here have their name in the source that `BUILD_FIELDS`
+ * names. `first`: the first job, unless planned jobs replaced it.
  */
 export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
   const { id, branch, status, origin } = build;
@@ -78,7 +78,7 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
   });
 };
 
-/** What the service gets of a job that an agent claimed. */
+/** Returns a claimed job as the service gets it. */
 export const toClaimedJob = (
   orgId: string,
   { jobId, fence, expiresAt, isAgain = false }: Claim,
@@ -108,7 +108,7 @@ const judgeStatus = (agent: AgentFacts, isBusy: boolean, online: boolean): numbe
   return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
 };
 
-/** The agent as the API shows it. The first nine fields keep the order of contract v1, which clients compare. */
+/** Returns the agent as the API shows it. The first nine fields keep contract v1's order, which clients compare. */
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);
