@@ -15,36 +15,36 @@ export interface AgentFacts {
   isDraining: boolean;
   isEphemeral: boolean;
   tokenHash: string;
-  /** What its program can do beyond the first protocol, as it said last. Absent while it said nothing. */
+  /** The features beyond the first protocol that its program last reported. Absent until it reports any. */
   features?: Feature[];
-  /** Versions of Xcode on its machine, as it said last. */
+  /** The Xcode versions on its machine that it last reported. */
   xcodes?: string[];
   /** Absent in records that an older release stored. */
   registeredBy?: RegisteredBy | null;
   createdAt: number;
-  /** The last contact that was stored; a later one may be in memory. */
+  /** The last stored contact. A later one may be in memory. */
   heardAt: number;
   bootId: string | null;
-  /** Ids of earlier boots: a late message of one of them is not a restart. */
+  /** Ids of earlier boots. A late message from one of them does not mean a restart. */
   pastBoots: string[];
-  /** Jobs in a row that it claimed and did not start, and when the last of those leases ended. */
+  /** Claimed jobs in a row that it did not start, and when the last of those leases ended. */
   ignored: number;
   ignoredAt: number;
-  /** When an ephemeral agent is removed, set at the end of its one job. */
+  /** When an ephemeral agent is removed. Set at the end of its one job. */
   spentAt: number | null;
-  /** Set while an ephemeral agent has a socket of its own: a socket that is lost tells nothing when it goes. */
+  /** Set while an ephemeral agent has its own socket. A lost socket reports nothing. */
   hasSocket?: boolean;
 }
 
-/** An agent that waits for offers: in a poll until its deadline, or on a socket of its own (null). */
+/** An agent that waits for offers, either in a poll until its deadline or on its own socket (null). */
 export interface Waiter {
   until: number | null;
-  /** Offers in a row that it did not follow, and when the last of them was withdrawn. */
+  /** Offers in a row that it did not follow, and when the last one was withdrawn. */
   ignored: number;
   ignoredAt: number;
 }
 
-/** A job that is reserved for a waiting agent, which was told to poll. */
+/** A job that is reserved for a waiting agent. The agent was notified to poll. */
 export interface Offer {
   agentId: string;
   at: number;

@@ -3,7 +3,7 @@ import type { EndedStatus } from "../../protocol/build-states.ts";
 import { withCommas } from "../../protocol/limits.ts";
 import { DAY_MS, SECOND_MS } from "../../protocol/units.ts";
 
-/** Builds that were made on one day (UTC, days since 1970). */
+/** The number of builds that were created on one day (UTC, days since 1970). */
 export interface DayCount {
   day: number;
   builds: number;
@@ -13,7 +13,7 @@ export const NO_BUILDS: DayCount = { day: 0, builds: 0 };
 
 export const toDayNumber = (at: number): number => Math.floor(at / DAY_MS);
 
-/** What the row of a build says: how many there were when it was made. Rows of older releases say nothing. */
+/** Returns the day's count from a build's row, as of the build's creation. Rows of older releases have none. */
 export const toDayCount = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: number }): DayCount => ({
   day: toDayNumber(queuedAt),
   builds: ofDay,
@@ -22,11 +22,11 @@ export const toDayCount = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: 
 export const laterCount = (one: DayCount, other: DayCount): DayCount =>
   other.day > one.day || (other.day === one.day && other.builds > one.builds) ? other : one;
 
-/** Builds of today. A clock that was set back gives no second day. */
+/** Returns the number of today's builds. A clock that was set back starts no second day. */
 export const builtToday = ({ dayCount }: { dayCount: DayCount }, now: number): number =>
   dayCount.day < toDayNumber(now) ? 0 : dayCount.builds;
 
-/** Why the day has no room for one more build than `added`; null where it has. */
+/** Returns why the day has no room for another build after `added` builds, or null. */
 export const dayProblem = (
   state: { dayCount: DayCount },
   added: number,
@@ -43,14 +43,14 @@ export const secondsUntilTomorrow = (now: number): number =>
 /** Why a lease ended without a result. */
 export type LossCause = "expired" | "removed" | "restarted" | "stopped";
 
-/** What happened in a pool since it answered a sweep last. Kept in memory only: an eviction loses it. */
+/** A pool's events since its last answered sweep. Kept only in memory: an eviction loses them. */
 export interface PoolEvents {
   ended: { status: EndedStatus; reason: BuildReason | null; count: number }[];
   leasesLost: Record<LossCause, number>;
-  /** Jobs that went back into the queue. */
+  /** Jobs that returned to the queue. */
   requeues: number;
   handOuts: number;
-  /** Offers that a waiting agent did not take in time. */
+  /** Offers that a waiting agent did not follow in time. */
   offersIgnored: number;
 }
 

@@ -1,22 +1,23 @@
-/** What `takeDue` returns, at no cost, while nothing is due. */
+/** What `takeDue` returns, at no cost, when nothing is due. */
 const NOTHING: readonly string[] = [];
 
 interface Entry {
   readonly at: number;
   readonly id: string;
-  /** It was removed, or another one is earlier. */
+  /** The entry was removed, or another one is earlier. */
   isStale: boolean;
 }
 
 /**
- * Deadlines by id, the earliest first. Deletion is lazy: an entry may be early, and the caller who takes it reads the
- * actual time and schedules it again. So a deadline that only moves back, as with each heartbeat, costs nothing here.
+ * Deadlines by id, the earliest first. Deletion is lazy: an entry may be early, and the caller that takes it reads the
+ * actual time and schedules it again. A deadline that only moves later, as with each heartbeat, thus costs nothing
+ * here.
  */
 export class DeadlineQueue {
   readonly #heap: Entry[] = [];
   readonly #scheduled = new Map<string, Entry>();
 
-  /** Makes sure that `id` is taken at `at` or before. */
+  /** Ensures that `id` is taken at `at` or earlier. */
   schedule(id: string, at: number): void {
     const scheduled = this.#scheduled.get(id);
     if (scheduled && scheduled.at <= at) return;
@@ -34,13 +35,13 @@ export class DeadlineQueue {
     this.#scheduled.delete(id);
   }
 
-  /** The earliest time at which a deadline may pass. */
+  /** Returns the earliest time at which a deadline may pass. */
   next(): number | null {
     this.#dropStale();
     return this.#heap[0]?.at ?? null;
   }
 
-  /** Schedules the earliest entries at their actual time, and forgets those that have none, until the first one is right. */
+  /** Moves early entries to their actual time, and removes entries without one, until the first entry is correct. */
   settle(actual: (id: string) => number | null): void {
     for (let at = this.next(); at !== null; at = this.next()) {
       const { id } = this.#heap[0]!;
@@ -51,13 +52,13 @@ export class DeadlineQueue {
     }
   }
 
-  /** Whether a deadline may have passed. */
+  /** Reports whether a deadline may have passed. */
   isDue(now: number): boolean {
     const at = this.next();
     return at !== null && at <= now;
   }
 
-  /** Removes and returns what may be due at `now`, the earliest first. */
+  /** Removes and returns the ids that may be due at `now`, the earliest first. */
   takeDue(now: number, limit = Number.POSITIVE_INFINITY): readonly string[] {
     if (!this.isDue(now)) return NOTHING;
     const ids: string[] = [];

@@ -9,9 +9,9 @@ import { DEADLINE_KINDS, type DeadlineKind, type PoolState } from "./state.ts";
 import { approvalUntil } from "./trust.ts";
 
 /**
- * When a build that was settled `now` has to be settled again though nothing happens to it: a gate times out, its own
- * time is over, or the minutes for cleaning up are. Null: never. Milliseconds since 1970. What was missed is not told:
- * after a load every build is settled once.
+ * Returns when a build that was settled at `now` must be settled again without an event: when a gate times out, its own
+ * time is over, or its clean-up minutes are over. Null: never. Milliseconds since 1970. Missed times do not count:
+ * after a load, every build is settled once.
  */
 export const settleDue = (
   { until, cancel }: Pick<BuildFacts, "until" | "cancel">,
@@ -27,13 +27,13 @@ export const settleDue = (
 
 /** Ids of jobs, builds or agents whose deadlines may have passed, by kind. */
 export interface DueIds extends Record<DeadlineKind, readonly string[]> {
-  /** Jobs whose offer the agent did not follow. */
+  /** Jobs whose agent did not follow the offer. */
   offer: readonly string[];
   /** Agents that may have been silent for too long. */
   silence: readonly string[];
 }
 
-/** Agents that one sweep forgets at most, so that it never blocks the queue. */
+/** The most agents that one sweep forgets, so that it never blocks the queue. */
 const FORGET_LIMIT = 100;
 
 const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): boolean =>
@@ -49,7 +49,7 @@ const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionCon
   index.offerDeadlines.isDue(now) ||
   index.contacts.isDue(now - agentMs);
 
-/** Takes every deadline that may have passed; null where none has. */
+/** Takes every deadline that may have passed. Returns null if there is none. */
 export const takeDue = (state: PoolState, context: DecisionContext): DueIds | null => {
   if (!isAnyDue(state, context)) return null;
   const { deadlines, index } = state;
@@ -69,7 +69,7 @@ export const takeDue = (state: PoolState, context: DecisionContext): DueIds | nu
   };
 };
 
-/** Schedules again what was taken too early, and the agents that are still there. */
+/** Reschedules deadlines that were taken too early, and agents that are still there. */
 export const rescheduleEarly = (state: PoolState, due: DueIds, context: DecisionContext): void => {
   for (const agentId of due.silence) {
     const at = lastContact(state, agentId, context);
@@ -83,22 +83,24 @@ export const rescheduleEarly = (state: PoolState, due: DueIds, context: Decision
   }
 };
 
-/** Makes the earliest deadline of a lease actual, so that no alarm is set for one that has moved back or is gone. */
+/**
+ * Moves the earliest lease deadline to its actual time, so that no alarm is set for one that moved later or is gone.
+ */
 export const settleLeases = (state: PoolState): void => {
   state.deadlines.lease.settle((id) => leaseDueById(state, id));
 };
 
-/** Leases are looked after at multiples of this, so that those of many agents share an alarm, which costs a row. */
+/** Leases are checked at multiples of this time, so that many agents' leases share an alarm. Each alarm costs a row. */
 const LEASE_GRID_MS = 5 * SECOND_MS;
 
-/** The earliest of the times; null where there is none. */
+/** Returns the earliest of the times, or null if there is none. */
 export const earliest = (times: readonly (number | null)[]): number | null => {
   let first: number | null = null;
   for (const at of times) if (at !== null && (first === null || at < first)) first = at;
   return first;
 };
 
-/** The earliest time at which the pool looks after its deadlines. */
+/** Returns the earliest time at which the pool checks its deadlines. */
 export const nextDeadline = ({ deadlines }: PoolState): number | null => {
   const lease = deadlines.lease.next();
   return earliest([
@@ -114,24 +116,26 @@ export const nextDeadline = ({ deadlines }: PoolState): number | null => {
   ]);
 };
 
-/** When a lease needs attention: it expires, or its job runs for too long. */
+/** Returns when a lease needs attention: it expires, or its job runs for too long. */
 export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
   if (!lease) return null;
   if (lease.startedAt === null || lease.stop) return lease.expiresAt;
   return Math.min(lease.expiresAt, lease.startedAt + timeoutSeconds * 1000);
 };
 
-/** When a build is looked at first, whatever happens: after its time, after that of its cancel, or nobody approved it. */
+/**
+ * Returns when a build is first checked without an event: its time or its cancel's is over, or its approval expires.
+ */
 export const buildDue = (build: BuildFacts): number | null =>
   earliest([build.until, build.cancel?.until ?? null, approvalUntil(build)]);
 
-/** When a gate that nobody has answered stays closed. */
+/** Returns when a gate without a decision closes for good. */
 const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
   const { gate, end } = jobs.get(jobId) ?? {};
   return gate && !gate.decision && !end ? gate.until : null;
 };
 
-/** When the agent is told again to stop the job: while its socket is open, until its heartbeat carried the stop. */
+/** Returns when to notify an agent with an open socket again to stop the job, until its heartbeat carried the stop. */
 export const stopDue = ({ jobs, waiters, stopNotices }: PoolState, jobId: string): number | null => {
   const lease = jobs.get(jobId)?.lease;
   if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
@@ -142,28 +146,28 @@ export const stopDue = ({ jobs, waiters, stopNotices }: PoolState, jobId: string
 /** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = PERIODS.onlineSeconds * SECOND_MS;
 
-/** When the agent last made contact. `pingedAt` is the last ping on its socket. */
+/** Returns the agent's last contact. `pingedAt` is the last ping on its socket. */
 export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
   Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
 
-/** Whether the agent made contact recently, or waits in a poll. */
+/** Reports whether the agent made contact recently, or waits in a poll. */
 export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pingedAt = 0): boolean => {
   const until = state.waiters.get(agent.id)?.until ?? 0;
   return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 
-/** When an ephemeral agent is removed: after its one job, or when it has been away for long without any. */
+/** Returns when an ephemeral agent is removed: after its one job, or after a long absence without one. */
 export const retirementAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
   if (!agent?.isEphemeral || agent.spentAt !== null) return agent?.spentAt ?? null;
   return isHere(state, agentId) ? null : lastHeardAt(state, agent) + EPHEMERAL_MS;
 };
 
-/** Whether the agent waits or holds a job. */
+/** Reports whether the agent waits or holds a job. */
 const isHere = (state: PoolState, agentId: string): boolean =>
   state.waiters.has(agentId) || state.index.holding.has(agentId);
 
-/** When an agent that waits, but ignored its offers, gets offers again. */
+/** Returns when a waiting agent that ignored its offers gets offers again. */
 export const offersResumeAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
   const waiter = state.waiters.get(agentId);
@@ -172,7 +176,7 @@ export const offersResumeAt = (state: PoolState, agentId: string): number | null
   return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
 };
 
-/** When an agent last gave a sign of life: one that waits or holds a job gives one now. */
+/** Returns an agent's last sign of life. For an agent that waits or holds a job, that is now. */
 export const lastContact = (state: PoolState, agentId: string, { now }: DecisionContext): number | null => {
   const agent = state.agents.get(agentId);
   return agent ? (isHere(state, agentId) ? now : lastHeardAt(state, agent)) : null;
@@ -183,7 +187,7 @@ const leaseDueById = ({ jobs }: PoolState, id: string): number | null => {
   return job ? leaseDue(job) : null;
 };
 
-/** The actual time of a deadline, read from the facts; null where it no longer exists. */
+/** Reads a deadline's actual time from the facts. Returns null if the deadline no longer exists. */
 const ACTUAL: Record<DeadlineKind, (state: PoolState, id: string, now: number) => number | null> = {
   lease: leaseDueById,
   stop: stopDue,

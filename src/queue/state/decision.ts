@@ -8,20 +8,20 @@ import type { BuildFacts, Change, JobEntry, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-/** What a decision may depend on besides the state. All times are milliseconds. */
+/** What a decision may depend on, apart from the state. All times are milliseconds. */
 export interface DecisionContext {
   now: number;
-  /** Time for an agent to start a job that it claimed. */
+  /** Time for an agent to start a claimed job. */
   startMs: number;
   /** Time for which a started job may run without a heartbeat. */
   leaseMs: number;
-  /** Time after which a silent agent is forgotten. */
+  /** Time after which the pool forgets a silent agent. */
   agentMs: number;
   /** Time by which a stored deadline may be older than the one that a socket keeps. */
   storedForMs: number;
-  /** Jobs that may wait at a time: for an agent, for other jobs or for a person. */
+  /** The most jobs that may wait at a time: for an agent, for other jobs or for a person. */
   maxQueued: number;
-  /** Builds that may be made on one day (UTC). */
+  /** The most builds that may be created on one day (UTC). */
   buildsPerDay: number;
   rules: Rules;
 }
@@ -32,7 +32,7 @@ export interface Push {
   hint: Hint;
 }
 
-/** The result of a command: its answer, the changes to store, and the hints to send once they are stored. */
+/** A command's result: its answer, the changes to store, and the hints to send after that. */
 export interface Decision<T> {
   answer: Result<T>;
   changes: Change[];
@@ -56,7 +56,7 @@ export const refused = (kind: PoolRefusal["kind"], detail: string, retryAfterSec
 
 export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
-/** Nothing is leased or numbered before D1 was compared with the pool. */
+/** Refuses a command until D1 was compared with the pool. Until then, nothing is leased or numbered. */
 export const notCompared = (): Decision<never> => {
   const detail = "The queue could not be compared with the database yet: repeat the request.";
   return {
@@ -67,14 +67,16 @@ export const notCompared = (): Decision<never> => {
 };
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
-/** The sequence that an attempt tells D1: above those before, so that D1 shows a restore to between two of them. */
+/**
+ * Returns the sequence that an attempt writes to D1. It exceeds all earlier ones: D1 then shows a restore between two.
+ */
 export const nextSequence = ({ sequence, databaseSequence, outbox }: PoolState): number =>
   Math.max(sequence + outbox.lists.failures, databaseSequence + 1);
 
-/** A sequence above all that D1 was told of, and above what an attempt is telling it now. */
+/** Returns a sequence above all that D1 got, and above the one that an attempt is writing now. */
 export const later = (state: PoolState, now: number): number => Math.max(nextSequence(state) + 1, now);
 
-/** The agent, if it is registered and the token is its own. */
+/** Returns the agent if it is registered and the token is its own. */
 export const verifiedAgent = (
   state: PoolState,
   { agentId, tokenHash }: { agentId: string; tokenHash: string },
@@ -83,32 +85,32 @@ export const verifiedAgent = (
   return agent?.tokenHash === tokenHash ? agent : undefined;
 };
 
-/** The job with its build, while the queue or an agent has it. */
+/** Returns the job with its build, while the queue or an agent has it. */
 export const findEntry = ({ builds, jobs }: PoolState, jobId: string): JobEntry | undefined => {
   const job = jobs.get(jobId);
   const build = job && builds.get(job.buildId);
   return build && isInQueue(job) ? { build, job } : undefined;
 };
 
-/** Whether the pool knows a job of this id that nobody has: it has ended, or it is a first one in whose place others came. */
+/** Reports whether the pool knows a job that nobody has: an ended job, or a first job that planned jobs replaced. */
 export const isRemembered = ({ builds, records }: PoolState, jobId: string): boolean =>
   builds.has(jobId) || records.endedJob(jobId) !== undefined || records.ended(jobId) !== undefined;
 
-/** Whether the queue or an agent has the job: it neither waits for others nor has ended. */
+/** Reports whether the queue or an agent has the job. Such a job neither waits for others nor has ended. */
 export const isInQueue = ({ status }: JobFacts): boolean =>
   status === "queued" || status === "assigned" || status === "running" || status === "canceling";
 
-/** A hint about the job. Agents know a first job by its build alone. */
+/** Creates a hint about the job. Agents identify a first job by its build alone. */
 export const toHint = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
   id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
 
-/** The job that the agent holds a lease on. */
+/** Returns the job that the agent holds a lease on. */
 export const findLeasedEntry = (state: PoolState, agentId: string): JobEntry | undefined => {
   const jobId = state.index.holding.get(agentId);
   return jobId === undefined ? undefined : findEntry(state, jobId);
 };
 
-/** Changes a build in a way that readers can see: a new version of it, of which D1 hears at the end. */
+/** Changes a build in a way that readers can see. This creates a new version. D1 gets it once the build has ended. */
 export const patchBuild = (
   build: BuildFacts,
   patch: Partial<BuildFacts>,

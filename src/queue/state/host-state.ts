@@ -7,13 +7,13 @@ import { summarizeTests, testsOfJobs } from "../commands/tests.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import { awaitsApproval, confinedTo } from "./trust.ts";
 
-/** Characters of a description that every git host takes. */
+/** The description length that every git host accepts, in characters. */
 const MOST_CHARACTERS = 140;
 
-/** Ends that say nothing about the commit. */
+/** Reasons for an end that say nothing about the commit. */
 const ERRORS: ReadonlySet<BuildFacts["reason"]> = new Set(["agent-lost", "environment", "agent-error"]);
 
-/** The state of a build in the words of git hosts. */
+/** Returns a build's state in the git hosts' terms. */
 const toHostState = ({ status, reason, waitsAt }: BuildFacts): HostState => {
   if (!isEnded(status)) return waitsAt?.hostStatus ?? "pending";
   if (status === "succeeded" || reason === "skipped") return "success";
@@ -22,8 +22,9 @@ const toHostState = ({ status, reason, waitsAt }: BuildFacts): HostState => {
 };
 
 /**
- * Whether the git host has to hear of the build: that it waits or runs, that only people are waited for, and how it
- * ended; of nothing between. One that ended at a gate was told in other words.
+ * Reports whether the git host needs an update. It shows that a build waits or runs, that a build waits only for
+ * people, and the end, but nothing in between. A build that ended at a gate needs one, because the host shows the text
+ * of its wait.
  */
 export const isHostDue = (build: BuildFacts): boolean => {
   if (!build.host || build.commitSha === null) return false;
@@ -35,26 +36,28 @@ const toPhase = (build: BuildFacts): HostPhase => {
   return isQueued(build.status) ? "queued" : "running";
 };
 
-/** What is asked of people where the commit itself waits for them: no job has this place. */
+/** The question to people when the commit itself waits for them. No job has this place. */
 const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
 
-/** Whether a host that was told this knows how the build is. */
+/** Reports whether this state, which the host got, is still correct. */
 export const isHeard = (build: BuildFacts, hostState: ToldState | undefined): boolean => {
   return toHostState(build) === hostState || (!isEnded(build.status) && toPhase(build) === hostState);
 };
 
-/** What the git host is told of a build and its jobs, of which planned ones count at its end; null where it hears nothing. */
+/**
+ * Returns the git host's report on a build and its jobs, or null if the host gets none. Planned jobs count at its end.
+ */
 export const toHostReport = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
   const { host, commitSha, id, number, version, branch } = build;
   if (!host || commitSha === null) return null;
-  // A fork's stays the full ref of its request: under the name of its branch it would speak for a branch of ours.
+  // A fork's build keeps its request's full ref. Its branch name would stand for one of our branches.
   const ref = tagOf(branch) ?? branch;
   const description = `${describe(build, jobs)}${describeTests(build, jobs)}`.slice(0, MOST_CHARACTERS);
   const identity = { ...host, buildId: id, number, version, sha: commitSha, ref };
   return { ...identity, state: toHostState(build), description, ...beyondState(build) };
 };
 
-/** What not all hosts have a state for. */
+/** Returns details that not all hosts can express as a state. */
 const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
   const { status, reason, waitsAt } = build;
   const asks = awaitsApproval(build) ? COMMIT_ASKS : waitsAt?.asks;
@@ -76,11 +79,11 @@ const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
   return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
 };
 
-/** The agents that released its first job may have said more than its pipeline does. */
+/** Returns a build's requirements. Agents that released its first job may have added to its pipeline's. */
 const findRequires = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
   jobs.find(({ id }) => id === build.id)?.requires ?? confinedTo(build.requires, build);
 
-/** What the tests said of a build that has succeeded or failed. */
+/** Describes the test results of a build that has succeeded or failed. */
 const describeTests = ({ status }: BuildFacts, jobs: readonly JobFacts[]): string => {
   if (status !== "succeeded" && status !== "failed") return "";
   const tests = testsOfJobs(jobs.map((job) => ({ tests: summarizeTests(job) })));
@@ -100,7 +103,7 @@ const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {
   "checkout-failed": "Failed: the commit could not be fetched",
 };
 
-/** Labels have no characters that a page could take for more than text. */
+/** Describes requirements. Labels contain only characters that a page shows as plain text. */
 const needs = ({ platform, labels, ...abilities }: Requires): string => {
   const names = (["ios", "android", "web"] as const).filter((name) => abilities[name]);
   const phrases = labels?.length ? [...names, `label${labels.length > 1 ? "s" : ""} ${labels.join(", ")}`] : names;

@@ -10,15 +10,16 @@ import { type Semaphore, semaphoresOfBuild, semaphoresOfJob } from "./semaphores
 import { graphOf, type IndexedJob, type PoolState } from "./state.ts";
 import { awaitsApproval } from "./trust.ts";
 
-/* Keeps the indices equal to builds, jobs, agents, waiters and offers. `agents` collects the agents to index again. */
+/* Keeps the indices consistent with builds, jobs, agents, waiters and offers. `agents` collects the agents to
+   reindex. */
 
-/** The job may fit a waiting agent that it did not fit before. */
+/** Marks a job that may now fit a waiting agent. */
 const markUnmatched = (state: PoolState, jobId: string): void => {
   const lane = state.index.positions.get(jobId)?.inQueue?.lane;
   if (lane) state.index.unmatched.lanes.add(lane);
 };
 
-/** The semaphores may have one more holder again. */
+/** Marks semaphores that may now have room for another holder. */
 const markSemaphoresUnmatched = (state: PoolState, semaphores: readonly Pick<Semaphore, "key">[]): void => {
   for (const { key } of semaphores) {
     for (const lane of state.queue.lanesIn(key)) {
@@ -28,7 +29,7 @@ const markSemaphoresUnmatched = (state: PoolState, semaphores: readonly Pick<Sem
   }
 };
 
-/** Lanes of other jobs of the build that holds the semaphore now: they need no semaphore of their own. */
+/** Returns the lanes with other jobs of the build that now holds the semaphore. They need no semaphore of their own. */
 export const lanesWithin = ({ queue }: PoolState, { key, holder }: Pick<Semaphore, "key" | "holder">): Lane[] =>
   [...queue.lanesIn(key)].filter(({ semaphores }) =>
     semaphores.some((semaphore) => semaphore.key === key && semaphore.holder === holder),
@@ -83,7 +84,7 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
   if (until !== null) deadlines.otherAgent.schedule(id, until);
 };
 
-/** Null of a job that has ended. */
+/** Returns the job's place in the indices, or null if the job has ended. */
 const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonly Semaphore[]): IndexedJob | null => {
   const nowhere: IndexedJob = { inQueue: null, holder: null, semaphores: [], isWaiting: false };
   if (job.status === "waiting") return { ...nowhere, isWaiting: true };
@@ -98,7 +99,7 @@ const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonl
     : { ...nowhere, inQueue: state.queue.add(entry, semaphoresOfJob(state, entry)) };
 };
 
-/** A concurrency group that a job leaves may have a larger limit from now on. */
+/** Takes a job out of the queue. Its concurrency group may then have a larger limit. */
 const leaveQueue = (state: PoolState, place: NonNullable<IndexedJob["inQueue"]>): void => {
   const { lane } = place;
   state.queue.remove(place);
@@ -109,7 +110,7 @@ const leaveQueue = (state: PoolState, place: NonNullable<IndexedJob["inQueue"]>)
   );
 };
 
-/** Indexes a build that changed, and forgets one that has ended with its jobs. */
+/** Indexes a changed build. Removes an ended build with its jobs. */
 export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
   const build = state.builds.get(id)!;
   const hasEnded = isEnded(build.status);
@@ -189,7 +190,7 @@ export const scheduleRetry = (state: PoolState, agentId: string): void => {
   if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
-/** Schedules when the agent of a job is told again to stop it. */
+/** Schedules when a job's agent is notified again to stop it. */
 export const scheduleStop = (state: PoolState, jobId: string): void => {
   const at = stopDue(state, jobId);
   if (at !== null) state.deadlines.stop.schedule(jobId, at);

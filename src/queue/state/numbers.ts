@@ -2,31 +2,31 @@ import { builtToday, type PoolEvents } from "./counts.ts";
 import { BUILD_CHANNELS } from "./facts.ts";
 import type { PoolState } from "./state.ts";
 
-/** What only the disk knows. */
+/** Numbers that only the disk has. */
 export interface DiskNumbers {
   deadLetters: number;
   databaseBytes: number;
-  /** Of artifacts and caches in the archive. */
+  /** Artifacts and caches in the archive. */
   storedBytes: number;
-  /** Whether rows that are past their retention are left: the next sweep deletes more of them. */
+  /** Whether rows past their retention are left. The next sweep deletes more of them. */
   hasOldRows: boolean;
-  /** When the oldest entry of the audit, or close of a log, was made that is not delivered yet. */
+  /** When the oldest undelivered audit entry or log close was created. */
   pendingSince: number | null;
 }
 
-/** What a pool answers to each sweep, for the metrics of the whole deployment. */
+/** A pool's answer to each sweep, for the whole deployment's metrics. */
 export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince"> {
   /** Builds that have not ended, and jobs that wait for an agent. */
   active: number;
   waiting: number;
   oldestWaitSeconds: number;
-  /** Age of the oldest change that D1, the archive, a log or a git host's object has not heard of; 0 where there is none. */
+  /** Age of the oldest change that D1, the archive, a log or a git host's object does not have yet. 0: none. */
   outboxSeconds: number;
   /** Attempts in a row that did not deliver everything. */
   outboxFailures: number;
-  /** Builds that were made today (UTC). */
+  /** Builds that were created today (UTC). */
   buildsToday: number;
-  /** How many may be, and bytes in the archive: absent while the pool has not read it from D1. */
+  /** The limits on builds a day and on bytes in the archive. Absent until the pool has read them from D1. */
   buildsPerDay?: number;
   mostStoredBytes?: number;
 }

@@ -8,35 +8,35 @@ import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 const MAX_BACKOFF_MS = MINUTE_MS;
-/** Milliseconds after which no write that was under way at a deletion arrives any more: then it is carried out again. */
+/** Milliseconds after a deletion until no earlier write can arrive any more. Then the deletion is repeated. */
 const SETTLE_MS = MINUTE_MS;
 
-/** A build, with the version that was told; or its deletion, with the time of that. */
+/** A delivered build with its version, or a delivered deletion with its time. */
 export interface Heard {
   buildId: string;
   version?: number;
-  /** What a git host shows now; null where it has nothing to hear any more. */
+  /** The state that a git host shows now. Null if there is nothing left to report. */
   state?: ToldState | null;
 }
 
-/** What one attempt on a channel did. */
+/** The result of one attempt on a channel. */
 export interface Delivered {
   builds: Heard[];
-  /** Sequence numbers of entries of the audit, or of closes of logs. */
+  /** Sequence numbers of audit entries, or of log closes. */
   entries: number[];
-  /** Something could not be delivered. */
+  /** Whether a delivery failed. */
   failed: boolean;
-  /** Of D1; null where nothing was told that raises the pool's sequence there, or D1 did not answer. */
+  /** D1's sequence. Null if nothing was sent that raises the pool's sequence there, or D1 did not answer. */
   sequence: ToldSequence | null;
 }
 
 export const nothingDelivered = (failed = false): Delivered => ({ builds: [], entries: [], failed, sequence: null });
 
-/** Exponential backoff, at most 60 s. */
+/** Returns the next attempt's time, with exponential backoff of at most 60 s. */
 const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
-/** Whether nothing has changed since that has to be told too. */
+/** Reports whether the build has had no later change that the channel must also deliver. */
 const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, delivery: Heard, rules: Rules): boolean => {
   const { buildId, version = 0, state } = delivery;
   const build = builds.get(buildId) ?? records.ended(buildId);
@@ -46,11 +46,13 @@ const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, deli
     : !state || rules.isHostTold(build, state, delivery.version);
 };
 
-/** Stores the highest fence, before a row goes that may say it: one that all have heard of is not loaded any more. */
+/**
+ * Stores the highest fence before a row that may contain it is gone: a row that all channels delivered is not loaded.
+ */
 export const storeFence = ({ fence, storedFence }: PoolState): Change[] =>
   fence > storedFence ? [{ kind: "fence", fence }] : [];
 
-/** The row of an ended build is the outbox of all channels: it says so until the last has delivered. */
+/** Records a delivery. An ended build's row is the outbox of all channels until the last one has delivered. */
 const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
   const mark = channel === "lists" ? { isTold: true } : hostState ? { toldHost: hostState } : {};
   const deliveredChange: Change = { kind: "delivered", channel, buildId, known: mark };
@@ -61,7 +63,7 @@ const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, sta
     : [deliveredChange];
 };
 
-/** Records what an attempt delivered, and when the next one is due. */
+/** Records an attempt's deliveries, and when the next attempt is due. */
 export const recordDelivery = (
   state: PoolState,
   { channel, ...result }: Delivered & { channel: Channel },
@@ -89,8 +91,8 @@ export const recordDelivery = (
 };
 
 /**
- * Records which deletions were carried out for good: when no late write can undo them, and once more after D1 heard of
- * that. A build may have followed its log meanwhile.
+ * Records final deletions in two steps: when no late write can undo them, and again after D1 has got that. Meanwhile a
+ * person may have deleted the build after its log.
  */
 const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now }: DecisionContext): Decision<null> => {
   const { due, failures: before } = state.outbox.deletions;

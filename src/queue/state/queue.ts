@@ -3,7 +3,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import type { JobEntry } from "./facts.ts";
 import type { Semaphore } from "./semaphores.ts";
 
-/** A job in the queue, with what decides its place: the higher priority first, then the older job. */
+/** A queued job, with the values that decide its place: the higher priority first, then the older job. */
 export interface QueuedJob {
   id: string;
   priority: number;
@@ -14,16 +14,16 @@ export interface QueuedJob {
 export interface LaneSemaphore {
   key: string;
   limit: number | null;
-  /** Who holds it for all of the lane: the build that they are jobs of. Null: each for itself. */
+  /** Who holds it for the whole lane: the build of the lane's jobs. Null: each job for itself. */
   holder: string | null;
 }
 
-/** Queued jobs with equal requirements, features and semaphores, in queue order: who may take one may take any. */
+/** Queued jobs with equal requirements, features and semaphores, in queue order. An agent may take any or none. */
 export interface Lane {
   key: string;
   requirementClass: RequirementClass;
   semaphores: readonly LaneSemaphore[];
-  /** What an agent's program must be able to do for them. */
+  /** The features that an agent's program needs for them. */
   features: readonly Feature[];
   jobs: QueuedJob[];
 }
@@ -38,7 +38,7 @@ interface RequirementClass {
 export const byQueueOrder = (one: QueuedJob, other: QueuedJob): number =>
   other.priority - one.priority || one.seq - other.seq;
 
-/** The same text for equal requirements, however they were written. */
+/** Returns the same text for equal requirements, however they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels, xcode }: Requires): string =>
   [
     platform ?? "",
@@ -46,11 +46,11 @@ export const requirementKey = ({ platform, ios, android, web, labels, xcode }: R
     android ? "android" : "",
     web ? "web" : "",
     ...[...(labels ?? [])].sort(),
-    // No label has a line break.
+    // Labels contain no line breaks.
     ...(xcode ? [`\nxcode ${xcode}`] : []),
   ].join(" ");
 
-/** The queued jobs by requirements, so that a search visits classes of jobs rather than each job. */
+/** The queued jobs by requirements. A search visits classes of jobs instead of each job. */
 export class Queue {
   readonly classes = new Map<string, RequirementClass>();
   readonly #bySemaphore = new Map<string, Set<Lane>>();
@@ -76,12 +76,12 @@ export class Queue {
     }
   }
 
-  /** The lanes whose jobs need this semaphore. */
+  /** Returns the lanes whose jobs need this semaphore. */
   lanesIn(semaphore: string): Iterable<Lane> {
     return this.#bySemaphore.get(semaphore) ?? [];
   }
 
-  /** How many queued jobs are before this one. */
+  /** Returns the number of queued jobs before this one. */
   countAhead(entry: JobEntry): number {
     let count = 0;
     const place = toQueuedJob(entry);
@@ -117,7 +117,7 @@ const toLaneSemaphore = (id: string, { key, limit, holder }: Semaphore): LaneSem
 
 const toQueuedJob = ({ build, job }: JobEntry): QueuedJob => ({ id: job.id, priority: build.priority, seq: job.seq });
 
-/** How many jobs of the lane are before this one. */
+/** Returns the number of the lane's jobs before this one. */
 const rankIn = ({ jobs }: Lane, place: QueuedJob): number => {
   let low = 0;
   let high = jobs.length;

@@ -3,12 +3,12 @@ import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { BuildFacts, JobEntry } from "./facts.ts";
 import { trustOf } from "./trust.ts";
 
-/** What only so many may hold at a time: a pipeline's builds, jobs of a matrix, a concurrency group. */
+/** A limit on holders at a time: for a pipeline's builds, a matrix's jobs, or a concurrency group. */
 export interface Semaphore {
   key: string;
-  /** Holders at a time; null where there is no limit. */
+  /** The most holders at a time. Null: no limit. */
   limit: number | null;
-  /** A build, whose jobs hold the semaphore of its pipeline together, or a job. */
+  /** A job, or a build whose jobs hold its pipeline's semaphore together. */
   holder: string;
 }
 
@@ -17,15 +17,17 @@ interface BuildWithLimits {
   repoId: string;
   pipelineId: string | null;
   maxParallel: number | null;
-  /** The ref that the groups of an untrusted build belong to; null or absent for those of the repository. */
+  /** The ref of an untrusted build's groups. Null or absent for the repository's groups. */
   ownRef?: string | null;
 }
 
-/** No id of a repository is `untrusted`, so nothing that a file says makes one group of two. */
+/**
+ * Returns the prefix of a group's key. No repository's id is `untrusted`, so no text in a file can merge two groups.
+ */
 const groupsKey = (repoId: string, ownRef: string | null): string =>
   ownRef === null ? `group ${repoId}` : `group untrusted ${repoId} ${ownRef}`;
 
-/** The semaphores that a job holds while it is leased. */
+/** Returns the semaphores that a job holds while it is leased. */
 export const plannedSemaphores = (
   job: GraphJob,
   { id, repoId, pipelineId, maxParallel, ownRef = null }: BuildWithLimits,
@@ -47,7 +49,7 @@ export const plannedSemaphores = (
     : []),
 ];
 
-/** Those who hold a semaphore. */
+/** The holders of a semaphore. */
 export interface Holders {
   readonly size: number;
   has(holder: string): boolean;
@@ -60,7 +62,7 @@ interface Holding {
 
 const NOBODY: ReadonlyMap<string, Holding> = new Map();
 
-/** Who holds each semaphore by a lease (`held`), and who by a lease or an open offer (`taken`). */
+/** The holders of each semaphore, by lease and by lease or open offer. */
 export class Semaphores {
   readonly #byLease = new Map<string, Map<string, Holding>>();
   readonly #byLeaseOrOffer = new Map<string, Map<string, Holding>>();
@@ -73,13 +75,13 @@ export class Semaphores {
     return this.#byLeaseOrOffer.get(key) ?? NOBODY;
   }
 
-  /** By a lease. */
+  /** Counts a lease. */
   countLease(semaphore: Semaphore, by: 1 | -1): void {
     count(this.#byLease, semaphore, by);
     count(this.#byLeaseOrOffer, semaphore, by);
   }
 
-  /** By an offer. */
+  /** Counts an offer. */
   take(semaphore: Semaphore, by: 1 | -1): void {
     count(this.#byLeaseOrOffer, semaphore, by);
   }
@@ -94,15 +96,15 @@ const count = (semaphores: Map<string, Map<string, Holding>>, { key, holder, lim
   else semaphores.set(key, holders);
 };
 
-/** The ref to which the concurrency groups of an untrusted build belong; null for those of the repository. */
+/** Returns the ref of an untrusted build's concurrency groups, or null for the repository's groups. */
 export const groupRef = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
   trustOf(build) === "untrusted" ? refOf(build.branch) : null;
 
-/** The semaphore that a build holds while it counts for its pipeline's limit: its jobs hold it together. */
+/** Returns the semaphore that a build's jobs hold together while the build counts for its pipeline's limit. */
 export const semaphoresOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): Semaphore[] =>
   pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }];
 
-/** What a job holds while it is leased: the semaphore of its build, that of its matrix, and that of its group. */
+/** Returns the semaphores that a job holds while it is leased: its build's, its matrix's and its group's. */
 export const semaphoresOfJob = (
   { graphs }: { graphs: ReadonlyMap<string, JobGraph> },
   { build, job }: JobEntry,

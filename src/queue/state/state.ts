@@ -9,11 +9,11 @@ import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { type Semaphore, Semaphores } from "./semaphores.ts";
 
 /**
- * What the pool waits for. By id of a job: its lease needs attention (`lease`), its agent is told again to stop it
- * (`stop`), it may be handed out again (`delay`), another agent for it is looked for again (`otherAgent`), or nobody has
- * answered its gate (`gate`). By id of an agent: it gets offers again (`offersResume`), or, being ephemeral, is removed
- * (`retirement`). By id of a build: it took too long, its cancel does, or nobody approved its commit (`build`). Under one
- * id: the pool hands jobs out again (`pause`).
+ * The pool's deadlines. By job id: its lease needs attention (`lease`), its agent is notified again to stop it
+ * (`stop`), it may be handed out again (`delay`), the pool looks again for another agent (`otherAgent`), or nobody has
+ * answered its gate (`gate`). By agent id: it gets offers again (`offersResume`), or, if ephemeral, is removed
+ * (`retirement`). By build id: it or its cancel took too long, or nobody approved its commit (`build`). Under one id:
+ * the pool hands out jobs again (`pause`).
  */
 export const DEADLINE_KINDS = [
   "lease",
@@ -28,83 +28,83 @@ export const DEADLINE_KINDS = [
 ] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
-/** What the pool keeps on disk only, and reads when it needs it. */
+/** Records that the pool keeps only on disk, and reads when it needs them. */
 export interface Records {
-  /** A build that ended within the last 24 hours. */
+  /** Returns a build that ended within the last 24 hours. */
   ended(buildId: string): BuildFacts | undefined;
-  /** A job of such a build, or of one under way, that has ended. */
+  /** Returns an ended job of such a build, or of an active one. */
   endedJob(jobId: string): JobEntry | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
-  /** In the order in which the pool heard of them. */
+  /** Returns the heads in the order in which the pool learned of them. */
   heads(key: HeadKey): readonly Head[];
   delivery(connectionId: string, deliveryId: string): KnownDelivery | undefined;
-  /** What the job gave as its outputs; empty where it gave none. */
+  /** Returns the job's outputs, which may be empty. */
   outputs(jobId: string): Record<string, string>;
   lastNumber(repoId: string): number;
-  /** Builds that ended and are remembered, in the order of their sequence numbers. */
+  /** Returns remembered ended builds, in the order of their sequence numbers. */
   endedAfter(seq: number, limit: number): { id: string; seq: number }[];
   lastSeq(): number;
-  /** What the row of the newest build says. */
+  /** Returns the count in the newest build's row. */
   lastDayCount(): DayCount;
-  /** How many entries of the audit (`lists`), or closes of logs, are not delivered yet. */
+  /** Returns the number of undelivered audit entries (`lists`) or log closes. */
   pending(channel: BuildChannel): number;
-  /** What was deleted of the build. Remembered until nothing can tell it again. */
+  /** Returns what was deleted from the build. Remembered until nothing can report the build again. */
   deletion(buildId: string): Deletion | undefined;
-  /** Every deletion that is remembered. */
+  /** Returns every remembered deletion. */
   rememberedDeletions(): Deletion[];
 }
 
 /**
- * Agents and active builds of one organization, with indices that spare a search through all of them.
- * Only `apply` changes it, with the changes of a decision.
+ * One organization's agents and active builds, with indices that avoid a search through all of them. Only `apply`
+ * changes it, with a decision's changes.
  */
 export interface PoolState {
   readonly records: Records;
   orgId: string | null;
   /** The highest fence ever granted. */
   fence: number;
-  /** The one that is stored by itself: rows of builds under way say the later ones. */
+  /** The fence that is stored separately. Rows of active builds contain the later ones. */
   storedFence: number;
   seq: number;
-  /** Builds of the last day on which any was made. */
+  /** Builds of the last day with any. */
   dayCount: DayCount;
   readonly agents: Map<string, AgentFacts>;
-  /** Tokens that were revoked lately, and hashes of their replaced secrets, and when. */
+  /** Recently revoked tokens and hashes of replaced secrets, with the time. */
   readonly revoked: Map<string, number>;
-  /** The builds that have not ended. */
+  /** Builds that have not ended. */
   readonly builds: Map<string, BuildFacts>;
-  /** All jobs of these builds, also those that have ended. */
+  /** All jobs of these builds, including ended ones. */
   readonly jobs: Map<string, JobFacts>;
-  /** Of each of these builds whose jobs are planned. */
+  /** The graphs of these builds, once their jobs are planned. */
   readonly graphs: Map<string, JobGraph>;
-  /** Builds of which something changed: what follows from that is still to be settled. */
+  /** Changed builds that must still be settled. */
   readonly unsettled: Set<string>;
-  /** Last contact of each agent, where it is later than the stored one. */
+  /** Each agent's last contact, if it is later than the stored one. */
   readonly lastContacts: Map<string, number>;
   /** Agents that wait for offers. */
   readonly waiters: Map<string, Waiter>;
   /** Open offers by job. */
   readonly offers: Map<string, Offer>;
-  /** Set while a part of the service is away that every hand-out needs. */
+  /** Set while a part of the service that every hand-out needs is unavailable. */
   pause: Pause | null;
-  /** By job that its agent has to stop: when the agent was last told, or null once its heartbeat carried the stop. */
+  /** By job that its agent must stop: the last notification, or null once the agent's heartbeat carried the stop. */
   readonly stopNotices: Map<string, number | null>;
-  /** Characters of the run values of all active builds, sealed. */
+  /** Characters of all active builds' run values, sealed. */
   runValueCharacters: number;
   readonly outbox: Record<Channel, Outgoing>;
-  /** The highest version or time of what D1 is told of. */
+  /** The highest version or time among the records for D1. */
   sequence: number;
-  /** The sequence that D1 had last; a lower one there shows that D1 was restored. */
+  /** The last known sequence in D1. A lower one there shows that D1 was restored. */
   databaseSequence: number;
   /** Whether `databaseSequence` is stored. */
   isDatabaseSequenceStored: boolean;
-  /** The sequence at the last load, until D1 was compared with it; null afterwards. */
+  /** The sequence at the last load, until it was compared with D1. Null afterwards. */
   unchecked: number | null;
   /** Whether `unchecked` is stored. */
   isUncheckedStored: boolean;
-  /** After D1 was restored: it has been told again of the ended builds up to this sequence number. */
+  /** After a restore of D1: it got the ended builds up to this sequence number again. */
   resendAfter: number | null;
-  /** What happened since the last sweep that was answered. */
+  /** Events since the last answered sweep. */
   events: PoolEvents;
   readonly deadlines: Record<DeadlineKind, DeadlineQueue>;
   readonly queue: Queue;
@@ -114,23 +114,23 @@ export interface PoolState {
 /** Derived from the rest of the state by `indices.ts`. */
 interface Indices {
   readonly agentByToken: Map<string, string>;
-  /** What each agent can do, as a text that is the same for agents with equal skills. */
+  /** Each agent's skills, as a text that is the same for agents with equal skills. */
   readonly skills: Map<string, string>;
   /** By agent: the job that it holds a lease on. */
   readonly holding: Map<string, string>;
   /** By agent: the job of its open offer. */
   readonly offered: Map<string, string>;
-  /** Who holds what only so many may hold at a time. */
+  /** The holders of all semaphores. */
   readonly semaphores: Semaphores;
-  /** Jobs that wait for others, or for a person. */
+  /** The number of jobs that wait for other jobs or for a person. */
   waitingJobs: number;
-  /** By skills: the waiters that could take a job, the one that has waited longest first. */
+  /** By skills: the waiters that could take a job, the longest waiting first. */
   readonly idleWaiters: Map<string, Set<string>>;
   /** By job. */
   readonly positions: Map<string, IndexedJob>;
   /** By build. */
   readonly places: Map<string, Place>;
-  /** Jobs with open offers, by the time at which the offer is withdrawn. */
+  /** Jobs with open offers, by the time when the offer is withdrawn. */
   readonly offerDeadlines: DeadlineQueue;
   /** Agents by their last stored contact. */
   readonly contacts: DeadlineQueue;
@@ -138,20 +138,20 @@ interface Indices {
   readonly unmatched: { lanes: Set<Lane>; agents: Set<string> };
 }
 
-/** What is still to be delivered on one channel. */
+/** Undelivered changes on one channel. */
 interface Outgoing {
-  /** Builds, each with the time since when. */
+  /** Builds, with the time since when they are due. */
   readonly due: Map<string, number>;
-  /** When the next attempt is due, and how many failed in a row. */
+  /** When the next attempt is due, and the number of failures in a row. */
   at: number | null;
   failures: number;
 }
 
 const nothingDue = (): Outgoing => ({ due: new Map(), at: null, failures: 0 });
 
-/** What the indices hold of a job. */
+/** A job's entry in the indices. */
 export interface IndexedJob {
-  /** Where it waits for an agent. */
+  /** Its place while it waits for an agent. */
   inQueue: { lane: Lane; queued: QueuedJob } | null;
   holder: string | null;
   /** The semaphores that it holds. */
@@ -159,9 +159,9 @@ export interface IndexedJob {
   isWaiting: boolean;
 }
 
-/** What the indices hold of a build. */
+/** A build's entry in the indices. */
 interface Place {
-  /** The semaphore of its pipeline, where it counts for that. */
+  /** Its pipeline's semaphore, while the build counts for that. */
   semaphores: readonly Semaphore[];
   inputBytes: number;
 }
@@ -221,10 +221,10 @@ export const emptyState = (records: Records): PoolState => ({
   },
 });
 
-/** Key of a first job. */
+/** A first job's key. */
 const FIRST_KEY = "build";
 
-/** The graph of a build whose jobs are not planned: its first job, which needs nothing. */
+/** Returns the graph of a build without planned jobs: its first job, which needs nothing. */
 const graphOfFirst = (id: string): JobGraph => ({
   hash: "",
   path: null,
@@ -256,11 +256,11 @@ const graphOfFirst = (id: string): JobGraph => ({
 export const graphOf = ({ graphs }: PoolState, buildId: string): JobGraph =>
   graphs.get(buildId) ?? graphOfFirst(buildId);
 
-/** The jobs of an active build, in the order of its graph, without those whose rows were damaged. */
+/** Returns an active build's jobs in graph order, without jobs whose rows were damaged. */
 export const jobsOf = (state: PoolState, buildId: string): JobFacts[] =>
   graphOf(state, buildId).jobs.flatMap(({ id }) => state.jobs.get(id) ?? []);
 
-/** Something changed of the build: what follows from that is settled in the same step. */
+/** Marks a changed build. The same step settles it. */
 export const unsettle = (state: PoolState, buildId: string): void => {
   if (state.builds.has(buildId)) state.unsettled.add(buildId);
 };

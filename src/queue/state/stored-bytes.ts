@@ -3,14 +3,14 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { DAY_MS, GIB, MINUTE_MS } from "../../protocol/units.ts";
 import type { Result } from "../commands/commands.ts";
 
-/** The archive deletes an upload in several parts that was not finished for so many days. */
+/** The archive deletes a multipart upload that is unfinished after this many days. */
 const UNFINISHED_DAYS = 7;
-/** Days for which a count of the cache holds: it is counted each day, but not where nothing of it is left. */
+/** Days for which a cache count is valid. The cache is counted each day, except where nothing of it is left. */
 const COUNTED_DAYS = 3;
 
-/** A part of what an organization has in the archive, until the end of a day (UTC): `2026-11-22`. */
+/** A part of an organization's bytes in the archive, until the end of a day (UTC): `2026-11-22`. */
 export interface StoredPart {
-  /** What jobs left; what was begun to be saved to the cache; the cache as it was counted. */
+  /** Artifacts of jobs; begun uploads to the cache; the counted cache. */
   kind: "artifact" | "saving" | "cache";
   until: string;
   bytes: number;
@@ -19,7 +19,10 @@ export interface StoredPart {
 const dayAt = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export const dayAfter = (at: number, days: number): string => dayAt(at + days * DAY_MS);
 
-/** What an entry counts as from its beginning: a single part for as long as its grant, and until the next count. */
+/**
+ * Returns a cache entry's part from its beginning. A single part counts for as long as its grant, and until the next
+ * count.
+ */
 export const savingPart = ({
   cacheId,
   bytes,
@@ -41,14 +44,14 @@ export const countedPart = (bytes: number, now: number): StoredPart => ({
 });
 
 /**
- * Whether nothing can be sent any more under the grant of an artifact: only then its bytes are free once it is deleted.
- * `endedAt`: when its job ended.
+ * Reports whether the artifact's grant accepts no more bytes. Only then does its deletion free them. `endedAt`: when
+ * its job ended.
  */
 export const isSealed = (endedAt: number, now: number): boolean => now - endedAt > PERIODS.grantMinutes * MINUTE_MS;
 
 const inGib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
 
-/** Why there is no room for so many bytes more; null where there is. */
+/** Returns a refusal if there is no room for this many more bytes, otherwise null. */
 export const noRoom = ({ used, most }: { used: number; most: number }, bytes: number): Result<never> | null => {
   if (used + bytes <= most) return null;
   const detail =
