@@ -51,7 +51,7 @@ export const register = (state: PoolState, registration: NewAgent, context: Deci
   return decided(id, changes);
 };
 
-/** The agents that this token registered, without those that were removed. */
+/** Returns the agents that this token registered, except removed ones. */
 const agentsRegisteredBy = (state: PoolState, tokenId: string): AgentFacts[] =>
   [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
 
@@ -92,7 +92,7 @@ export const update = (
   ]);
 };
 
-/** Removes the agent: its token is invalid from now on, and another agent gets its job. */
+/** Removes the agent. Its token becomes invalid, and another agent gets its job. */
 export const remove = (
   state: PoolState,
   { agentId, actor }: { agentId: string; actor: Actor },
@@ -116,13 +116,10 @@ const removalChanges = (
   ];
 };
 
-/** Agents that one call removes at most, so that it never blocks the queue. */
+/** The most agents that one call removes, so that it never blocks the queue. */
 const REMOVE_LIMIT = 250;
 
-/**
- * Removes the first agents that a revoked token registered, and refuses new ones. The caller repeats the call while
- * any are left.
- */
+/** Removes the first agents of a revoked token, and rejects new ones. Callers repeat the call while any are left. */
 export const removeRegistered = (
   state: PoolState,
   { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
@@ -145,8 +142,8 @@ export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: strin
 };
 
 /**
- * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket it is told
- * again to stop its job: the hint may have been lost with the last one.
+ * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket, the
+ * agent is notified again to stop its job: the last socket may have lost the hint.
  */
 export const wait = (
   state: PoolState,
@@ -173,8 +170,8 @@ export const wait = (
 };
 
 /**
- * A socket of the agent was closed. `until`: until when another one waits in a poll; absent where there is none, so that
- * another agent gets its offer.
+ * Records that a socket of the agent was closed. `until`: until when another socket waits in a poll. Absent if there is
+ * none: another agent then gets its offer.
  */
 export const leave = (
   state: PoolState,
@@ -196,15 +193,15 @@ export const leave = (
   ]);
 };
 
-/** The commands that only an agent sends, and by which the pool knows that its program runs. */
+/** The commands that only an agent sends. They show the pool that its program runs. */
 export type ContactKind = "claim" | "heartbeat" | "wait";
 
-/** Milliseconds between two contacts of an agent that are stored. */
+/** Milliseconds between two stored contacts of an agent. */
 const PERSIST_CONTACT_MS = MINUTE_MS;
-/** The same for an agent with a socket, which remembers its pings: a part of the time for which it is kept. */
+/** The same for an agent with a socket, which remembers its pings: a part of the time for which the agent is kept. */
 const PERSIST_CONTACT_PART = 0.25;
 
-/** Records that the agent is alive, whether it was restarted, and what that means for the job it holds. */
+/** Records that the agent is alive, whether it was restarted, and what that means for its job. */
 export const recordContact = (
   state: PoolState,
   call: ClaimRequest & { by: ContactKind },
@@ -229,7 +226,7 @@ export const recordContact = (
   return decided(null, [...changes, ...releaseJob(state, next, isRestart, call.by, context)]);
 };
 
-/** The agent as this contact shows it. */
+/** Returns the agent with this contact's facts. */
 const afterContact = (
   agent: AgentFacts,
   { bootId, features, xcodes }: ClaimRequest,
@@ -256,7 +253,7 @@ const resetIgnoredOffers = (state: PoolState, { id }: AgentFacts): Change[] => {
   return waiter?.ignored ? [{ kind: "waiter", agentId: id, waiter: { ...waiter, ignored: 0 } }] : [];
 };
 
-/** Releases the job that the agent lost by its restart, or that was canceled before the agent started it. */
+/** Releases the job that the agent lost in its restart, or that was canceled before the agent started it. */
 const releaseJob = (
   state: PoolState,
   agent: AgentFacts,

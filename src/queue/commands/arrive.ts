@@ -19,7 +19,7 @@ import type { Actor, DeliveredBuild, DeliveryRequest, DeliveryResult, RequestedB
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./enqueue.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, olderThanNewest, place, remember } from "./heads.ts";
 
-/** Takes what came of a delivery of a git host: makes builds, each once, and cancels those that are of no use any more. */
+/** Processes a git host's delivery: creates builds, each once, and cancels builds that are no longer needed. */
 export const arrive = (
   state: PoolState,
   request: DeliveryRequest,
@@ -46,14 +46,14 @@ export const arrive = (
 
 const PURPOSES = ["build", "read-file"] as const;
 
-/** What people read of builds of a ref that is gone. */
+/** Returns the message for people on the builds of a ref that is gone. */
 const goneMessage = (ref: string): string => {
   if (ref.startsWith(refOf(MERGE_QUEUE)))
     return "The merge queue has no use for it any more: it was merged, or given up.";
   return `The ${ref.startsWith("refs/tags/") ? "tag" : "branch"} was deleted.`;
 };
 
-/** One delivery while it is decided: what it has changed so far counts for what comes next. */
+/** One delivery while it is decided. Its earlier changes count for its later decisions. */
 class DeliveryInProgress {
   readonly changes: Change[] = [];
   readonly canceled = new Set<string>();
@@ -70,7 +70,7 @@ class DeliveryInProgress {
     this.#context = context;
   }
 
-  /** Cancels builds of a ref that is gone, or of a pull request that was closed. */
+  /** Cancels builds of a ref that is gone, or of a closed pull request. */
   end({ pipelineId, ref, pull, sha = null }: EndedRef): void {
     const sparedBuilds = this.#madeAgain(pipelineId, ref, sha);
     const endedBuilds = [...this.#state.builds.values()].filter(
@@ -85,7 +85,7 @@ class DeliveryInProgress {
     for (const build of endedBuilds) this.#cancel(build.id, { message, supersededBy: null });
     for (const purpose of PURPOSES) {
       const record = this.#readHeads({ pipelineId, ref, purpose });
-      // A pull request that is opened again builds its head again.
+      // A reopened pull request builds its head again.
       const remaining = record.heads.filter(({ buildId }) =>
         pull === null ? buildId !== null && sparedBuilds.has(buildId) : !endedBuilds.some(({ id }) => id === buildId),
       );
@@ -93,7 +93,7 @@ class DeliveryInProgress {
     }
   }
 
-  /** Builds of a ref that was made again, where its deletion is heard of late. */
+  /** Returns the builds of a ref that was created again before the notice of its deletion arrived. */
   #madeAgain(pipelineId: string, ref: string, sha: string | null): Set<string | null> {
     const heads = PURPOSES.flatMap((purpose) => madeAgain(this.#readHeads({ pipelineId, ref, purpose }).heads, sha));
     return new Set(heads.map(({ buildId }) => buildId));
@@ -131,7 +131,7 @@ class DeliveryInProgress {
     return answer("same", buildId);
   }
 
-  /** The heads that have changed, as they are stored. */
+  /** Returns the changed heads, to be stored. */
   headChanges(): Change[] {
     return [...this.#heads.values()]
       .filter(({ heads, stored }) => heads !== stored)
@@ -164,7 +164,7 @@ class DeliveryInProgress {
     return build;
   }
 
-  /** Gives a build under way to the pull request that its head arrives for. */
+  /** Assigns an active build to the pull request that its head arrives for. */
   #adopt(buildId: string, newOrigin: BuildOrigin): void {
     const build = this.#state.builds.get(buildId);
     const origin = build && !this.canceled.has(buildId) ? withPull(build, newOrigin) : null;
@@ -184,7 +184,7 @@ class DeliveryInProgress {
 
   #cancel(buildId: string, why: Cancellation): void {
     const build = this.#state.builds.get(buildId);
-    // Only a person takes the time to clean up from the jobs of a build that was canceled before.
+    // Only a person can take the clean-up time from the jobs of a canceled build.
     if (!build || build.cancel || this.canceled.has(buildId)) return;
     this.canceled.add(buildId);
     this.changes.push(...cancelBuild(build, why, this.#actor, this.#context));
@@ -192,8 +192,9 @@ class DeliveryInProgress {
 }
 
 /**
- * What made a build under way, once its head arrives for a pull request too; null where that is no news. One that nobody
- * has begun is as if the pull request had come first; one that was begun goes on as it is, and belongs to it.
+ * Returns an active build's origin after its head also arrives for a pull request, or null if that is not news. A build
+ * that nobody has begun changes as if the pull request had come first. A begun build continues unchanged, and belongs
+ * to the pull request.
  */
 const withPull = ({ origin, status, until }: BuildFacts, { event, pull, paths }: BuildOrigin): BuildOrigin | null => {
   if (!origin || !pull || origin.event !== "push") return null;

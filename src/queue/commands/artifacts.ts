@@ -7,13 +7,13 @@ import type { PoolState } from "../state/state.ts";
 import type { LeaseHolder } from "./commands.ts";
 import { isRefused, jobOfCaller } from "./work.ts";
 
-/** `id` and `day` count where the artifact is new. With `uploadId`, its upload in several parts has begun. */
+/** `id` and `day` apply to a new artifact. With `uploadId`, its multipart upload has begun. */
 export type OpenArtifact = LeaseHolder &
   Pick<ArtifactFacts, "id" | "name" | "as" | "bytes" | "files" | "day"> & { uploadId?: string };
 
 export type KeepArtifact = LeaseHolder & { artifactId: string };
 
-/** A person deletes one; `jobId` is that of its job: that of its build, where no jobs are planned. */
+/** A person deletes an artifact. `jobId` is its job's id, or its build's id if no jobs are planned. */
 export interface RemoveArtifact {
   jobId: string;
   artifactId: string;
@@ -25,7 +25,7 @@ const artifactsOfLease = ({ artifacts = [], fence }: JobFacts): ArtifactFacts[] 
 const isSame = (artifact: ArtifactFacts, request: OpenArtifact): boolean =>
   artifact.as === request.as && artifact.bytes === request.bytes && artifact.files === request.files;
 
-/** The held job with these artifacts, of its lease alone. The days of earlier ones stay known, for deletions. */
+/** Returns the held job with these artifacts, from its lease only. It keeps the days of earlier ones, for deletions. */
 const withArtifacts = ({ job }: JobEntry, artifacts: ArtifactFacts[]): Change => {
   const artifactDays = [...new Set([...(job.artifactDays ?? []), ...artifacts.map(({ day }) => day)])];
   return { kind: "job", job: { ...job, artifacts, artifactDays } };
@@ -54,7 +54,7 @@ export const openArtifact = (
       ),
     ]);
   }
-  // Those that were replaced count too, so that no agent fills the archive with beginnings.
+  // Replaced artifacts count too, so that no agent fills the archive with unfinished ones.
   const others = artifacts.map((one) => (one === existing ? { ...one, isReplaced: true } : one));
   if (others.length >= LIMITS.artifacts)
     return refused("limit-reached", `A job may leave at most ${LIMITS.artifacts} artifacts.`);
@@ -62,7 +62,7 @@ export const openArtifact = (
   return decided(opened, [withArtifacts(entry, [...others, opened])]);
 };
 
-/** All bytes are in the archive: the artifact is the job's, should the job end under this lease. May be repeated. */
+/** Keeps an artifact whose bytes are all in the archive. The job has it if it ends under this lease. Repeatable. */
 export const keepArtifact = (
   state: PoolState,
   request: KeepArtifact,
@@ -84,7 +84,10 @@ export const keepArtifact = (
   ]);
 };
 
-/** What was sent of it is of no use: the next call that opens it begins anew. @returns whether it is not kept */
+/**
+ * Discards an artifact's uploaded bytes. The next call that opens it starts over.
+ * @returns whether it was discarded, and not kept
+ */
 export const discardArtifact = (
   state: PoolState,
   request: KeepArtifact,
@@ -105,15 +108,15 @@ export const discardArtifact = (
 
 const toStored = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
 
-/** What people and other jobs see of an ended job's artifacts: those of the lease under which its result came. */
+/** Returns the artifacts of an ended job that people and other jobs see: those from the lease of its result. */
 export const visibleArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
   (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(toStored);
 
-/** Where in the archive the job may have left something, under any lease. */
+/** Returns the places in the archive where the job may have left artifacts, under any lease. */
 export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPlace[] =>
   artifactDays.map((day) => ({ jobId: id, day }));
 
-/** Forgets an artifact of an ended job, and has its build's record written anew. */
+/** Removes an artifact of an ended job, and has its build's record rewritten. */
 export const removeArtifact = (
   { jobs, records }: PoolState,
   { jobId, artifactId }: RemoveArtifact,

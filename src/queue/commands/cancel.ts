@@ -15,15 +15,15 @@ import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
 import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
 import type { Actor } from "./commands.ts";
 
-/** Why a build is canceled, in words for people; and the build of a newer head, where that took its place. */
+/** Why a build is canceled, in words for people, and the build of a newer head, if that replaced it. */
 export interface Cancellation {
   message: string | null;
   supersededBy: string | null;
 }
 
 /**
- * Cancels a build as a whole. What becomes of its jobs is settled next. Canceled once more, those that clean up lose the
- * rest of their time.
+ * Cancels a whole build. Its jobs are settled next. A second cancel takes the rest of their time from jobs that clean
+ * up.
  */
 export const cancelBuild = (
   build: BuildFacts,
@@ -41,7 +41,7 @@ export const cancelBuild = (
   ];
 };
 
-/** A person or a program cancels a build, or one of its planned jobs. */
+/** Cancels a build, or one of its planned jobs, for a person or a program. */
 export const cancel = (
   state: PoolState,
   { buildId, actor }: { buildId: string; actor: Actor },
@@ -55,7 +55,7 @@ export const cancel = (
   return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
 };
 
-/** The others go on; what needs the job does not run. Its end is settled next. */
+/** Cancels one job. The other jobs continue, except those that need it. Its end is settled next. */
 const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: DecisionContext): Decision<string> => {
   const { id, buildId, index } = job;
   if (job.end) return refused("conflict", "The job has ended already.");
@@ -67,7 +67,7 @@ const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: Decis
   ]);
 };
 
-/** Marks a job whose agent sent a secret unmasked, and its build, so that people see it; also after they have ended. */
+/** Marks a job whose agent sent an unmasked secret, and its build, so that people see it, even after their end. */
 export const flagLeak = (
   state: PoolState,
   { jobId, fence }: { jobId: string; fence: number },
@@ -76,7 +76,7 @@ export const flagLeak = (
   const job = state.jobs.get(jobId) ?? state.records.endedJob(jobId)?.job;
   const buildId = job?.buildId ?? jobId;
   const build = state.builds.get(buildId) ?? state.records.ended(buildId);
-  // Of a first job in whose place others came, its build remembers the lease.
+  // If planned jobs replaced a first job, its build remembers the lease.
   const last = job ?? build?.plannedBy;
   if (!last) return unknownId();
   if (last.fence < fence) return leaseLost();
@@ -84,7 +84,7 @@ export const flagLeak = (
   const detail = { fence, agentId: last.agentId };
   return decided(null, [
     ...(job ? [{ kind: "job", job: { ...job, leak: true } } as const] : []),
-    // Also where another job of it had leaked: the record of a build that has ended says it of each job.
+    // Also if another of its jobs had leaked: an ended build's record shows the leak for each job.
     ...(build ? patchBuild(build, { leak: true }, context) : []),
     ...audit(SYSTEM, "build.leak", jobId, detail, context),
   ]);

@@ -22,7 +22,7 @@ import { commitChanges, endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import { holdOthers, isPaused, resume, startPause } from "./pause.ts";
 
-/** Milliseconds that a job waits at least after its hand-out was taken back. */
+/** The least milliseconds that a job waits after its hand-out was taken back. */
 const UNCLAIM_MS = SECOND_MS;
 
 export interface Claim {
@@ -34,13 +34,13 @@ export interface Claim {
 }
 
 /**
- * Leases the next job to the agent. One that it claimed but did not start is handed out again under the same lease,
+ * Leases the next job to the agent. A job that it claimed but did not start is handed out again under the same lease,
  * so that a lost answer loses no job.
  *
- * The pool writes a granted lease with the next step, which is most often its delivery, so that a hand-out writes the
- * job's row once. An eviction before that loses the lease, and nothing else: the Worker has told nobody of it, neither the
- * agent nor the log, the delivery is refused, and the job waits in the queue as if nobody had asked. Its next lease has
- * a higher fence all the same, for the clock went on.
+ * The pool writes a granted lease with the next step, usually its delivery, so that a hand-out writes the job's row
+ * once. An eviction before that loses only the lease: the Worker has notified neither the agent nor the log, the
+ * delivery is rejected, and the job waits in the queue as before. Its next lease still has a higher fence, because the
+ * clock advanced.
  */
 export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Claim | null> => {
   const { now, rules } = context;
@@ -62,7 +62,7 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   return decided(toClaim(next.id, lease), [...offerChanges, ...changes]);
 };
 
-/** D1 is away for every hand-out: agents that ask again and again would learn the same. */
+/** Starts a pause, because D1 is unavailable for every hand-out: repeated calls would get the same answer. */
 const uncompared = (
   state: PoolState,
   job: JobFacts,
@@ -82,7 +82,7 @@ const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
 
 const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, context: DecisionContext) => {
   const { now, startMs } = context;
-  // It grows even after the disk or the clock was set back.
+  // The fence increases even after the disk or the clock was set back.
   const fence = Math.max(state.fence + 1, now);
   const lease: JobLease = {
     fence,
@@ -104,8 +104,8 @@ const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, contex
 };
 
 /**
- * The last check before the service sends secrets: the lease is current, the job is not canceled, and the agent still
- * exists. The audit entry names the keys, and is stored before anything is answered.
+ * Makes the last check before the service sends secrets: the lease is current, the job is not canceled, and the agent
+ * still exists. The audit entry names the keys, and is stored before the answer.
  */
 export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {
   const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
@@ -134,19 +134,19 @@ const findByFence = (
   return entry && lease && rules.holdsLease(entry.job, lease.agentId, fence) ? entry : undefined;
 };
 
-/** Takes a hand-out back because a part of the service does not answer. Uses no attempt. */
+/** Takes a hand-out back because a part of the service does not respond. Uses no attempt. */
 export const unclaim = (state: PoolState, request: Unclaim, context: DecisionContext): Decision<null> => {
   const entry = findByFence(state, request, context);
   if (!entry) return leaseLost();
   if (entry.job.lease!.startedAt !== null) return refused("conflict", "The build was started.");
   const { changes, jobPatch } = afterUnclaim(state, request, context);
   if (entry.job.status === "canceling") return decided(null, [...changes, ...endCanceled(entry, context)]);
-  // A close would make the tables of a log that has nothing.
+  // A close would create the tables of an empty log.
   const over = request.isLogOpen === false ? { job: { ...entry.job, lease: null } } : entry;
   return decided(null, [...changes, ...requeue(over, jobPatch, context)]);
 };
 
-/** Whether the pool pauses, and how long the job waits besides. */
+/** Decides whether the pool pauses, and how long the job waits. */
 const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
   if (request.isAway) return startPause(state, request.fence, context);
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);
@@ -155,7 +155,7 @@ const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionConte
     : { changes: [], jobPatch: { notBefore } };
 };
 
-/** Fails a job whose environment cannot be composed: another hand-out could not succeed either. */
+/** Fails a job whose environment cannot be composed. Another hand-out would also fail. */
 export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
   const entry = findByFence(state, request, context);
   if (!entry) return leaseLost();

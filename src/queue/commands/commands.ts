@@ -33,11 +33,11 @@ export type Result<T> = { ok: true; value: T } | { ok: false; refusal: PoolRefus
 export interface Actor {
   actor: string;
   requestId: string | null;
-  /** The login of the person at the git host for whom the actor speaks. */
+  /** The login at the git host of the person for whom the actor speaks. */
   sender?: string;
 }
 
-/** An entry of the audit. */
+/** An audit entry. */
 export interface AuditFact {
   at: number;
   actor: string;
@@ -61,47 +61,47 @@ export interface NewBuild extends BuildPart<"request"> {
   origin?: BuildOrigin | null;
   host?: HostTarget | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;
-  /** Absent where the code is that of the repository. */
+  /** Absent for the repository's own code. */
   trust?: "untrusted" | undefined;
-  /** Whether nobody runs it before a member has approved its commit. */
+  /** Whether a member must approve its commit before it runs. */
   needsApproval?: boolean | undefined;
-  /** Of a build whose file is known: its jobs are planned, and no agent has to read it. */
+  /** Set if the build's file is known: its jobs are planned, and no agent has to read it. */
   planned?: NewPlan | null;
   actor: Actor;
 }
 
-/** A graph, the text that it was read from, and results that an earlier build's jobs had, by the ids of this graph. */
+/** A graph, the text that it was read from, and results of an earlier build's jobs, by this graph's ids. */
 export interface NewPlan {
   graph: JobGraph;
   text: string;
   adopted: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
-/** What a retry takes over of a build whose jobs were planned: its plan, and what its ended jobs gave. */
+/** An earlier build's plan and its ended jobs' results, which a retry adopts. */
 export interface PlanOfBuild {
   graph: JobGraph;
   text: string;
   jobs: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
-/** What the agent of the first job read in the commit. */
+/** What the first job's agent read in the commit. */
 export type PlanRequest = LeaseHolder & { graph: JobGraph; text: string; base: string | null };
 
-/** The agent of the first job read a file with mistakes, or one that this build may not run. */
+/** The first job's agent read a file with mistakes, or one that this build may not run. */
 export type PlanRefused = LeaseHolder & { reason: Extract<BuildReason, "pipeline-invalid">; message: string };
 
-/** A person decides on a gate. `id` is that of the job, or of a build in which one gate asks. */
+/** A person's decision on a gate. `id` is the job's, or the build's if only one of its gates waits for a decision. */
 export interface GateRequest {
-  /** Of the job, or of its build. */
+  /** The id of the job, or of its build. */
   id: string;
-  /** The place of the job in the graph of the build. */
+  /** The job's place in its build's graph. */
   index?: number;
   approved: boolean;
   comment: string | null;
   role: Role;
-  /** Who it is, for people. */
+  /** The person's name, for people. */
   name: string;
-  /** The commit that was looked at; absent or null where nobody says. */
+  /** The commit that the person looked at. Absent or null if unknown. */
   commitSha?: string | null;
   actor: Actor;
 }
@@ -128,17 +128,16 @@ export interface LeaseHolder extends AgentCaller {
 }
 
 export interface ClaimRequest extends AgentCaller {
-  /** What the agent program can do; absent where the call does not say it, as a heartbeat. */
+  /** The agent program's features. Absent if the call does not contain them, as in a heartbeat. */
   features?: Feature[];
-  /** Versions of Xcode on its machine; absent in the same way. */
+  /** The Xcode versions on its machine. Absent in the same cases. */
   xcodes?: string[];
-  /** Random id that the agent program makes at its start: a new one means that it was restarted. */
+  /** A random id that the agent program creates at its start. A new id means a restart. */
   bootId: string | null;
 }
 
 /** A job handed to an agent, without secrets: `inputs` are still sealed. */
 export interface ClaimedJob {
-  /** The job that was claimed. */
   jobId: string;
   fence: number;
   /** Whether the agent got the same lease before. */
@@ -156,7 +155,7 @@ export interface ClaimedJob {
   secretKeys: string[];
   purpose: BuildOrigin["purpose"];
   paths: BuildOrigin["paths"];
-  /** What was planned of the job. Absent for a first job. */
+  /** The job's plan. Absent for a first job. */
   job?: PlannedJob;
 }
 
@@ -168,18 +167,18 @@ export interface PlannedJob {
   path: string | null;
   text: string;
   needs: Needs;
-  /** What a person decided, where a gate asked. */
+  /** A person's decision, if the job had a gate. */
   decision: GateDecision | null;
 }
 
-/** What the service is about to send to the agent, by names. */
+/** The names of what the service is about to send to the agent. */
 export interface JobDelivery {
   jobId: string;
   fence: number;
   agentId: string;
-  /** Null: nothing of it is handed out yet, the agent will ask for it. */
+  /** Null: the agent gets no environment yet, and requests it later. */
   environment: EnvironmentKey[] | null;
-  /** What the agent found out before it asked for the environment. */
+  /** What the agent found before it requested the environment. */
   commitSha?: string;
   base?: string;
   steps?: Step[] | undefined;
@@ -192,9 +191,9 @@ export interface Unclaim {
   fence: number;
   /** Milliseconds since 1970 before which no agent gets the job. */
   notBefore: number;
-  /** Whether the log may have been opened for the lease: it may where nothing says so. */
+  /** Whether the log may have been opened for the lease. Absent: it may have been. */
   isLogOpen?: boolean;
-  /** Whether every hand-out fails now, and not this one alone: absent where nobody knows. */
+  /** Whether every hand-out fails now, and not only this one. Absent if unknown. */
   isAway?: boolean;
 }
 
@@ -212,14 +211,14 @@ export interface HeartbeatRequest extends ClaimRequest {
   bySocket?: boolean;
 }
 
-/** `masksCame`: there are new values to mask. The texts are masked already. */
+/** `masksCame`: new values to mask arrived. The texts are already masked. */
 export type ProgressReport = LeaseHolder &
   Omit<Progress, "masks"> & { masksCame?: boolean; tests?: Omit<StoredTests, "fence"> };
 export type ReleaseRequest = LeaseHolder & Release;
-/** `failedLine`: the line of the log that says why the job failed, masked. */
+/** `failedLine`: the log line that explains the job's failure, masked. */
 export type FinishReport = LeaseHolder & Finish & { failedLine?: string | null };
 
-/** What a retry takes over from the build that it repeats: the run's values, sealed, and what it required. */
+/** What a retry adopts from the original build: the run's values, sealed, and its requirements. */
 export interface RunValues {
   inputs: string | null;
   secretKeys: string[];
@@ -227,7 +226,7 @@ export interface RunValues {
   priority: number;
 }
 
-/** A build that a delivery of a git host asks for. */
+/** A build that a git host's delivery requests. */
 export interface RequestedBuild extends NewBuild {
   pipelineId: string;
   commitSha: string;
@@ -236,13 +235,13 @@ export interface RequestedBuild extends NewBuild {
   supersedes: boolean;
 }
 
-/** What came of a delivery: the builds that it asks for, and the refs that it ends. */
+/** A delivery's effects: the builds that it requests, and the refs that it ends. */
 export interface DeliveryRequest {
   orgId: string;
   connectionId: string;
   /** The host's own id of the delivery. Repeats of it get the same answer. */
   deliveryId: string;
-  /** The name of the hook that it came to; null where a person takes it once more. */
+  /** The name of the hook that received it. Null if a person redelivers it. */
   hook: string | null;
   builds: RequestedBuild[];
   ended: EndedRef[];
@@ -250,11 +249,11 @@ export interface DeliveryRequest {
 }
 
 /**
- * What became of one build: it was made; another delivery had made the same one; its head was replaced before it
- * arrived; or the queue refused it, for this reason.
+ * The outcome of one build: it was created; another delivery had created the same one; its head was replaced before it
+ * arrived; or the queue rejected it, for this reason.
  */
 export interface DeliveredBuild {
-  /** Of the build that was made or is the same, or that took the place of a late one; null where there is none. */
+  /** The build that was created or is the same, or that replaced a late one. Null if there is none. */
   buildId: string | null;
   pipelineId: string;
   outcome: "made" | "same" | "late" | "refused";
@@ -262,21 +261,21 @@ export interface DeliveredBuild {
 }
 
 export interface DeliveryResult {
-  /** In the order in which the delivery asked for them. */
+  /** In the order of the delivery's requests. */
   builds: DeliveredBuild[];
   /** Ids of the builds that were canceled, or are being canceled. */
   canceled: string[];
-  /** Whether the pool knew the delivery, and did nothing. */
+  /** Whether the pool already knew the delivery, and did nothing. */
   isRepeat: boolean;
 }
 
-/** What was answered to a delivery of a git host, and when (milliseconds since 1970). */
+/** The answer to a git host's delivery, and its time (milliseconds since 1970). */
 export interface KnownDelivery {
   arrived: DeliveryResult;
   at: number;
 }
 
-/** The build that a request with an idempotency key made. */
+/** The build that a request with an idempotency key created. */
 export interface KeyedBuild {
   buildId: string;
   bodyHash: string;

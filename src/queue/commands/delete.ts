@@ -8,14 +8,14 @@ import type { Actor } from "./commands.ts";
 export interface DeleteRequest {
   buildId: string;
   deleted: Deleted;
-  /** The build as readers see it: the pool may have forgotten it. */
+  /** The build as readers see it. The pool may have forgotten it. */
   seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs" | "artifacts" | "tests">;
   actor: Actor;
 }
 
 const AUDITED = { build: "build.delete", log: "log.delete" } as const;
 
-/** Deletes an ended build, or its log. The pool forgets the build at once, so that nothing tells it again. */
+/** Deletes an ended build, or its log. The pool forgets the build at once, so that nothing reports it again. */
 export const deleteBuild = (
   state: PoolState,
   { buildId, deleted, seen: view, actor }: DeleteRequest,
@@ -37,7 +37,7 @@ export const deleteBuild = (
     ...(tests.length > 0 && { tests }),
   };
   const deletion: Deletion = { buildId, deleted, finishedAt, ...places, at };
-  // A pool that is set back to before the build learns from the audit that its number was given.
+  // A pool that is restored to a time before the build learns from the audit that its number was used.
   const { repoId, number } = view;
   return decided(null, [
     { kind: "deleted", deletion },
@@ -46,12 +46,12 @@ export const deleteBuild = (
   ]);
 };
 
-/** A deletion gives no build of the day back: where the row goes that says how many there were, another one says it. */
+/** Keeps the day's count when the row that contains it is deleted. A deletion does not reduce the count. */
 const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] =>
   ofDay === dayCount.builds ? [{ kind: "day-count", count: dayCount }] : [];
 
 /**
- * Whether D1 has heard of the deletion, which must come first: a pool that is set back to before it finds it there. The
- * second time, when it is settled, D1 shows a restore to before the first.
+ * Reports whether D1 has the deletion. That must come first: a pool that is restored to a time before the deletion
+ * finds it there. The second time, for a settled deletion, D1 shows a restore to a time before the first.
  */
 export const mayCarryOut = ({ databaseSequence }: PoolState, { at }: Deletion): boolean => databaseSequence >= at;

@@ -21,11 +21,11 @@ import { addGraph, countWaiting, endOfPlanned, firstJob } from "./plan.ts";
 
 interface Enqueued {
   buildId: string;
-  /** False where an earlier call with the same id or idempotency key made the build. */
+  /** False if an earlier call with the same id or idempotency key created the build. */
   isNew: boolean;
 }
 
-/** Adds a build to the queue and numbers it. Repeats of the call find the same build. */
+/** Adds a build to the queue and numbers it. Repeated calls find the same build. */
 export const enqueue = (state: PoolState, request: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now } = context;
   const { idempotency, id, orgId } = request;
@@ -56,13 +56,13 @@ const repeated = (state: PoolState, buildId: string): Decision<Enqueued> =>
     ? refused("conflict", "The build of this request was deleted: trigger a new one, with another Idempotency-Key.")
     : decided({ buildId, isNew: false });
 
-/** What the same decision has added to the queue already. */
+/** What the same decision has already added to the queue. */
 export interface Added {
   builds: number;
   runValueCharacters: number;
 }
 
-/** Why the queue takes no such build; null where it takes it. */
+/** Returns why the queue rejects the build, or null if it accepts the build. */
 export const queueProblem = (
   state: PoolState,
   request: NewBuild,
@@ -79,11 +79,11 @@ export const queueProblem = (
     : null;
 };
 
-/** Whether the pool has, had or deleted the build of this id. */
+/** Reports whether the pool has, had or deleted the build with this id. */
 export const isKnown = ({ builds, records }: PoolState, id: string): boolean =>
   builds.has(id) || records.ended(id) !== undefined || records.deletion(id) !== undefined;
 
-/** The changes that add a build to the queue, as the `nth` of its decision, and the `nth` of its repository there. */
+/** Returns a build and the changes that add it to the queue. `nth`: its position in the same decision. */
 export const addBuild = (
   state: PoolState,
   request: NewBuild,
@@ -115,7 +115,7 @@ export const addBuild = (
 
 const jobsIn = (planned: NewBuild["planned"]) => (planned ? { jobs: planned.graph.jobs.length } : {});
 
-/** A run without values and keys of its own needs no row: a retry finds the rest in the build. */
+/** Stores the run's values. A run without its own values and keys needs no row: a retry finds the rest in the build. */
 const runValueChanges = (request: NewBuild, at: number): Change[] => {
   const { id, inputs, secretKeys, requires, priority } = request;
   if (inputs === null && secretKeys.length === 0) return [];

@@ -16,14 +16,14 @@ import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval } from "../state/trust.ts";
 import type { GateRequest } from "./commands.ts";
 
-/** A person lets a job run, or not. Decided once; the same word again is the same answer. */
+/** Lets a job run, or not, for a person. A gate is decided once; the same decision again gets the same answer. */
 export const decideGate = (state: PoolState, request: GateRequest, context: DecisionContext): Decision<string> => {
   const build = state.builds.get(request.id);
   const job = build ? null : state.jobs.get(request.id);
   if (job) return decideJobGate(state, job, request, context);
   if (!build) return state.records.endedJob(request.id) ? refused("conflict", ENDED) : unknownId();
   const jobs = jobsOf(state, build.id);
-  // Once its commit was approved, a gate of one of its jobs may be meant.
+  // After its commit was approved, the person may mean a gate of one of its jobs.
   if (build.approval && !(build.approval.decision && askingAmong(jobs).length > 0))
     return decideApproval(build, request, context);
   const askingJob = chooseJob(state, jobs, request.index);
@@ -39,14 +39,14 @@ const gateDefinition = (state: PoolState, { buildId, index }: JobFacts): string 
 const isAsking = ({ gate, end }: JobFacts): boolean => !!gate && !gate.decision && !end;
 const askingAmong = (jobs: readonly JobFacts[]): JobFacts[] => jobs.filter(isAsking);
 
-/** The gates of this build that wait for a decision. */
+/** Returns the build's gates that wait for a decision. */
 export const gatesThatAsk = (state: PoolState, buildId: string): Gate[] =>
   askingAmong(jobsOf(state, buildId)).flatMap(({ index }) => graphOf(state, buildId).jobs[index]?.gate ?? []);
 
 const chooseJob = (state: PoolState, jobs: readonly JobFacts[], index: number | undefined): JobFacts | undefined =>
   index === undefined ? onlyAskingJob(state, jobs) : jobs.find((job) => job.index === index);
 
-/** A job whose gate asks, where only one gate does: all combinations of a matrix have one. */
+/** Returns a job whose gate waits for a decision, if only one gate does. All combinations of a matrix have one. */
 const onlyAskingJob = (state: PoolState, jobs: readonly JobFacts[]): JobFacts | undefined => {
   const asking = askingAmong(jobs);
   return new Set(asking.map((job) => gateDefinition(state, job))).size === 1 ? asking[0] : undefined;
@@ -76,12 +76,12 @@ const decideJobGate = (
   ]);
 };
 
-/* A build of a stranger's commit waits until a member has approved that very commit. */
+/* A build of a stranger's commit waits until a member has approved exactly that commit. */
 
 /** Milliseconds for which a build waits for approval. */
 export const APPROVAL_MS = 30 * DAY_MS;
 
-/** Builds of one repository that wait for approval at most: whoever may fork it can open pull requests. */
+/** The most builds of one repository that wait for approval: anyone who can fork it can open pull requests. */
 const MOST_UNAPPROVED = 100;
 
 export const approvalProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
@@ -90,7 +90,7 @@ export const approvalProblem = ({ builds }: PoolState, repoId: string, added: nu
   return count < MOST_UNAPPROVED ? null : `${MOST_UNAPPROVED} builds of this repository wait for approval already.`;
 };
 
-/** A person lets a held build run, or ends it. Decided once; the same word again is the same answer. */
+/** Lets a held build run, or ends it, for a person. Decided once; the same decision again gets the same answer. */
 const decideApproval = (
   build: BuildFacts,
   { approved, comment, role, name, actor, commitSha = null }: GateRequest,
@@ -118,10 +118,10 @@ const decideApproval = (
   return decided(id, [...auditChanges, ...close(nextBuild, `${name} rejected it${words}`, context)]);
 };
 
-/** Nothing of it ran, so no job cleans up. What becomes of its jobs is settled next. */
+/** Ends a held build. None of it ran, so no job cleans up. Its jobs are settled next. */
 const close = (build: BuildFacts, message: string, context: DecisionContext): Change[] => {
   const { now } = context;
-  // Its own time may be over in this very moment.
+  // Its own time may be over at this very moment.
   const until = build.until && Math.max(build.until, now + 1);
   return patchBuild(build, { reason: "gate-closed", message, until, cancel: { at: now, until: now } }, context);
 };
@@ -129,13 +129,13 @@ const close = (build: BuildFacts, message: string, context: DecisionContext): Ch
 const unapprovedBuilds = ({ builds }: PoolState, ids: Iterable<string>): BuildFacts[] =>
   [...ids].flatMap((id) => builds.get(id) ?? []).filter(awaitsApproval);
 
-/** Ends those that nobody approved in time. */
+/** Ends builds that nobody approved in time. */
 export const expireApprovals = (state: PoolState, buildIds: readonly string[], context: DecisionContext): Change[] =>
   unapprovedBuilds(state, buildIds)
     .filter(({ approval }) => context.now >= approval!.until)
     .flatMap((build) => close(build, "Nobody approved its commit within 30 days.", context));
 
-/** After a restore nobody can tell what a held build was asked for: a new push or a retry asks again. */
+/** Ends held builds after a restore: nobody can tell what they were for. A new push or a retry requests them again. */
 export const voidUnapproved = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
   unapprovedBuilds(state, state.builds.keys())
     .filter(({ id }) => !spared.has(id))

@@ -1,42 +1,43 @@
 import { DAY_MS } from "../../protocol/units.ts";
-/** A commit to which a ref was set, as the pool heard of it. */
+/** A commit to which a ref was set, as the pool learned of it. */
 export interface Head {
   sha: string;
-  /** The head before it; null while nobody told it. */
+  /** The previous head. Null until a delivery names it. */
   before: string | null;
-  /** Its build and that build's number in the repository; null where the head was replaced before it arrived. */
+  /** Its build and that build's number in the repository. Null if the head was replaced before it arrived. */
   buildId: string | null;
   number: number;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** Whose heads are remembered together. Builds that only read the pipeline file stand apart from the others. */
+/** Heads with the same key are remembered together. Builds that only read the pipeline file have their own. */
 export interface HeadKey {
   pipelineId: string;
-  /** The whole name: `refs/heads/...` or `refs/tags/...`. */
+  /** The full name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   purpose: "build" | "read-file";
 }
 
 type Pushed = Pick<Head, "sha" | "before">;
 
-/** Heads of one key that are remembered at most, and for how many milliseconds. */
+/** The most heads that are remembered for one key, and for how many milliseconds. */
 const MOST_HEADS = 20;
 export const HEAD_MS = 4 * DAY_MS;
 
 /**
- * What an arriving head is. `same`: this head was heard of, and nothing came after it. `late`: another head replaced it
- * already. `new`: neither; not certain where it may also be an old one, since the ref went back to an earlier commit.
+ * The kind of an arriving head. `same`: the pool knows this head, and nothing followed it. `late`: another head has
+ * already replaced it. `new`: neither. `isCertain` is false if the head may also be old: the ref may have returned to
+ * an earlier commit.
  */
 type Place = { kind: "same"; head: Head } | { kind: "late" } | { kind: "new"; isCertain: boolean };
 
-/** What hosts tell of a ref that moved to where it was names no head before it. */
+/** Normalizes a push. If a host reports that a ref moved to where it was, the push names no previous head. */
 const normal = ({ sha, before }: Pushed): Pushed => ({ sha, before: before === sha ? null : before });
 
 const findSuccessors = (heads: readonly Head[], sha: string): Head[] => heads.filter(({ before }) => before === sha);
 
-/** The heads that a ref had after it was deleted at this commit and made again: all that were heard of later. */
+/** Returns the ref's heads after its deletion at this commit: those that the pool learned of later. */
 export const madeAgain = (heads: readonly Head[], sha: string | null): readonly Head[] => {
   const deletedIndex = sha === null ? -1 : heads.findLastIndex((head) => head.sha === sha);
   if (sha === null || deletedIndex === -1) return [];
@@ -44,21 +45,21 @@ export const madeAgain = (heads: readonly Head[], sha: string | null): readonly 
   return heads.slice(deletedIndex + 1).filter((head) => !olderShas.has(head.sha));
 };
 
-/** Commits to which links lead back from this one, with the one itself. */
+/** Returns this commit, and the commits to which links lead back from it. */
 const olderThan = (heads: readonly Head[], sha: string): Set<string> => {
   const shas = new Set([sha]);
   for (const one of shas) for (const head of heads) if (head.sha === one && head.before) shas.add(head.before);
   return shas;
 };
 
-/** Commits that the ref had after this one, as far as links tell, with the one itself. */
+/** Returns this commit, and the commits that the ref had after it, as far as links show. */
 const shasFrom = (heads: readonly Head[], sha: string): Set<string> => {
   const shas = new Set([sha]);
   for (const from of shas) for (const head of findSuccessors(heads, from)) shas.add(head.sha);
   return shas;
 };
 
-/** Where an arriving head belongs. `heads` are in the order in which the pool heard of them. */
+/** Returns the kind of an arriving head. `heads` are in the order in which the pool learned of them. */
 export const place = (heads: readonly Head[], pushed: Pushed): Place => {
   const { sha, before } = normal(pushed);
   const isSame = (head: Head, index: number): boolean =>
@@ -73,8 +74,8 @@ export const place = (heads: readonly Head[], pushed: Pushed): Place => {
 };
 
 /**
- * Whether the ref may have gone back to this commit after those that came after it: by links, since it was there from
- * elsewhere, or since the pool heard of the head before it later than of its successor.
+ * Reports whether the ref may have returned to this commit after its successors: links show it, the ref came to the
+ * commit from elsewhere before, or the pool learned of the previous head later than of the successor.
  */
 const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, before }: Pushed): boolean => {
   if (before === null) return false;
@@ -84,7 +85,7 @@ const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, b
   return heads.findLastIndex((one) => one.sha === before) > heads.indexOf(successors[0]!);
 };
 
-/** The heads with what an arriving one tells of what was before it; the same list where that is nothing. */
+/** Adds the previous head that an arriving one names. Returns the same list if that is not news. */
 export const learn = (heads: readonly Head[], pushed: Pushed, at: number): readonly Head[] => {
   const { sha, before } = normal(pushed);
   if (before === null || heads.some((head) => head.sha === sha && head.before === before)) return heads;
@@ -93,13 +94,13 @@ export const learn = (heads: readonly Head[], pushed: Pushed, at: number): reado
   return [...heads, { sha, before, buildId: null, number: 0, at }];
 };
 
-/** The heads with a new one and its build, without those that are too many or too old. */
+/** Adds a new head and its build, and drops the heads that are too many or too old. */
 export const remember = (heads: readonly Head[], head: Head): Head[] => [
   ...heads.filter(({ at }) => at > head.at - HEAD_MS).slice(1 - MOST_HEADS),
   { ...head, ...normal(head) },
 ];
 
-/** The newest head that follows this one. Null where the ref had a commit of the way twice: then nobody can tell. */
+/** Returns the newest head after this one. Null if the ref had a commit on the way twice: the order is then unknown. */
 const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
   let newest = from;
   for (let steps = 0; steps <= heads.length; steps++) {
@@ -112,8 +113,8 @@ const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
 };
 
 /**
- * The newest head from here on, and those before it, as far as links tell for certain: not beyond a commit that the ref
- * had twice. Null where the newest has no build, or is not certain.
+ * Returns the newest head from here on, and the heads before it, as far as links prove them: not beyond a commit that
+ * the ref had twice. Null if the newest head has no build, or is uncertain.
  */
 export const olderThanNewest = (
   heads: readonly Head[],

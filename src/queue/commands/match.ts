@@ -4,19 +4,19 @@ import { byQueueOrder, type Lane, type LaneSemaphore, type QueuedJob } from "../
 import type { Holders } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";
 
-/** Queued jobs that are offered to an agent, and who holds a semaphore where offers count. */
+/** The jobs that are offered to an agent, and the holders of each semaphore, including offers. */
 export interface Reservations {
   has(jobId: string): boolean;
   holders(state: PoolState, semaphore: string): Holders;
 }
 
-/** Offers to others do not count for an agent that claims. */
+/** Reserves nothing. For an agent that claims, offers to others do not count. */
 export const NO_RESERVATIONS: Reservations = {
   has: () => false,
   holders: ({ index }, semaphore) => index.semaphores.holders(semaphore),
 };
 
-/** Whether each semaphore that jobs of the lane need may have one more holder. */
+/** Reports whether each semaphore of the lane's jobs may have another holder. */
 export const isLaneFree = (state: PoolState, lane: Lane, reserved: Reservations, { rules }: DecisionContext): boolean =>
   lane.semaphores.every((semaphore) => {
     if (semaphore.limit === null) return true;
@@ -27,7 +27,7 @@ export const isLaneFree = (state: PoolState, lane: Lane, reserved: Reservations,
     );
   });
 
-/** The limit of a concurrency group is the smallest of those who are in it, whoever came first. */
+/** Returns the limit that applies. A concurrency group has the smallest limit of its members, whoever came first. */
 export const effectiveLimit = (
   { queue, index }: PoolState,
   { key, limit }: Pick<LaneSemaphore, "key" | "limit">,
@@ -42,7 +42,7 @@ export const effectiveLimit = (
 
 export const isGroup = (semaphore: string): boolean => semaphore.startsWith("group ");
 
-/** The first job in queue order that the agent may have and that is not reserved. Others never block it. */
+/** Returns the first job in queue order that the agent may have and that is not reserved. Other jobs never block it. */
 export const firstJobFor = (
   state: PoolState,
   agent: AgentFacts,

@@ -8,8 +8,8 @@ import { firstJobFor, isLaneFree, type Reservations } from "./match.ts";
 import { isPaused } from "./pause.ts";
 
 /**
- * Offers each job to one waiting agent that could take it. Looks only at jobs and agents that may fit each other since
- * the last step; jobs first, so that the agent that has waited longest gets the offer.
+ * Offers each job to one waiting agent that could take it. Checks only jobs and agents that may fit each other since
+ * the last step. Jobs come first, so that the agent that has waited longest gets the offer.
  */
 export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
   const { unmatched, idleWaiters } = state.index;
@@ -26,16 +26,19 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
     if (job) round.add(agentId, job.id);
     offerLanes(state, lanes, round, context);
   }
-  // What one offer alone was made of stays to be looked at.
+  // If only one offer was allowed, the rest must still be checked.
   const matchedChange: Change[] = round.isOver ? [] : [{ kind: "matched" }];
   return decided(null, [...round.changes, ...matchedChange], round.pushes);
 };
 
-/** Nothing is offered in a pause of the pool, and after it one job. */
+/** Reports whether offers are withheld: all in a pause of the pool, and all except one after it. */
 const isWithheld = (state: PoolState, { now }: DecisionContext): boolean =>
   isPaused(state, now) || (state.pause !== null && state.offers.size > 0);
 
-/** An offer takes a semaphore for all jobs of its build: their lanes may be free then, and are looked at again. */
+/**
+ * Offers the lanes' jobs. An offer takes a semaphore for all jobs of its build. Their lanes may then be free, and are
+ * checked again.
+ */
 const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
   for (const lane of lanes) {
     if (round.isOver) return;
@@ -55,7 +58,7 @@ const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: Dec
   }
 };
 
-/** The agent that has waited longest among those that may have the job. */
+/** Returns the agent that has waited longest among those that may have the job. */
 const longestWaiterFor = (
   state: PoolState,
   lane: Lane,
@@ -73,7 +76,7 @@ const longestWaiterFor = (
   return undefined;
 };
 
-/** Open offers and those of this step. Both reserve their jobs, as if the agents had claimed them. */
+/** The open offers, and this step's offers. Both reserve their jobs as if the agents had claimed them. */
 class OfferRound implements Reservations {
   readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
@@ -82,10 +85,10 @@ class OfferRound implements Reservations {
   readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
   readonly #jobs = new Set<string>();
-  /** By semaphore: who would hold it by an offer of this step, and did not before. */
+  /** By semaphore: the new holders that this step's offers add. */
   readonly #holders = new Map<string, Set<string>>();
 
-  /** @param lanes gets those that an offer makes worth another look */
+  /** @param lanes collects the lanes to check again after an offer */
   constructor(state: PoolState, lanes: Set<Lane>, context: DecisionContext) {
     this.#state = state;
     this.#lanes = lanes;
@@ -101,7 +104,7 @@ class OfferRound implements Reservations {
     this.pushes.push({ agentId, hint: toHint("look", entry.job) });
   }
 
-  /** Whether no other job is offered in this step. */
+  /** Reports whether this step offers no other job. */
   get isOver(): boolean {
     return this.#jobs.size > 0 && this.#state.pause !== null;
   }
@@ -123,7 +126,7 @@ class OfferRound implements Reservations {
     for (const lane of lanesWithin(this.#state, { key: semaphore, holder })) this.#lanes.add(lane);
   }
 
-  /** Whether the agent could take a job if it got an offer now. */
+  /** Reports whether the agent could take a job if it got an offer now. */
   isOpenTo(agentId: string): boolean {
     const { now, rules } = this.#context;
     const waiter = this.#state.waiters.get(agentId);

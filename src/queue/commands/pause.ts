@@ -3,20 +3,20 @@ import type { DecisionContext } from "../state/decision.ts";
 import type { Change, JobFacts, JobLease, Pause } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 
-/* While a part of the service is away that every hand-out needs, the pool pauses: it hands nothing out for a while, and
-   then one job at a time, until one is delivered. */
+/* While a part of the service that every hand-out needs is unavailable, the pool pauses. It hands out nothing for a
+   while, and then one job at a time, until one is delivered. */
 
-/** Milliseconds of the first pause, and of the longest. */
+/** Milliseconds of the first pause, and of the longest one. */
 const FIRST_MS = SECOND_MS;
 const MOST_MS = MINUTE_MS;
-/** Milliseconds by which the job that was tried waits longer, so that the next try is of another one. */
+/** Milliseconds that the tried job waits longer than the pause, so that the next try uses another job. */
 const BEHIND_MS = SECOND_MS;
 
-/** Whether nothing is handed out. */
+/** Reports whether nothing is handed out. */
 export const isPaused = ({ pause }: Pick<PoolState, "pause">, now: number): boolean =>
   pause !== null && now < pause.until;
 
-/** The pause of a pool that was evicted: that of the job which was tried last. */
+/** Returns the pause of a pool that was evicted: the one in the row of the last tried job. */
 export const latestPause = ({ jobs }: PoolState): Pause | null => {
   let latest: Pause | null = null;
   for (const { pause, lease } of jobs.values()) {
@@ -25,14 +25,14 @@ export const latestPause = ({ jobs }: PoolState): Pause | null => {
   return latest;
 };
 
-/** What is left of a hand-out that would fail for every job: the pause, and what the row of its job keeps of it. */
+/** Pauses after a hand-out that would fail for every job. Returns the pause, and what the job's row keeps of it. */
 export const startPause = (
   state: PoolState,
   fence: number | null,
   { now }: DecisionContext,
 ): { changes: Change[]; jobPatch: Pick<JobFacts, "notBefore" | "pause"> } => {
   const { pause } = state;
-  // It began before the pause, as others did.
+  // It began before the pause, like others.
   if (pause && pause.fence !== fence && isPaused(state, now)) return { changes: [], jobPatch: { notBefore: 0 } };
   const failures = (pause?.failures ?? 0) + 1;
   const until = now + Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
@@ -42,7 +42,7 @@ export const startPause = (
   };
 };
 
-/** A hand-out is tried: nothing else is handed out before its end, or before its lease is over. */
+/** Tries a hand-out. Nothing else is handed out before it, or its lease, is over. */
 export const holdOthers = (
   { pause }: PoolState,
   { fence, expiresAt: until }: JobLease,
@@ -52,11 +52,11 @@ export const holdOthers = (
   return { changes: [{ kind: "pause", pause: { failures, until, fence } }], jobPatch: { pause: { failures, until } } };
 };
 
-/** It is over, also for a clock that is set back. The next hand-out is the only one. */
+/** Ends the pause's time, even if the clock is set back. The next hand-out is the only one. */
 export const endPause = ({ pause }: PoolState, { now }: DecisionContext): Change[] =>
   pause && now >= pause.until ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
 
-/** What every hand-out needs has answered one. No row keeps the pause. */
+/** Ends the pause, because a hand-out has got all that it needs. No row keeps the pause. */
 export const resume = ({ pause, jobs }: PoolState): Change[] => {
   if (!pause) return [];
   const withPause = [...jobs.values()].filter((job) => job.pause);

@@ -21,12 +21,12 @@ import type { NewBuild, NewPlan, PlanRefused, PlanRequest } from "./commands.ts"
 import { commitBuilt, endJob } from "./lease.ts";
 import { isRefused, jobOfCaller } from "./work.ts";
 
-/** The jobs of a build, by the keys of its file. */
+/** A build's jobs, by the keys of its file. */
 export interface PlannedJobs {
   jobs: { id: string; key: string }[];
 }
 
-/** The agent that read the file of a build says which jobs it has. Its lease is over, and the jobs are there. */
+/** Plans a build's jobs, which an agent read from its file. The agent's lease ends, and the jobs exist. */
 export const plan = (state: PoolState, request: PlanRequest, context: DecisionContext): Decision<PlannedJobs> => {
   const { jobId, graph } = request;
   if (!verifiedAgent(state, request)) return unknownToken();
@@ -43,7 +43,7 @@ export const plan = (state: PoolState, request: PlanRequest, context: DecisionCo
 
 const toPlannedJobs = (jobs: JobGraph["jobs"]): PlannedJobs["jobs"] => jobs.map(({ id, key }) => ({ id, key }));
 
-/** The answer may have been lost: the same text, under the lease that it came with, gets it again. */
+/** Repeats an answer that may have been lost, for the same text under the same lease. */
 const planAgain = (
   { plannedBy }: BuildFacts,
   graph: JobGraph,
@@ -81,14 +81,14 @@ const accept = ({ build, job }: JobEntry, request: PlanRequest, context: Decisio
   ];
 };
 
-/** A build whose jobs find no room in the queue fails: they could wait for ever. */
+/** Fails a build whose jobs find no room in the queue, because they could wait forever. */
 const queueFull = (entry: JobEntry, context: DecisionContext): Decision<PlannedJobs> => {
   const message = `${withCommas(context.maxQueued)} builds and jobs wait already: run it again when some of them have run.`;
   const failure = { status: "failed", exitCode: null, reason: "queue-full" } as const;
   return { ...refused("limit-reached", message), changes: endJob(entry, failure, message, context) };
 };
 
-/** The file has mistakes, or this build may not run it: the build has failed with them. */
+/** Fails a build whose file has mistakes, or that may not run its file. */
 export const refusePlan = (state: PoolState, request: PlanRefused, context: DecisionContext): Decision<string> => {
   if (!verifiedAgent(state, request)) return unknownToken();
   const { jobId, fence, agentId, reason, message } = request;
@@ -102,7 +102,7 @@ export const refusePlan = (state: PoolState, request: PlanRefused, context: Deci
   return decided(jobId, endJob(entry, { status: "failed", exitCode: null, reason }, message, context));
 };
 
-/** When a build ends in any case whose jobs are planned now. */
+/** Returns when a build with jobs that are planned now ends in any case. */
 export const endOfPlanned = (now: number): number => now + LIMITS.buildDays * DAY_MS;
 
 const NEW = {
@@ -119,7 +119,7 @@ const NEW = {
   result: null,
 } satisfies Partial<JobFacts>;
 
-/** The job that a build begins with. It has the build's id, and planned jobs may take its place. */
+/** Creates a build's first job. It has the build's id, and planned jobs may replace it. */
 export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFacts => ({
   ...NEW,
   id: build.id,
@@ -133,7 +133,7 @@ export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFa
   maxAttempts: build.maxAttempts,
 });
 
-/** The first job as its agent may still ask for it, once planned jobs took its place: the answer may have been lost. */
+/** Returns the first job that planned jobs replaced. Its agent may still request it: the answer may have been lost. */
 export const replacedJob = (build: BuildFacts): JobFacts | undefined =>
   build.plannedBy && {
     ...NEW,
@@ -147,7 +147,7 @@ export const replacedJob = (build: BuildFacts): JobFacts | undefined =>
     ...build.plannedBy,
   };
 
-/** A job that waits for others, as its file says it. */
+/** Creates a job that waits for others, from its definition in the file. */
 export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { features = [] }: JobGraph): JobFacts => ({
   ...NEW,
   id: job.id,
@@ -161,7 +161,7 @@ export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { fe
   ...(job.retry && { retry: job.retry }),
 });
 
-/** The changes that store a graph with its jobs; those that an earlier build has done have ended already. */
+/** Returns the changes that store a graph with its jobs. Jobs that an earlier build has done have already ended. */
 export const addGraph = (
   build: BuildFacts,
   { graph, text, adopted = {} }: Pick<NewPlan, "graph" | "text"> & Partial<NewPlan>,
@@ -178,5 +178,5 @@ export const addGraph = (
   }),
 ];
 
-/** Jobs that wait, in the queue or for others. */
+/** Returns the number of jobs that wait, in the queue or for others. */
 export const countWaiting = ({ queue, index }: PoolState): number => queue.size + index.waitingJobs;

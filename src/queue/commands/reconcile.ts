@@ -24,16 +24,16 @@ export interface StoredBuild
   attempt: number;
 }
 
-/** What D1 knows that a restored pool may have forgotten. */
+/** D1's facts that a restored pool may have forgotten. */
 export interface Stored {
-  /** Null where only some builds were read. */
+  /** Null if only some builds were read. */
   heard: HeardSequence | null;
-  /** Builds that are under way in D1, and those that the pool asked for. */
+  /** Builds that are active in D1, and builds that the pool requested. */
   builds: StoredBuild[];
   numbers: { repoId: string; number: number }[];
   removedAgents: string[];
   revoked: string[];
-  /** What people deleted. */
+  /** People's deletions. */
   deleted: Pick<Deletion, "buildId" | "deleted">[];
 }
 
@@ -41,7 +41,7 @@ const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const
 const FORGOTTEN = { status: "canceled", exitCode: null, reason: "agent-lost" } as const;
 const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
 
-/** Deletions that a restored pool forgot: of builds that it remembers again, which may be under way again. */
+/** Returns deletions that a restored pool forgot, for builds that it knows again. These may be active again. */
 const forgottenDeletions = (state: PoolState, database: Stored, context: DecisionContext): Change[] =>
   database.deleted.flatMap(({ buildId, deleted }): Change[] => {
     const { now } = context;
@@ -57,7 +57,7 @@ const forgottenDeletions = (state: PoolState, database: Stored, context: Decisio
     return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
   });
 
-/** Takes over what D1 knows and the pool does not: after the pool was restored, or for builds that D1 has under way. */
+/** Adopts facts that D1 has and the pool lacks: after the pool was restored, or for builds that are active in D1. */
 export const reconcile = (state: PoolState, database: Stored, context: DecisionContext): Decision<Reconciled> => {
   const counts: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
   const deletedBuilds = new Set(
@@ -84,7 +84,7 @@ export const reconcile = (state: PoolState, database: Stored, context: DecisionC
     const { now } = context;
     changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
     changes.push(...voidUnapproved(state, new Set(changedBuilds.keys()), context));
-    // D1 may have been restored too, and the pool have forgotten that it was telling it again.
+    // D1 may also have been restored, and the pool may have forgotten that it was sending everything again.
     const at = Math.max(sequence + 1, later(state, now));
     changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, database, context));
     changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
@@ -117,14 +117,14 @@ const reconcileBuild = (state: PoolState, row: StoredBuild, counts: Reconciled, 
   return endLost(state, row, counts.lost, context);
 };
 
-/** A version above that of D1, which the pool forgot. */
+/** Creates a version above D1's version, which the pool forgot. */
 const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: DecisionContext): Change[] =>
   patchBuild({ ...build, version }, {}, context);
 
 /**
- * Ends the build as it ended before the restore. What became of planned jobs is forgotten: those that had not ended then
- * end now. D1 does not know the fence: the agent's id and result must do. D1 and the archive know the end: they are not
- * told of it by a pool that knows less.
+ * Ends the build as it ended before the restore. The ends of planned jobs are forgotten: jobs that had not ended then
+ * end now. D1 does not know the fence: the agent's id and result must do. D1 and the archive know the end. A pool that
+ * knows less does not report it to them.
  */
 const endAsStored = (state: PoolState, build: BuildFacts, row: StoredBuild, context: DecisionContext): Change[] => {
   const { agentId, attempt, ...fields } = row;
@@ -167,7 +167,7 @@ const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context
     return [{ kind: "job", job: { ...job, status: outcome.status, end: { ...forgottenEnd(context), ...outcome } } }];
   });
 
-/** Nothing but its row in D1 is left of the build: its values and its lease are gone, so it can only end. */
+/** Ends a build of which only its row in D1 is left. Its values and its lease are gone, so it can only end. */
 const endLost = (state: PoolState, row: StoredBuild, nth: number, context: DecisionContext): Change[] => {
   const { agentId, attempt, createdBy = null, ...fields } = row;
   const nothing = { requires: {}, maxParallel: null, maxAttempts: attempt, inputBytes: 0 };
@@ -205,7 +205,7 @@ const endLost = (state: PoolState, row: StoredBuild, nth: number, context: Decis
   return [...patchBuild(build, lostEnd, context), ...endJob({ job }, LOST, LOST_MESSAGE, context)];
 };
 
-/** The audit has the removal already. */
+/** Removes an agent without an audit entry, because the audit already has the removal. */
 const removeAgain = (
   state: PoolState,
   { id }: AgentFacts,

@@ -4,11 +4,11 @@ import type { Change, Deletion } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { voidUnapproved } from "./gates.ts";
 
-/* After a restore D1 and the pool remember different pasts. Each attempt to tell D1 of builds tells the pool's sequence
-   too, so that the side that remembers less shows itself: D1 is complete up to a lower one than it was told, or the pool
-   is at a lower one. */
+/* After a restore, D1 and the pool remember different pasts. Each attempt to send builds to D1 also sends the pool's
+   sequence. It shows which side remembers less: D1 is complete up to a lower sequence than it got, or the pool is at
+   a lower one. */
 
-/** What D1 heard of the pool's sequence: the highest, and the one up to which nothing is missing. */
+/** The pool's sequence as D1 knows it: the highest one, and the one up to which nothing is missing. */
 export interface HeardSequence {
   sequence: number;
   complete: number;
@@ -16,16 +16,16 @@ export interface HeardSequence {
 
 export const NOTHING_HEARD: HeardSequence = { sequence: 0, complete: 0 };
 
-/** Which side was restored to an earlier time, as far as a comparison of the sequences shows. */
+/** The side that was restored to an earlier time, as far as the sequences show. */
 type Restored = "none" | "database" | "pool";
 
-/** What D1 had heard before an attempt, and the pool's sequence that the attempt wrote. */
+/** D1's sequence before an attempt, and the pool's sequence that the attempt wrote. */
 export interface ToldSequence {
   found: HeardSequence;
   written: number;
 }
 
-/** Keeps the sequence at the load, where the first change since then would hide that the pool was restored. */
+/** Stores the sequence at the load if the first change since then would hide a restore of the pool. */
 export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, changes: readonly Change[]): Change[] =>
   unchecked !== null && !isUncheckedStored && changes.some(({ kind }) => RAISING.has(kind))
     ? [{ kind: "unchecked", sequence: unchecked }]
@@ -33,21 +33,21 @@ export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, chang
 
 const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked", "deleted", "tell-again"]);
 
-/** What a pool did about a restore. */
+/** A pool's actions after a restore. */
 export interface Reconciled {
-  /** Builds that D1 knew to have ended. */
+  /** Builds that had ended in D1. */
   ended: number;
   /** Builds that were lost, and have ended for that reason. */
   lost: number;
-  /** Builds that D1 is told again. */
+  /** Builds that D1 gets again. */
   told: number;
   agentsRemoved: number;
 }
 
-/** How many ended builds one attempt adds to what D1 is told again. */
+/** The most ended builds that one attempt adds to those that D1 gets again. */
 const TELL_AGAIN_LIMIT = 200;
 
-/** Compares what D1 heard with the pool's sequence. Until that agrees, the pool grants nothing. */
+/** Compares D1's sequence with the pool's. Until they agree, the pool grants nothing. */
 export const compare = (
   state: PoolState,
   { found }: { found: HeardSequence },
@@ -73,7 +73,7 @@ const restoredSide = (
   return complete < databaseSequence ? "database" : "none";
 };
 
-/** D1 was restored: it is told of every active build and every deletion now, and of the ended builds part by part. */
+/** Repeats reports after a restore of D1: every active build and every deletion now, and the ended builds in parts. */
 const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, context.now) },
@@ -90,7 +90,7 @@ export const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: De
   return deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at, isSettled: false } }));
 };
 
-/** An operator says that D1 was restored, so that an idle pool tells it again too. */
+/** Records an operator's notice that D1 was restored. An idle pool then also repeats its reports. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
   const count = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
   return decided(
@@ -99,7 +99,7 @@ export const databaseRestored = (state: PoolState, _: null, context: DecisionCon
   );
 };
 
-/** What follows from the sequence that an attempt found in D1, and from the one that it wrote there. */
+/** Returns the changes that follow from the sequence that an attempt found in D1, and from the one that it wrote. */
 export const recordSequence = (
   state: PoolState,
   { sequence, failed }: { sequence: ToldSequence | null; failed: boolean },
@@ -120,21 +120,21 @@ export const recordSequence = (
   return [...sequenceChanges, ...nextChanges];
 };
 
-/** Whether D1 has heard of every revocation. */
+/** Reports whether D1 has every revocation. */
 export const hasToldRevocations = ({ revoked, databaseSequence }: PoolState, sequence: ToldSequence | null): boolean =>
   [...revoked.values()].every((at) => at <= Math.max(databaseSequence, sequence?.written ?? 0));
 
-/** Whether D1 is told the sequence even where there is no build and no entry to tell. */
+/** Reports whether D1 must get the sequence even without a build or an entry. */
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
   revoked.length > 0 || state.resendAfter !== null || state.outbox.deletions.due.size > 0;
 
-/** The tokens, by id or by the hash of a replaced secret, that the next attempt deletes from D1. */
+/** Returns the tokens, by id or by a replaced secret's hash, that the next attempt deletes from D1. */
 export const revocationsToTell = ({ revoked, resendAfter, databaseSequence }: PoolState): string[] => {
   const since = resendAfter === null ? databaseSequence : 0;
   return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
 };
 
-/** The next ended builds that D1 is told again. The revocations of tokens went with the attempt before. */
+/** Returns the next ended builds that D1 gets again. The previous attempt sent the revocations of tokens. */
 const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const endedBuilds = state.records.endedAfter(state.resendAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = endedBuilds.at(-1);
@@ -144,7 +144,7 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   ];
 };
 
-/** Remembers that tokens, or replaced secrets of tokens by their hashes, are no longer valid. */
+/** Records that tokens, or replaced secrets of tokens by their hashes, are no longer valid. */
 export const revoke = (state: PoolState, { names }: { names: string[] }, { now }: DecisionContext): Decision<null> =>
   decided(
     null,

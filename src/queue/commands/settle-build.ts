@@ -21,7 +21,7 @@ import { cancelBuild } from "./cancel.ts";
 import { endJob } from "./lease.ts";
 import { effectiveLimit, isGroup } from "./match.ts";
 
-/** Carries out all that follows from what became of the jobs of a build. */
+/** Carries out everything that follows from the state of a build's jobs. */
 export const settleBuild = (state: PoolState, buildId: string, context: DecisionContext): Decision<null> => {
   const build = state.builds.get(buildId);
   if (!build) return decided(null);
@@ -41,7 +41,7 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   return decided(null, settling.changes, settling.pushes);
 };
 
-/** The gates that a build waits for; null where it waits for more than people. */
+/** Returns the gates that a build waits for, or null if it waits for more than people. */
 const findGateWait = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt"] => {
   const openJobs = graph.jobs.filter(({ id }) => !jobs.get(id)?.end);
   if (openJobs.some(({ id }) => jobs.get(id)?.status !== "waiting")) return null;
@@ -55,7 +55,7 @@ const findGateWait = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt
 
 type OrderOf<K extends Order["kind"]> = Extract<Order, { kind: K }>;
 
-/** Translates orders into changes. What one order changed of the build counts for the next. */
+/** Translates orders into changes. Each order applies to the build as earlier orders left it. */
 class Settling {
   readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
@@ -64,7 +64,7 @@ class Settling {
   readonly #context: DecisionContext;
   /** Jobs as earlier orders left them. */
   readonly #jobs = new Map<string, JobFacts>();
-  /** Jobs that got ready: a later order may end one before the queue has it. */
+  /** Jobs that became ready. A later order may end one before it is queued. */
   readonly #ready = new Set<string>();
   #build: BuildFacts;
 
@@ -99,7 +99,7 @@ class Settling {
     }
   }
 
-  /** Puts those that got ready, and are still to run, into the queue, and ends what is in their way. */
+  /** Queues the ready jobs that must still run, and ends the jobs in their way. */
   fillQueue(): void {
     const { now } = this.#context;
     const canceledBuilds = new Set([this.#build.id]);
@@ -118,7 +118,7 @@ class Settling {
     }
   }
 
-  /** What a git host hears while only people are waited for. */
+  /** Records what a git host shows while the build waits only for people. */
   noteGates(): void {
     const waitsAt = findGateWait(this.#state, this.#graph);
     if (JSON.stringify(waitsAt) !== JSON.stringify(this.#build.waitsAt ?? null)) this.#patch({ waitsAt });
@@ -156,14 +156,14 @@ class Settling {
     this.#setJob({ ...job, status, end });
   }
 
-  /** Ends a queued job, and has the agent of a leased one stop it. */
+  /** Ends a queued job, or notifies a leased job's agent to stop it. */
   #stop(job: JobFacts, { jobId, reason, cause }: OrderOf<"stop" | "withdraw">): void {
     if (!isInQueue(job)) {
       this.#ready.delete(jobId);
       this.#end(job, { status: "canceled", cause, reason, message: null });
       return;
     }
-    // Why it was tried before is of no use any more.
+    // The reason for its earlier tries no longer matters.
     const stoppedJob: JobFacts = { ...job, stopCause: cause, reason, message: null };
     const { lease } = job;
     if (!lease) {
@@ -177,7 +177,7 @@ class Settling {
     this.pushes.push({ agentId: lease.agentId, hint: toHint("cancel", job) });
   }
 
-  /** The log of the lease under which its jobs were read ends with it. */
+  /** Ends the build, and closes the log of the lease under which its jobs were read. */
   #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
     const { id, plannedBy } = this.#build;
     const { now } = this.#context;
@@ -188,9 +188,9 @@ class Settling {
 }
 
 /**
- * Ends what holds the concurrency group of a job that got ready, where its file asks for that: an older build of the
- * same pipeline and ref as a whole, of a build of another ref the one job. A newer build of its own ref keeps its place.
- * `canceled`: the builds that this is done with.
+ * Ends the holders of a ready job's concurrency group, if its file requires that. An older build of the same pipeline
+ * and ref ends as a whole. In a build of another ref, only the one job ends. A newer build of the job's own ref keeps
+ * its place. `canceledBuilds`: the builds for which this is done.
  */
 const endHolders = (
   state: PoolState,

@@ -26,7 +26,7 @@ import { finish, heartbeat, progress, release, start } from "./work.ts";
 
 interface CommandRow {
   decide: (state: PoolState, input: never, context: DecisionContext) => Decision<unknown>;
-  /** The caller is an agent, whose contact is recorded before the command is decided. */
+  /** The caller is an agent. Its contact is recorded before the command is decided. */
   contact?: ContactKind;
 }
 
@@ -65,9 +65,9 @@ const COMMANDS = {
   authenticateAgent: { decide: agents.authenticate },
   wait: { decide: agents.wait, contact: "wait" },
   leave: { decide: agents.leave },
-  /** Decides nothing: every step ends what is overdue first. */
+  /** Decides nothing: every step first ends what is overdue. */
   sweep: { decide: (_state: PoolState, _: null, _context: DecisionContext) => decided(null) },
-  /** Forgets what nobody may ask for any more: builds, idempotency keys, deliveries and heads. */
+  /** Forgets what nobody may request any more: builds, idempotency keys, deliveries and heads. */
   tidy: {
     decide: (_state: PoolState, _: null, { now }: DecisionContext) => {
       const times = { before: now - REMEMBER_MS, revokedBefore: now - REVOKED_MS, headsBefore: now - HEAD_MS };
@@ -81,7 +81,7 @@ type Decide<C extends Command> = (typeof COMMANDS)[C]["decide"];
 export type InputOf<C extends Command> = Parameters<Decide<C>>[1];
 export type OutputOf<C extends Command> = ReturnType<Decide<C>> extends Decision<infer T> ? T : never;
 
-/** What the command would answer and change now. Reads the state and changes nothing. */
+/** Returns the answer and the changes that the command would have now. Reads the state and changes nothing. */
 export const decide = <C extends Command>(
   state: PoolState,
   command: C,
@@ -92,7 +92,7 @@ export const decide = <C extends Command>(
   return row.decide(state, input as never, context) as Decision<OutputOf<C>>;
 };
 
-/** Builds that are settled after one decision at most: one may end others. */
+/** The most builds that are settled after one decision: one build may end others. */
 const SETTLED_AT_ONCE = 10_000;
 
 /**
@@ -140,12 +140,12 @@ export const step = <C extends Command>(
   return { answer, pushes };
 };
 
-/** When the pool needs its next step, even without a call: the alarm is set for this time. */
+/** Returns when the pool needs its next step, even without a call. The alarm is set for this time. */
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
   return earliest([nextDeadline(state), forgetting, ...CHANNELS.map((channel) => state.outbox[channel].at)]);
 };
 
-/** When the oldest offer is withdrawn. A missed one loses nothing, so a timer is enough. */
+/** Returns when the oldest offer is withdrawn. A missed withdrawal loses nothing, so a timer is enough. */
 export const nextOfferDue = (state: PoolState): number | null => state.index.offerDeadlines.next();

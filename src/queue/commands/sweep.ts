@@ -17,7 +17,7 @@ import { loseLease } from "./lease.ts";
 import { endPause } from "./pause.ts";
 import { recheckReassigned } from "./reassign.ts";
 
-/** Ends what is overdue: leases, jobs that run too long, delays, offers that nobody followed, agents that are gone. */
+/** Ends what is overdue: leases, jobs that run too long, delays, offers without a reaction, and absent agents. */
 export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): Decision<null> => {
   const stops = stopOvertime(state, due.lease, context);
   const repeatedStops = repeatStops(state, due.stop, context);
@@ -30,7 +30,7 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...stops.changes,
       ...repeatedStops.changes,
       ...leaseChanges,
-      // Before agents are removed: a withdrawal counts on the agent, and would have one that is gone wait again.
+      // Before agents are removed: a withdrawal counts on the agent, and would make a removed one wait again.
       ...withdrawOffers(state, due.offer, context),
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),
@@ -45,20 +45,20 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
   );
 };
 
-/** Builds that took too long, and those with gates that nobody answered. */
+/** Marks builds that took too long, and builds with gates that nobody answered. */
 const unsettled = ({ jobs }: PoolState, { gate, build }: DueIds): Change[] =>
   [...build, ...gate.map((jobId) => jobs.get(jobId)?.buildId)].flatMap((buildId) =>
     buildId === undefined ? [] : [{ kind: "unsettled", buildId } as const],
   );
 
-/** A deadline that passed long ago means that this service was down, and could not receive heartbeats. */
+/** Reports whether a deadline passed long ago. The service was then down, and could not receive heartbeats. */
 const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): boolean =>
   jobIds.some((id) => {
     const lease = state.jobs.get(id)?.lease;
     return !!lease && now - lease.expiresAt > OUTAGE_MS && !lease.graced;
   });
 
-/** Renews every lease once after an outage. One that was renewed so already, and is over, ends now. */
+/** Renews every lease once after an outage. A lease that was already renewed so, and is over, ends now. */
 const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] => {
   const { now, startMs, leaseMs } = context;
   return [...state.index.holding.values()].flatMap((id): Change[] => {
@@ -88,7 +88,7 @@ const endExpired = (state: PoolState, jobIds: readonly string[], context: Decisi
 const overtimeStop = (job: JobFacts, { now, rules }: DecisionContext) =>
   rules.overtime(job, now) ? ({ reason: "timeout", at: now } as const) : job.lease!.stop;
 
-/** Tells agents to stop jobs that run too long. */
+/** Notifies agents to stop jobs that run too long. */
 const stopOvertime = (
   state: PoolState,
   jobIds: readonly string[],
@@ -106,7 +106,7 @@ const stopOvertime = (
   return { changes, pushes };
 };
 
-/** Tells agents once more that they have to stop their jobs: the first hint may have been lost. */
+/** Notifies agents again to stop their jobs: the first hint may have been lost. */
 const repeatStops = (
   state: PoolState,
   jobIds: readonly string[],
@@ -122,7 +122,7 @@ const repeatStops = (
   };
 };
 
-/** Removes ephemeral agents that have worked on their one job, or went away without any. */
+/** Removes ephemeral agents that have worked on their one job, or left without one. */
 const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
   agentIds.flatMap((agentId): Change[] => {
     const agent = state.agents.get(agentId);
@@ -144,7 +144,7 @@ const forget = (state: PoolState, agentId: string, silenceMs: number, context: D
   return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
 };
 
-/** Removes delays that are over, so that a clock that is set back cannot bring them back. */
+/** Removes delays that are over, so that a clock that is set back cannot restore them. */
 const endDelays = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
   jobIds.flatMap((id): Change[] => {
     const job = state.jobs.get(id);

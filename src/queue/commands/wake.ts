@@ -4,24 +4,24 @@ import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { latestPause } from "./pause.ts";
 
-/** What the agent's socket remembers of the last heartbeat on it, also while the pool hibernates. */
+/** What the agent's socket remembers of its last heartbeat, even while the pool hibernates. */
 export interface RenewedLease {
   fence: number;
   expiresAt: number;
 }
 
-/** What the pool finds of an agent's sockets when it wakes. */
+/** The state of an agent's sockets when the pool wakes. */
 export interface AgentSockets {
-  /** Until when the agent waits: null on its own socket, undefined where each is closing. */
+  /** Until when the agent waits. Null: on its own socket. Undefined: all of its sockets are closing. */
   until: number | null | undefined;
-  /** Whether one of them is the agent's own, open or closing: a close that is under way is seen later. */
+  /** Whether one of them is the agent's own, open or closing. The pool sees a close in progress later. */
   hasOwn: boolean;
   kept: RenewedLease | null;
 }
 
 /**
- * Takes up the agents with sockets, before anything that is overdue ends. A lease that was kept by a socket which is gone
- * gets its time once more: nobody could see the socket close, and the agent may be on its way back.
+ * Restores the agents with sockets, before anything overdue ends. A lease whose socket is gone gets its time again:
+ * nobody could see the socket close, and the agent may be about to return.
  */
 export const wake = (
   state: PoolState,
@@ -44,7 +44,7 @@ export const wake = (
   }),
 ];
 
-/** A build whose plan cannot be read any more: nobody can tell what is left to do. */
+/** Ends a build whose plan cannot be read any more, because its remaining work is unknown. */
 const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionContext): Change[] => {
   if (build.until === null || state.graphs.has(build.id)) return [];
   const message = "What was stored of its jobs is damaged.";
@@ -66,17 +66,17 @@ const wakeLease = (job: JobFacts, sockets: AgentSockets | undefined, context: De
   return expiresAt === lease.expiresAt ? [] : [{ kind: "renewal", jobId: job.id, expiresAt }];
 };
 
-/** A deadline that is stored as it is, of a lease that no socket keeps. */
+/** Returns a deadline that is stored as it is, for a lease that no socket keeps. */
 const storedDeadline = (expiresAt: number) => ({ expiresAt, writtenUntil: expiresAt, keptBy: null });
 
-/** Stores the deadline of a lease whose socket was closed: from now on memory and disk have the same. */
+/** Stores the deadline of a lease whose socket was closed. From now on, memory and disk agree. */
 export const settleLease = (state: PoolState, agentId: string): Change[] => {
   const job = findLeasedEntry(state, agentId)?.job;
   if (job?.lease?.keptBy !== "socket") return [];
   return [{ kind: "job", job: { ...job, lease: { ...job.lease, ...storedDeadline(job.lease.expiresAt) } } }];
 };
 
-/** An agent that was heard of just now, and has no socket of its own any more. */
+/** Returns an agent that has just made contact, and no longer has its own socket. */
 export const withoutSocket = (agent: AgentFacts, now: number): AgentFacts => {
   const { hasSocket: _, ...rest } = agent;
   return { ...rest, heardAt: Math.max(agent.heardAt, now) };

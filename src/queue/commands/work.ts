@@ -31,7 +31,7 @@ import {
 import { reassign } from "./reassign.ts";
 import { testChanges } from "./tests.ts";
 
-/** The job that the caller holds a lease on, or the refusal. */
+/** Returns the job that the caller holds a lease on, or the refusal. */
 export const jobOfCaller = (
   state: PoolState,
   holder: LeaseHolder,
@@ -46,7 +46,7 @@ export const jobOfCaller = (
 
 export const isRefused = (entry: JobEntry | Decision<never>): entry is Decision<never> => "answer" in entry;
 
-/** The agent confirms that it received the job. The attempt counts from here, and heartbeats renew the lease. */
+/** Confirms that the agent received the job. The attempt counts from here, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
   const entry = jobOfCaller(state, holder, context);
   if (isRefused(entry)) return entry;
@@ -56,7 +56,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
-  // An agent with a socket sends its heartbeats there: the first one has nothing to store.
+  // An agent with a socket sends its heartbeats there. The first one then has nothing to store.
   const keptBy = state.waiters.get(holder.agentId)?.until === null ? "socket" : null;
   const times = { startedAt: now, expiresAt, writtenUntil: expiresAt };
   const startedLease: JobLease = { ...lease, ...times, graced: false, keptBy };
@@ -70,7 +70,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   return decided(job.id, changes);
 };
 
-/** The renewed lease: stored, unless the heartbeat came over the socket and the stored deadline is recent. */
+/** Renews the lease. Stores it unless the heartbeat came over the socket and the stored deadline is recent. */
 const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: DecisionContext): Change[] => {
   const { now, leaseMs, storedForMs, rules } = context;
   const lease = job.lease!;
@@ -85,7 +85,7 @@ const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: Decisio
   return [{ kind: "job", job: { ...job, lease: renewedLease } }];
 };
 
-/** Renews the lease, and answers whether the agent has to stop the job. */
+/** Renews the lease, and answers whether the agent must stop the job. */
 export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: DecisionContext): Decision<Heartbeat> => {
   const { now, leaseMs, rules } = context;
   const { agentId, bootId, fence = null } = beat;
@@ -105,7 +105,7 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, stopNotice]);
 };
 
-/** Stores what the agent found out: steps, summary, the commit of a branch or tag, and what it was compared with. */
+/** Stores the agent's findings: steps, summary, the commit of a branch or tag, and the commit it was compared with. */
 export const progress = (
   state: PoolState,
   progressReport: ProgressReport,
@@ -125,8 +125,8 @@ export const progress = (
 };
 
 /**
- * The agent releases the job. It may name what the pipeline file requires, or that another agent can fetch what it
- * cannot: neither uses an attempt. An agent that is stopped itself (`interrupted`) loses its attempt.
+ * Releases the job for its agent. The agent may name the pipeline file's requirements, or report that another agent can
+ * fetch what it cannot. Neither uses an attempt. An agent that is itself stopped (`interrupted`) loses its attempt.
  */
 export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
   const entry = jobOfCaller(state, request, context);
@@ -148,7 +148,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
 
-/** Ends the job with the agent's result. The same result again gets the same answer; another one is refused. */
+/** Ends the job with the agent's result. The same result again gets the same answer; another one is rejected. */
 export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
   const { agentId, jobId, fence } = report;
   if (!verifiedAgent(state, report)) return unknownToken();
@@ -197,7 +197,7 @@ const finishAgain = (
   return isRemembered(state, report.jobId) ? leaseLost() : unknownId();
 };
 
-/** The answer may have been lost: of a job that has ended, or of a try that another one follows. */
+/** Repeats an answer that may have been lost, for an ended job or for a try that another try follows. */
 const sayAgain = (
   { fence, agentId, result }: JobFacts,
   report: FinishReport,
@@ -212,13 +212,13 @@ const sayAgain = (
 
 const OUTPUT_REFUSED: Outcome = { status: "failed", exitCode: null, reason: "output-refused" };
 
-/** UTF-8 of names and values. */
+/** Counts the UTF-8 bytes of names and values. */
 const countBytes = (outputs: Record<string, string>): number => {
   const encoder = new TextEncoder();
   return Object.entries(outputs).reduce((sum, texts) => sum + encoder.encode(texts.join("")).length, 0);
 };
 
-/** Why the outputs of a job that succeeded are too large; null where they are not. */
+/** Returns why a succeeded job's outputs are too large, or null if they are not. */
 const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outputs }: FinishReport): string | null => {
   if (!outputs || status !== "succeeded") return null;
   const size = countBytes(outputs);
@@ -235,7 +235,7 @@ const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outpu
     : null;
 };
 
-/** Stores what the job tells those that need it: of the attempt that succeeded alone. */
+/** Stores the job's outputs for the jobs that need it. Only the succeeded attempt has outputs. */
 const outputChanges = (
   { job: { id, buildId, fence: last } }: JobEntry,
   { status }: Outcome,
