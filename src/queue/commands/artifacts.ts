@@ -86,7 +86,7 @@ export const keepArtifact = (
 
 /**
  * Discards an artifact's uploaded bytes. The next call that opens it starts over.
- * @returns whether it was discarded, and not kept
+ * @returns false for an artifact that is unknown or already kept
  */
 export const discardArtifact = (
   state: PoolState,

@@ -22,7 +22,7 @@ import { commitChanges, endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import { holdOthers, isPaused, resume, startPause } from "./pause.ts";
 
-/** The least milliseconds that a job waits after its hand-out was taken back. */
+/** The least time that a job waits after its hand-out was taken back, in milliseconds. */
 const UNCLAIM_MS = SECOND_MS;
 
 export interface Claim {
@@ -104,7 +104,7 @@ const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, contex
 };
 
 /**
- * Makes the last check before the service sends secrets: the lease is current, the job is not canceled, and the agent
+ * Checks a last time before the service sends secrets: the lease is current, the job is not canceled, and the agent
  * still exists. The audit entry names the keys, and is stored before the answer.
  */
 export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {

@@ -30,7 +30,7 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...stops.changes,
       ...repeatedStops.changes,
       ...leaseChanges,
-      // Before agents are removed: a withdrawal counts on the agent, and would make a removed one wait again.
+      // Comes before the removals: a withdrawal updates the waiter, and would make a removed agent wait again.
       ...withdrawOffers(state, due.offer, context),
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),

@@ -41,7 +41,7 @@ export const EPHEMERAL_MS = HOUR_MS;
 export const STORED_FOR_MS = 10 * MINUTE_MS;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * MINUTE_MS;
-/** The offers, or claimed jobs, in a row that an agent may ignore before it gets no more. */
+/** An agent that ignores this many offers, or claimed jobs, in a row gets no more. */
 export const IGNORED_LIMIT = 2;
 
 /** What the agent that holds a job may do: get it, start it and finish it. */
