@@ -14,16 +14,16 @@ interface Speaker {
 type Row = Record<string, string | number | null>;
 type Tables = Record<string, Row[]>;
 
-/** A pool that an earlier release wrote, and what that release answered: as the rows were, and after `goOn`. */
+/** A pool from an earlier release, and that release's answers: about the rows as they were, and after `goOn`. */
 export interface EarlierPool {
   orgId: string;
-  /** When it was written, in milliseconds since 1970. */
+  /** The time of writing, in milliseconds since 1970. */
   at: number;
   tables: Tables;
-  /** What D1 knew of it. */
+  /** D1's rows about the pool. */
   d1: Tables;
   speakers: Speaker[];
-  /** Leases that were started, and how their agents end them. */
+  /** Started leases, and how their agents end them. */
   leases: (Speaker & { jobId: string; fence: number; status: "succeeded" | "canceled"; exitCode: number | null })[];
   ids: { builds: string[]; jobs: string[] };
   before: Answers;
@@ -44,7 +44,7 @@ const insert = (table: string, row: Row): [query: string, ...values: Row[string]
 const rowsIn = (tables: Tables) =>
   Object.entries(tables).flatMap(([table, rows]) => rows.map((row) => insert(table, row)));
 
-/** The pool as the release left it; this release reads it when it wakes next. */
+/** Creates the pool as the release left it; this release reads it at the next wake-up. */
 export const leftBehind = async ({ orgId, tables, d1 }: EarlierPool): Promise<Pool> => {
   const pool = poolOf(orgId);
   await env.DB.batch(rowsIn(d1).map(([query, ...values]) => env.DB.prepare(query).bind(...values)));
@@ -60,7 +60,7 @@ const listsOf = async (buildIds: string[]) => {
   return (await env.DB.prepare(query).bind(JSON.stringify(buildIds)).all()).results;
 };
 
-/** What readers see of these builds and jobs. */
+/** Returns the readers' view of these builds and jobs. */
 export const readAll = async (pool: Pool, { speakers, ids }: Pick<EarlierPool, "speakers" | "ids">) => {
   const read = async (names: string[], one: (id: string) => Promise<unknown>): Promise<Record<string, unknown>> =>
     Object.fromEntries(await Promise.all(names.map(async (id) => [id, await one(id)] as const)));
@@ -82,10 +82,10 @@ export const readAll = async (pool: Pool, { speakers, ids }: Pick<EarlierPool, "
   return JSON.parse(JSON.stringify(seen)) as typeof seen;
 };
 
-/** Rounds of `goOn` that find the object evicted: what it wrote meanwhile stands beside rows of the earlier release. */
+/** Rounds of `goOn` that evict the object, so that its new rows mix with rows from the earlier release. */
 const EVICTED = 3;
 
-/** Ends what is leased, approves what waits for a person, and runs the rest. */
+/** Ends the leases, approves jobs at gates, and runs the rest. */
 export const goOn = async (pool: Pool, { speakers, leases, ids, at }: EarlierPool): Promise<void> => {
   let now = at;
   const next = () => {

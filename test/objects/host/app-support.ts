@@ -12,11 +12,11 @@ const APP: HostedApp = {
 };
 
 type Over = Partial<HostSettings> & {
-  /** Where it is not yet, states are told with the token of before. */
+  /** While this is false, the object sends statuses with the former token. */
   isInstalled?: boolean;
 };
 
-/** A GitHub with an App of ours that is installed, and the object that speaks with it. */
+/** Creates a GitHub with our installed App, and the object that speaks with it. */
 export const installedApp = async ({ isInstalled = true, ...over }: Over = {}) => {
   passTime(0);
   const at = await newHost({ kind: "github", app: APP, ...over });
@@ -26,7 +26,7 @@ export const installedApp = async ({ isInstalled = true, ...over }: Over = {}) =
     ...(isInstalled && { installationId: "99" }),
   });
   const runs = async () => (await at.seen()).checkRuns;
-  /** Lets time pass, and what is due then happen. */
+  /** Lets time pass, and then runs due alarms. */
   const later = async (milliseconds = 2_000) => {
     passTime(milliseconds);
     return runDurableObjectAlarm(connection.host);

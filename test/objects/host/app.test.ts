@@ -16,7 +16,7 @@ const APP: HostedApp = {
   isAnyTime: true,
   tokenMs: 10 * 3_600_000,
 };
-/** The clock of the service is an hour ahead of the host's, at least: one of its hours is no limit here. */
+/** The service's clock is at least an hour ahead of the host's, so one of its hours is not a limit here. */
 const HOUR = 3_600_000;
 const SECRET = { key, formerToken: HOST_TOKEN };
 

@@ -9,7 +9,7 @@ afterEach(setClockRight);
 
 const MINUTE = 60_000;
 
-/** A delivery of a push that failed so many minutes ago. */
+/** Returns a delivery of a push that failed `minutesAgo`. */
 const failed = (n: number, branch: string, minutesAgo: number, over: Partial<HostedAttempt> = {}): HostedAttempt => ({
   ...{ id: n, guid: `g${n}`, delivered_at: new Date(Date.now() - minutesAgo * MINUTE).toISOString() },
   ...{ redelivery: false, status: "Service Unavailable", status_code: 503, event: "push", action: null },
@@ -28,7 +28,7 @@ const noteOf = (id: string, over: Partial<DeliveryNote> = {}): DeliveryNote => (
 
 const LISTS = "/app/hook/deliveries";
 
-/** An App that has just delivered something, and so is looked at soon. */
+/** Creates an App that has just delivered something, and whose next look is therefore soon. */
 const furnished = async (attempts: () => HostedAttempt[] = () => []) => {
   const app = await installedApp();
   await app.host.noteDelivery(noteOf("first", { ref: "refs/heads/other" }));

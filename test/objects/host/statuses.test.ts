@@ -384,7 +384,7 @@ describe("a connection", () => {
     const { host, later } = await furnished("gitea");
     await host.report([ended()]);
     await later();
-    // Waits for the object's timers: the patience with a host is 10 s.
+    // Waits for the object's timers: its timeout for a host is 10 s.
     await evictDurableObject(host);
     expect(await host.health()).toMatchObject({ waiting: 0 });
   });

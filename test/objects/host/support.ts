@@ -18,7 +18,7 @@ export const sealedToken = (
 ): Promise<string> =>
   loadKeyring(env.SECRETS_KEYS).seal(token, connectionContext({ auth: "token", ...row, sealedVersion: 1 }));
 
-/** A connection in D1, and the object that speaks with its host. */
+/** Creates a connection in D1, and the object that speaks with its host. */
 export const newConnection = async (
   kind: HostKind,
   webUrl: string,
@@ -48,23 +48,23 @@ export const newConnection = async (
   return { id, kind, apiUrl, host };
 };
 
-/** What a pool tells of a build. */
+/** Returns a pool's report about a build. */
 export const reportOf = (over: Partial<HostReport> = {}): HostReport => ({
   ...{ connectionId: "c", repoId: 41, fullName: "acme/shop", context: "millrace/test", origin: "https://ci.example" },
   ...{ buildId: "build-1", number: 1, version: 1, sha: SHA, ref: "trunk", state: "pending" },
   ...{ description: "Waits for an agent", ...over },
 });
 
-/** So far that no alarm goes off by itself. */
+/** Milliseconds: so far ahead that no alarm fires by itself. */
 const FAR = 60 * 60_000;
 let ahead = 0;
 const realNow = Date.now.bind(Date);
 
 const realTimeout = globalThis.setTimeout;
-/** What the object pauses between two requests. The patience with a host is longer. */
+/** Maximum pause of the object between two requests. Its timeout for a host is longer. */
 const LONGEST_PAUSE = 1_000;
 
-/** Lets the clock of the service be ahead, by an hour at least: it still moves. Its pauses pass at once. */
+/** Sets the service's clock ahead, by an hour at least; it still moves. Its pauses end at once. */
 export const passTime = (milliseconds: number): void => {
   ahead = Math.max(ahead, FAR) + milliseconds;
   vi.spyOn(Date, "now").mockImplementation(() => realNow() + ahead);

@@ -22,7 +22,7 @@ import {
   value,
 } from "./support.ts";
 
-/** Changes what is stored of the log's only lease; the object reads it again. */
+/** Changes the stored facts of the log's only lease. The object then rereads it. */
 const patchLease = async (log: Log, patch: (lease: LogSegment) => Partial<LogSegment>): Promise<void> => {
   await runInDurableObject(log, (_, { storage }) => {
     const store = new BuildLogStore(storage);
@@ -32,7 +32,7 @@ const patchLease = async (log: Log, patch: (lease: LogSegment) => Partial<LogSeg
   await evictDurableObject(log);
 };
 
-/* Asserts invariant 11, and what invariant 3 says of the log (docs/invariants.md). */
+/* Asserts invariant 11, and invariant 3 as far as it concerns the log (docs/invariants.md). */
 describe("a build's log", () => {
   it("stores what it acknowledges once, whatever is repeated", async () => {
     const log = await opened();

@@ -16,7 +16,7 @@ CREATE TABLE piece (
 CREATE TABLE closed (fence INTEGER NOT NULL);
 `;
 
-/** A log with two leases as an earlier release left it: the second one writes, or its job has ended. */
+/** Creates a log with two leases as an earlier release left it: the second still writes, or its job has ended. */
 const leftBehind = async ({ hasEnded }: { hasEnded: boolean }): Promise<Log> => {
   const log = newLog();
   await runInDurableObject(log, async (_, { id, storage: { sql } }) => {

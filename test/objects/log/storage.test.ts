@@ -25,7 +25,7 @@ const rows = (log: Log, query: string) =>
 const values = (log: Log, prefix: string): Promise<[string, unknown][]> =>
   runInDurableObject(log, (_, { storage }) => [...storage.kv.list({ prefix })]);
 
-/** Bytes of a database without a table. */
+/** Bytes of a database without tables. */
 const EMPTY = 4096;
 
 describe("the disk of a log", () => {

@@ -49,7 +49,7 @@ export const follow = async (
   return eventStream(followed(webSocket!)).pipeThrough(new TextDecoderStream()).getReader();
 };
 
-/** Reads events up to the one that `until` knows, or the end. */
+/** Reads events until `until` accepts them, or to the end. */
 export const events = async (
   reader: ReadableStreamDefaultReader<string>,
   until: (all: string) => boolean = () => false,
@@ -63,7 +63,7 @@ export const events = async (
   return all;
 };
 
-/** The text of all events. */
+/** Returns the text of all events. */
 export const textOf = (all: string) =>
   all
     .split("\n\n")

@@ -10,14 +10,14 @@ import { fakeObjects } from "../../support/objects-by-name.ts";
 import { newConnection, passTime, setClockRight } from "../host/support.ts";
 import { actor, newBuild, type Pool, poolOf, value } from "./support.ts";
 
-// An alarm of the git host's object would find no connection, and forget what it was told.
+// An alarm of the git host's object would find no connection, and delete its reports.
 beforeEach(() => passTime(0));
 afterEach(setClockRight);
 
 const push = (orgId: string, head: string, before: string | null = null) =>
   newRequestedBuild(newBuild(orgId, { inputs: null, secretKeys: [] }), { head, before });
 
-/** What the git host's object was told of the build of a commit. */
+/** Returns the state of a commit's build that the git host's object has. */
 const told = async (orgId: string, head: string): Promise<string | undefined> => {
   const hosts = env.GIT_HOST as DurableObjectNamespace<GitHostObject>;
   const statuses = await hosts.getByName(gitHostName(orgId, HOST.connectionId)).statuses(HOST.repoId, namedSha(head));
@@ -82,7 +82,7 @@ it("refuses what another organization's connection brings", async () => {
   });
 });
 
-/** A pool whose git host could not hear of an end of which D1 has heard. @returns the report that it did not take */
+/** Creates a pool that reported a build's end to D1, but not to the git host. @returns the missed report */
 const untoldEnd = async (orgId: string) => {
   const pool = poolOf(orgId);
   const build = push(orgId, "a");

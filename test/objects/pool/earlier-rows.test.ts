@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import written from "../../releases/0.10.0/pools.json";
 import { type EarlierPool, goOn, leftBehind, readAll } from "../earlier-rows.ts";
 
-/* Written by 0.10.0, whose own answers stand beside the rows. 0.11.0 and 0.12.0 wrote the same. One sentence is new. */
+/* 0.10.0 wrote these rows and its own answers. 0.11.0 and 0.12.0 wrote the same. One sentence is new. */
 const POOLS: EarlierPool[] = JSON.parse(
   JSON.stringify(written).replaceAll("to run a job of a build of several", "to run planned jobs"),
 );

@@ -28,7 +28,7 @@ const take = async (pool: Pool, speaker: Speaker) => {
   return { grant, holder };
 };
 
-/** A pool with a build whose agent has planned these jobs. */
+/** Creates a pool with a build whose agent has planned these jobs. */
 const planned = async (orgId: string, jobs: GraphJob[], over: Partial<NewBuild> = {}) => {
   const pool = poolOf(orgId);
   const build = newBuild(orgId, over);
@@ -87,7 +87,7 @@ describe("a build of several jobs", () => {
     const ended = value(await pool.getBuild(buildId));
     expect(ended).toMatchObject({ status: "failed", exitCode: 3, commitSha: SHA, waitsFor: [] });
     expect(value(await pool.getJob(idOf("build")))).toMatchObject({ buildId, steps, outputs: { list: "[1]" } });
-    // What the page of a build asks for at once is what it would be told one after the other.
+    // The build's page gets in one call what separate calls return.
     const { tests: testReports } = value(await pool.testsOf(buildId));
     expect(testReports[idOf("test")]).toMatchObject({ counts });
     expect(value(await pool.getRecord(buildId))).toEqual({
@@ -115,7 +115,7 @@ describe("a build of several jobs", () => {
     const speaker = await registered(poolOf(orgId), orgId);
     let isAway = true;
     let underWay = 0;
-    /** How many records each attempt had under way when one more came. */
+    /** For each attempt: how many records were under way whenever another one arrived. */
     const attempts: number[][] = [];
     const put = async (key: string, text: string) => {
       if (isAway) throw new Error("away");
@@ -210,7 +210,7 @@ describe("a build of several jobs", () => {
   });
 });
 
-/** Rows that the pool changes meanwhile, without those of indices. */
+/** Returns how many rows the pool changes during `work`, without index rows. */
 const rowsWritten = async (pool: Pool, work: () => Promise<unknown>): Promise<number> => {
   const count = async () => Number((await rowsOf(pool, "SELECT total_changes() AS count"))[0]?.count);
   const before = await count();

@@ -23,7 +23,7 @@ const auditsOf = async (subject: string) => {
 const fails = () => Promise.reject(new Error(`D1_ERROR: ${D1.lost}`));
 const silent = () => new Promise<never>(() => {});
 
-/** The same pool on the same disk, in front of a database that does not do its part, at once or after the comparison. */
+/** Calls `act` with the same pool on the same disk, whose database fails at once or after the comparison. */
 const withDatabase = <T>(
   pool: Pool,
   call: () => Promise<never>,
@@ -108,7 +108,7 @@ describe("D1", () => {
         false,
       );
       await evictDurableObject(pool);
-      // The claim that was refused made the pool pause for a second, and the build that it was for waits two.
+      // After the rejected claim, the pool pauses for one second and the claim's build waits for two.
       vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 2_000 });
       expect(value(await pool.claim({ ...speaker, bootId: "b1" }))).toMatchObject({ jobId: waiting.id });
       value(await pool.cancel({ buildId: waiting.id, actor }));
@@ -136,7 +136,7 @@ describe("D1", () => {
 
   const UNHARMED = { deadLetters: 0, afterwards: "queued" };
 
-  /** What a database of this trouble leaves of a pool with two rows to tell, after more attempts than a row has. */
+  /** Fails the delivery of a pool's two rows more often than a row has attempts. @returns the effects */
   const troubledBy = async (name: string, reason: string) => {
     const pool = poolOf(name);
     const build = newBuild(name);

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Builds that wait, and as many agents whose Workers hand builds out; `calls` counts what those ask of the pool. */
+/** Creates waiting builds, and as many agents whose Workers hand builds out. `calls` counts the Workers' calls. */
 const crowd = async (orgId: string) => {
   const pool = poolOf(orgId);
   const counted = { calls: 0, handOuts: 0 };
@@ -87,7 +87,7 @@ it("tries one hand-out a minute while D1 is away for an hour, and starts all bui
     await pool.sweep();
     const agent = await nextHinted();
     await takeBack((await claim(agent))!, { isAway: true });
-    // After the refusal of its poll it asks once more, and then waits on its socket.
+    // After its rejected poll, the agent polls again, and then waits on its socket.
     expect(await claim(agent)).toBeNull();
   }
   const written = writtenBefore + (await rowsOf(pool)) - rows.now;
@@ -99,7 +99,7 @@ it("tries one hand-out a minute while D1 is away for an hour, and starts all bui
 
   const away = await secondsLeft();
   expect(away).toBeLessThanOrEqual(60);
-  // The build that was tried last comes a second after the others.
+  // The last tried build follows a second after the others.
   pass(away + 1);
   await pool.sweep();
   const started: string[] = [];
@@ -123,7 +123,7 @@ it("claims and gives back every five seconds where the Worker cannot tell what i
   pass(5);
   await pool.sweep();
   for (const _ of agents) await takeBack((await claim(await nextHinted()))!, {});
-  // 720 such rounds an hour: 36,000 hand-outs, 72,000 calls and 90,000 rows of 50 agents.
+  // 720 such rounds an hour: 36,000 hand-outs, 72,000 calls and 90,000 rows for 50 agents.
   expect(counted).toEqual({ handOuts: 2 * AGENTS, calls: 4 * AGENTS });
   expect((await rowsOf(pool)) - before).toBe(5 * AGENTS);
 });

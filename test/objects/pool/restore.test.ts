@@ -5,7 +5,7 @@ import { actor, busy, newAgent, newBuild, type Pool, poolOf, registered, value }
 
 type Row = Record<string, SqlStorageValue>;
 
-/** Copies every table of the pool's disk. @returns what puts them back, as a restore to this time does */
+/** Copies every table of the pool's disk. @returns a function that puts them back, like a restore to this time */
 const copyOf = async (pool: Pool): Promise<() => Promise<void>> => {
   const tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB '[_s]*_*'";
   const kept = await runInDurableObject(pool, (_, { storage: { sql } }) =>
@@ -32,7 +32,7 @@ const copyOf = async (pool: Pool): Promise<() => Promise<void>> => {
 
 const TOLD = ["build_summary", "audit_log", "pool", "token"];
 
-/** The same for D1. */
+/** Copies D1's tables. @returns a function that puts them back */
 const copyOfDatabase = async (): Promise<() => Promise<void>> => {
   const kept = await Promise.all(
     TOLD.map(async (name) => ({ name, ...(await env.DB.prepare(`SELECT * FROM ${name}`).all<Row>()) })),
@@ -59,7 +59,7 @@ const insertToken = (orgId: string, id: string) =>
     .bind(id, orgId, `hash of ${id}`)
     .run();
 
-/** A later millisecond than everything before. */
+/** Waits until the clock is later than at any earlier call. */
 const tick = async (): Promise<void> => {
   for (const now = Date.now(); Date.now() <= now + 2; ) await Promise.resolve();
 };

@@ -6,7 +6,7 @@ import { newPlatform } from "../../support/platform/platform.ts";
 import { D1 } from "../../support/platform/texts.ts";
 import { actor, newBuild, type Pool, poolOf, registered, value } from "./support.ts";
 
-/* Asserts invariant 13, and that no entry of the audit is lost (docs/security.md). */
+/* Asserts invariant 13, and that no audit entry is lost (docs/security.md). */
 
 const inD1 = async (subject: string): Promise<string[]> => {
   const query = env.DB.prepare("SELECT action FROM audit_log WHERE subject = ? ORDER BY id").bind(subject);
@@ -16,7 +16,7 @@ const inD1 = async (subject: string): Promise<string[]> => {
 const rows = (pool: Pool, query: string) =>
   runInDurableObject(pool, (_, { storage }) => storage.sql.exec<Record<string, SqlStorageValue>>(query).toArray());
 
-/** A job that was delivered while D1 is away. */
+/** Delivers a job while D1 is unavailable. */
 const delivered = async (orgId: string) => {
   const pool = poolOf(orgId);
   const speaker = await registered(pool, orgId);
@@ -106,7 +106,7 @@ it("loses a lease that was granted, and told to nobody, when it is evicted befor
   const next = value(await pool.claim({ ...speaker, bootId: "b1" }))!;
   expect(next.jobId).toBe(lost.jobId);
   expect(next.fence).toBeGreaterThan(lost.fence);
-  // Control: a delivered one is kept.
+  // Control: the pool keeps a delivered lease.
   value(await pool.deliver({ ...delivery, fence: next.fence }));
   await evictDurableObject(pool);
   expect(value(await pool.claim({ ...speaker, bootId: "b1" }))).toMatchObject({ fence: next.fence });

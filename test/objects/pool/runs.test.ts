@@ -15,7 +15,7 @@ jobs:
     steps: [{ run: "true" }]
 `;
 
-/** Changes the rows of the pool, as if they had been written otherwise. */
+/** Changes the pool's rows, as if it had written them that way. */
 const rewrite = (pool: Pool, query: string, ...bindings: unknown[]) =>
   runInDurableObject(pool, (_, state) => void state.storage.sql.exec(query, ...bindings));
 

@@ -18,7 +18,7 @@ const connect = (pool: Pool, { agentId, tokenHash }: Speaker, until: number | nu
   return pool.fetch("https://pool/wait", { headers });
 };
 
-/** An open socket whose messages can be awaited one after the other. */
+/** Opens a socket and returns its messages one by one. */
 const listen = async (pool: Pool, speaker: Speaker, until: number | null = Date.now() + MINUTE_MS) => {
   const { webSocket, status } = await connect(pool, speaker, until);
   if (!webSocket) throw new Error(`no socket: ${status}`);
@@ -196,7 +196,7 @@ describe("a heartbeat on the agent's own socket", () => {
       sql.exec("UPDATE build SET facts = json_set(facts, '$.job.lease.expiresAt', ?)", told - 15_000);
     });
     await evictDurableObject(pool, { webSockets: "hibernate" });
-    // The alarm finds the lease under way, although the stored deadline is over.
+    // The alarm finds an active lease, although the stored deadline has passed.
     vi.setSystemTime(told - 1);
     await pool.sweep();
     expect(value(await pool.getBuild(holder.jobId)).status).toBe("running");

@@ -25,20 +25,20 @@ export const newAgent = (orgId: string, over: Partial<NewAgent> = {}): NewAgent 
   return { id, orgId, name: "mill", ...skills, tokenHash: `hash of ${id}`, actor, ...over };
 };
 
-/** The value of an accepted call. */
+/** Returns the value of an accepted call. */
 export const value = <T>(result: Result<T>): T => {
   if (!result.ok) throw new Error(JSON.stringify(result.refusal));
   return result.value;
 };
 
-/** An agent that is registered, with what it calls itself by. */
+/** Registers an agent. @returns its credentials */
 export const registered = async (pool: Pool, orgId: string, over: Partial<NewAgent> = {}) => {
   const agent = newAgent(orgId, over);
   value(await pool.registerAgent(agent));
   return { agentId: agent.id, tokenHash: agent.tokenHash };
 };
 
-/** A registered agent that has started a build of its own. */
+/** Registers an agent that has started its own build. */
 export const busy = async (pool: Pool, orgId: string, over: Partial<NewBuild> = {}) => {
   const speaker = await registered(pool, orgId);
   value(await pool.enqueue(newBuild(orgId, over)));

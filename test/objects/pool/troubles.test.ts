@@ -23,7 +23,7 @@ const sqlOf = <T>(pool: Pool, work: (sql: SqlStorage) => T): Promise<T> =>
 const count = (pool: Pool, table: string): Promise<number> =>
   sqlOf(pool, (sql) => sql.exec<{ count: number }>(`SELECT count(*) AS count FROM ${table}`).one().count);
 
-/** The same pool on the same disk, bound to something that fails. */
+/** Calls `act` with the same pool on the same disk, whose bindings fail. */
 const boundTo = <T>(pool: Pool, faults: Partial<Env>, act: (object: AgentPool) => Promise<T>): Promise<T> =>
   runInDurableObject(pool, async (_object, state) => {
     const object = new AgentPool(state, { ...env, ...faults });

@@ -20,27 +20,27 @@ import { Random } from "../../../simulate/random.ts";
 import { runHistory } from "../../../simulate/run.ts";
 import type { SimStorage } from "../../../simulate/storage.ts";
 
-/** Its first 6 histories have 60 of the 73 kinds of calls and answers that the first 25 of most seeds have. */
+/** Its first 6 histories have 60 of the 73 kinds of calls and answers in the first 25 histories of most seeds. */
 const SEED = 6;
-/** Probability of an eviction before a call. While sockets are open, only a crash of the history evicts at once. */
+/** Probability of an eviction before a call. While sockets are open, only a crash in the history evicts the object. */
 const EVICTIONS = 0.25;
 
 interface RecordedCall {
   now: number;
-  /** Or the object's eviction, in a crash without its sockets. */
+  /** A command, or the object's eviction; a crash also drops its sockets. */
   command: Command | "evict" | "crash";
   input: AnyInput;
   expected: Result<unknown>;
 }
 
-/** The build, or the one that has this job. */
+/** Returns the build with this id, or the one with this job. */
 const buildOf = ({ rows }: SimStorage, id: string): Build => {
   const buildId = rows.jobs.get(id)?.buildId ?? id;
   const report = rows.reports.get(buildId) ?? NO_REPORT;
   return toBuild("acme", rows.builds.get(buildId)!, rows.jobs.get(buildId), report);
 };
 
-/** The build with its planned jobs. */
+/** Returns the build with its planned jobs. */
 const withJobs = (storage: SimStorage, id: string): Build => {
   const { graphs, jobs } = storage.rows;
   const build = buildOf(storage, id);
@@ -50,7 +50,7 @@ const withJobs = (storage: SimStorage, id: string): Build => {
   return { ...build, jobs: all, jobCounts: countsOfJobs(all), waitsFor: build.finishedAt ? [] : toWaitsFor(all) };
 };
 
-/** What an agent gets: of a job also what became of those that it needs. */
+/** Returns the agent's grant. A job's grant includes the results of its needs. */
 const grantOf = (storage: SimStorage, { jobId, fence }: { jobId: string; fence: number }) => {
   const { graphs, jobs } = storage.rows;
   const planned = graphs.get(jobs.get(jobId)!.buildId);
@@ -58,7 +58,7 @@ const grantOf = (storage: SimStorage, { jobId, fence }: { jobId: string; fence: 
   return { jobId, fence, build: buildOf(storage, jobId), needs };
 };
 
-/** The answer that the object must give where the state machine answers this. */
+/** Returns the object's expected answer for the state machine's answer. */
 const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimStorage): Result<unknown> => {
   if (!answer.ok) return answer;
   const value = answer.value as AnyInput;
@@ -85,7 +85,7 @@ const objectAnswer = (command: Command, answer: Result<unknown>, storage: SimSto
   }
 };
 
-/** The object's answer without the parts that only the object adds. */
+/** Returns the object's answer without the parts that only the object adds. */
 const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>): Result<unknown> => {
   if (!answer.ok || !answer.value) return answer;
   const { value } = answer;
@@ -98,10 +98,10 @@ const comparable = (command: RecordedCall["command"], answer: Result<AnyInput>):
   return answer;
 };
 
-/** Faults that only the simulation can inject: storage cannot be restored here, and rows older than a day are deleted. */
+/** Faults that only the simulation can inject: the object cannot restore storage here, and deletes rows after a day. */
 const SIMULATION_ONLY = ["restore", "months of silence"] as const;
 
-/** Runs a history in memory and records its calls. Returns undefined where the object cannot live through the same. */
+/** Runs a history in memory and records its calls. Returns undefined if the object cannot repeat it. */
 const record = (index: number, rules: Rules): { calls: RecordedCall[]; history: History } | undefined => {
   const calls: RecordedCall[] = [];
   const history = new History(SEED, index, rules, {
@@ -114,12 +114,12 @@ const record = (index: number, rules: Rules): { calls: RecordedCall[]; history: 
   });
   history.simulator.pool.losesClaims = false;
   const failure = runHistory(history, index);
-  // The checks stop a wrong machine: what it answered until then is compared.
+  // The checks stop a wrong machine. Its earlier answers are still compared.
   if (failure && rules === RULES) throw new Error(failure.message);
   const { faults, pool } = history.simulator;
-  // D1 was away from a comparison in memory, which it is not from that of the object.
+  // D1 was unavailable for a comparison in memory, but is available for the object's.
   const isUncompared = calls.some(({ expected }) => !expected.ok && expected.refusal.kind === "unavailable");
-  // The queue of the object takes more builds than that of a history.
+  // The object's queue accepts more builds than the history's.
   const isShort = pool.context.maxQueued < LIMITS.queuedBuilds;
   return isUncompared || isShort || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
@@ -130,7 +130,7 @@ const INTERNAL: RecordedCall["command"][] = ["recordDelivery", "compare", "recon
 const pools = env.AGENT_POOL as DurableObjectNamespace<AgentPool>;
 type Stub = DurableObjectStub<AgentPool>;
 
-/** The real object, called as the service calls it, and evicted between some of the calls. */
+/** The real object, with the service's calls and evictions between some of them. */
 class ObjectUnderTest {
   readonly #id = pools.newUniqueId();
   stub: Stub = pools.get(this.#id);
@@ -155,7 +155,7 @@ class ObjectUnderTest {
     if (command === "leave") {
       this.#sockets.get(input.agentId)?.close(1000);
       this.#sockets.delete(input.agentId);
-      // The close may arrive later: what is overdue now ends now, as in the simulation.
+      // The close may arrive later: end overdue leases now, as in the simulation.
       await stub.sweep();
       return null;
     }
@@ -178,7 +178,7 @@ class ObjectUnderTest {
     await evictDurableObject(this.stub);
   }
 
-  /** The machine that is compared keeps a lease that was granted last: so does the object once somebody has read it. */
+  /** Makes the object store its last granted lease, as a read does. The machine always keeps that lease. */
   async #writeClaim(): Promise<void> {
     await this.stub.liveBuilds();
   }
@@ -233,14 +233,16 @@ const agreesWithD1 = async (stub: Stub, { simulator }: History): Promise<void> =
   expect(results).toEqual(expected.sort((left, right) => (left.id < right.id ? -1 : 1)));
 };
 
-/** The first `histories` that the object can live through. Fails at the first answer that is not the machine's. */
+/**
+ * Repeats the first `histories` that the object can repeat. Throws at the first answer that differs from the machine's.
+ */
 export const repeatHistories = async (histories: number, rules: Rules = RULES) => {
   const done = { histories: 0, calls: 0, evictions: 0, plans: 0, grants: 0 };
   for (let index = 0; done.histories < histories; index++) {
     const recorded = record(index, rules);
     if (!recorded) continue;
     done.histories++;
-    // A pool that reads D1 after a crash must not find agents of another history removed there.
+    // A pool that reads D1 after a crash must not find agents there that another history removed.
     const tables = ["build_summary", "job", "pool", "audit_log"];
     await env.DB.batch(tables.map((table) => env.DB.prepare(`DELETE FROM ${table}`)));
     const object = new ObjectUnderTest(index);
