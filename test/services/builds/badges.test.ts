@@ -13,7 +13,7 @@ const path = () => `/pipeline/${setup.pipeline.id}/badge`;
 const newAddress = async (): Promise<string> =>
   new URL((await call(setup.admin, "POST", path())).body.url as string).pathname;
 
-/** A database that counts what it is asked. */
+/** Creates a database that counts its queries. */
 const counted = () => {
   let batches = 0;
   const DB = {

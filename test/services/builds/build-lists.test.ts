@@ -22,7 +22,7 @@ const list = async (token: string, query: object = {}): Promise<Build[]> => {
 };
 const idsOf = async (token: string, query: object = {}) => (await list(token, query)).map(({ id }) => id);
 
-/** The path of the next page. */
+/** Returns the path of the next page. */
 const nextOf = (headers: Headers): string | undefined =>
   /^<https:\/\/millrace\.test(.+)>; rel="next"$/.exec(headers.get("Link") ?? "")?.[1];
 
@@ -204,7 +204,7 @@ describe("a build that its pool has forgotten", () => {
       get: (archive) => async (key: string) => {
         if (!key.startsWith("record/")) return archive.get(key);
         most = Math.max(most, ++underWay);
-        // R2 takes its time: longer than a round to D1 and a call of the pool.
+        // R2 takes longer here than a round to D1 and a call to the pool.
         await scheduler.wait(100);
         const found = await archive.get(key);
         underWay -= 1;

@@ -14,7 +14,7 @@ import { failures, upkeep } from "../upkeep/support.ts";
 const MINUTE = 60_000;
 const NOON = Date.UTC(2026, 10, 22, 12);
 
-// No test may meet midnight.
+// Keeps every test away from midnight.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"], now: NOON }));
 afterAll(() => void vi.useRealTimers());
 
@@ -27,7 +27,7 @@ const limited = async (buildsPerDay: number | null): Promise<BuildSetup> => {
   return setup;
 };
 
-/** Triggers a build, cancels it and deletes it, as a script in a loop. @returns the status of the trigger */
+/** Triggers, cancels and deletes a build, like a script in a loop. @returns the trigger's status */
 const loopOnce = async (token: string, { pipeline }: BuildSetup): Promise<number> => {
   const { status, body } = await call(token, "POST", "/build", { pipelineId: pipeline.id });
   if (status !== 201) return status;
@@ -36,7 +36,7 @@ const loopOnce = async (token: string, { pipeline }: BuildSetup): Promise<number
   return status;
 };
 
-/** The object starts anew with what is stored. */
+/** Evicts the object, so that it restarts from its storage. */
 const evict = async ({ orgId }: BuildSetup) => {
   await poolStub(orgId).flush();
   await evictDurableObject(poolStub(orgId));

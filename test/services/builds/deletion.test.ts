@@ -12,7 +12,7 @@ import { writeSummary } from "../../support/summary-row.ts";
 const call = callDeployedWith({});
 const CANARY = `canary-${crypto.randomUUID()}`;
 
-/** Runs a build that writes the canary into its log, its steps and its summary. */
+/** Runs a build that writes the canary into its log, steps and summary. */
 const ranBuild = async ({ admin, pipeline, agent }: BuildSetup): Promise<Build> => {
   await triggerBuild(admin, pipeline.id);
   const { body: job } = await pollOnce(agent);
@@ -32,14 +32,14 @@ const ranBuild = async ({ admin, pipeline, agent }: BuildSetup): Promise<Build> 
   return body;
 };
 
-/** Keys of the archive and rows of D1 that name the build, the audit's aside. */
+/** Returns archive keys and D1 rows that name the build, except the audit. */
 const tracesOf = async ({ id }: { id: string }): Promise<unknown[]> => {
   const { objects } = await env.ARCHIVE.list();
   const { results } = await env.DB.prepare("SELECT id FROM build_summary WHERE id = ?").bind(id).all();
   return [...objects.map(({ key }) => key).filter((key) => key.includes(id)), ...results];
 };
 
-/** Tables of the log's object, and its next alarm. */
+/** Returns the tables of the log's object, and its next alarm. */
 const heldBy = (log: ReturnType<typeof logStub>) =>
   runInDurableObject(log as unknown as DurableObjectStub, async (_, { storage }) => {
     const tables = storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'");

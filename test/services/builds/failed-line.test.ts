@@ -23,7 +23,7 @@ const setUp = async () => {
   await create(admin, "/secrets/variables", secret);
   await triggerBuild(admin, pipeline.id);
   const list = async () => (await call<Build[]>(admin, "GET", "/build")).body;
-  /** The step that fails prints this, and a later one that. */
+  /** Prints `printed` in the failing step, and `later` in a subsequent one. */
   const print = async (job: Job, printed: string, later = "") => {
     const id = job.job?.id ?? job.build.id;
     const at = (text: string): number => new TextEncoder().encode(text).length;
@@ -49,7 +49,7 @@ const setUp = async () => {
   return { ...setup, list, print, finish, end };
 };
 
-/** The build as it is listed before D1 was told of its end, and after. */
+/** Lists the build before and after the pool reports its end to D1. */
 const bothPlaces = async ({ orgId, list }: { orgId: string; list: () => Promise<Build[]> }) => {
   const [before] = await list();
   await poolStub(orgId).flush();

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A build of two attempts, the first of which was lost; the second still runs. */
+/** Creates a build with two attempts: the first is lost, and the second still runs. */
 const ofTwoAttempts = async () => {
   const works = await newBuildSetup();
   const { admin, agent, orgId } = works;
@@ -45,7 +45,7 @@ type Works = Awaited<ReturnType<typeof ofTwoAttempts>>;
 const SECOND = "second attempt €\n";
 const SIZE = new TextEncoder().encode(SECOND).length;
 
-/** Makes the archive wait before it takes anything, and says when it was asked. */
+/** Creates an archive whose writes wait for `release`. `wasAsked` resolves at the first write. */
 const slowArchive = () => {
   let release = () => {};
   const gate = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@ import { type BuildSetup, newBuildSetup, pollOnce, readBuild, triggerBuild } fro
 
 const ORIGIN = "https://millrace.test";
 
-/** Takes the build that waits, starts it, and writes one line to its log. */
+/** Claims and starts the waiting build, and writes one line to its log. */
 const begin = async ({ agent }: BuildSetup, line: string) => {
   const { body: job } = await pollOnce(agent);
   const headers = { "X-Lease": String(job.lease) };

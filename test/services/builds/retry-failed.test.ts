@@ -12,7 +12,7 @@ const FILE = `jobs:
 
 const retryFailed = (token: string, id: string) => call(token, "POST", `/build/${id}/retry`, { only: "failed" });
 
-/** A build of which one job fails. */
+/** Creates a build with one failed job. */
 const failed = async () => {
   const setup = await newBuildSetup();
   const { admin, agent, pipeline } = setup;

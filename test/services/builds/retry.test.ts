@@ -11,7 +11,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Runs a build, and lets time pass, in which its pool forgets it. */
+/** Runs a build, and then lets time pass until its pool has forgotten it. */
 const forgottenBuild = async (setup: BuildSetup, run: object, after: number): Promise<Build> => {
   const { build } = await finishNewJob(setup, run);
   const pool = poolStub(setup.orgId);

@@ -153,7 +153,7 @@ describe("a connection by token that becomes one by an App", () => {
     for (const hostRepoId of [41, 43]) await create(admin, `${path}/repository`, { hostRepoId });
     const moved = await call(admin, "PUT", path, { app: GIVEN });
     expect(moved.body).toMatchObject({ auth: "app", hasToken: false, hookGeneration: 1 });
-    // Both come to one address: the hook of before, and the App's.
+    // The earlier hook and the App's hook deliver to the same address.
     const before = await host.seen();
     expect(before.hooks.map(({ url }) => url)).toEqual([before.appHook.url, before.appHook.url]);
     expect((await call(admin, "GET", `${path}/repository`)).body).toHaveLength(3);

@@ -14,7 +14,7 @@ const connected = async () => {
   return { admin, orgId, host, id, path: `/connection/${id}` };
 };
 
-/** What the host has of the hook, as a test may deliver by it. */
+/** Returns the host's facts about the hook, so that a test can deliver with them. */
 const asHost = (orgId: string, connectionId: string, { url, secret }: { url: string; secret: string }) => ({
   ...{ orgId, kind: "github" as const, connectionId, generation: 0, secret },
   token: new URL(url).pathname.slice("/hook/".length),

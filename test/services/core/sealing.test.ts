@@ -27,7 +27,7 @@ const rowOf = (id: string) =>
     .bind(id)
     .first<Pick<Row, "sealed" | "sealedVersion">>();
 
-/** Writes into the database what whoever holds it could write. */
+/** Writes into the database as anyone with access to it could. */
 const plant = (id: string, { sealed, sealedVersion }: Pick<Row, "sealed" | "sealedVersion">) =>
   env.DB.prepare("UPDATE variable SET sealed = ?, sealed_version = ? WHERE id = ?")
     .bind(sealed, sealedVersion, id)
@@ -40,7 +40,7 @@ const secret = async (works: BuildSetup, pipelineId: string, body: object): Prom
   return { works, pipelineId, id, value, sealed, sealedVersion };
 };
 
-/** A build of the row's pipeline as the agent gets it, and how it stands then. */
+/** Runs a build of the row's pipeline. @returns the agent's answer, and the build */
 const attempt = async ({ works, pipelineId }: Row) => {
   const { id } = await triggerBuild(works.admin, pipelineId);
   const answer = await pollOnce(works.agent);
@@ -48,7 +48,7 @@ const attempt = async ({ works, pipelineId }: Row) => {
   return { answer, build: await readBuild(works.admin, id) };
 };
 
-/** Opens one row alone: a secret is opened and sealed anew when it is renamed. */
+/** Opens one row only: renaming a secret opens and reseals it. */
 const rename = async ({ works, id }: Row) => {
   const { status, body, text } = await call(works.admin, "PUT", `/secrets/variables/${id}`, { key: "RENAMED" });
   return { status, text: text.replace(body.requestId, "") };
@@ -56,7 +56,7 @@ const rename = async ({ works, id }: Row) => {
 
 const DAMAGED = { status: "failed", reason: "environment", environment: null };
 
-/** The bits of a row's index are its organization, pipeline, scope and key: each of them alone, and all. */
+/** Masks for a row's index, whose bits are organization, pipeline, scope and key: each bit alone, and all four. */
 const DIFFERENCES = [8, 4, 2, 1, 15];
 
 describe("a sealed value that was moved", () => {
@@ -88,7 +88,7 @@ describe("a sealed value that was moved", () => {
     const refused = new Map<string, BuildSetup>();
     const all = [...new Set(rows.map(({ works }) => works))];
     for (const slot of [0, 1, 2, 3]) {
-      // One row of each pipeline at a time: each build has one value that is wrong.
+      // One row of each pipeline at a time: each build has one wrong value.
       const targets = [0, 4, 8, 12].map((first) => first + slot);
       for (const differing of DIFFERENCES) {
         await Promise.all(targets.map((index) => plant(rows[index]!.id, rows[index ^ differing]!)));
@@ -156,7 +156,7 @@ describe("a sealed value that was changed", () => {
     const row = await secret(works, works.pipeline.id, { key: "KEY", scope: "organization", orgId: works.orgId });
     const bytes = new TextEncoder().encode(row.sealed);
     const head = row.sealed.lastIndexOf(".") + 1;
-    // The body has 4 letters for 3 bytes: every fifth letter is each of the 4 in turn.
+    // The body has 4 letters for 3 bytes, so every fifth letter covers each of the 4 positions in turn.
     const isTried = (at: number) => at <= head || at % 5 === 0 || at === bytes.length - 1;
     const tried = [...bytes.keys()].filter(isTried);
     const flipped = tried
