@@ -23,7 +23,7 @@ beforeEach(async () => {
 const push = (body: object, delivery: string) => deliver(hook, eventHeaders("github", "push", delivery), body);
 const path = () => `/connection/${hook.connectionId}/delivery`;
 const list = async () => (await call<HostDelivery[]>(maintainer, "GET", path())).body;
-/** The list is written after the answer. */
+/** Waits for the list, which is written after the answer. */
 const untilListed = (id: string) => expect.poll(async () => (await list()).map((one) => one.id)).toContain(id);
 const redeliver = (id: string) =>
   call<DeliveryTaken>(maintainer, "POST", `${path()}/${encodeURIComponent(id)}/redeliver`);

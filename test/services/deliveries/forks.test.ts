@@ -41,7 +41,7 @@ const push = (body: object) => deliver(hook, eventHeaders("github", "push"), bod
 const group = (body: object) => deliver(hook, eventHeaders("github", "merge_group"), body);
 
 const FORK = { forkOf: 99, author: "mallory", sender: "mallory" };
-/** The build of a fork's head. */
+/** Creates a build of a fork's head. */
 const forked = async (sha = SHA("1"), facts: object = {}): Promise<Build> => {
   const { body } = await pull(newPull("opened", sha, { ...FORK, ...facts }));
   expect(body.builds, body.ignored ?? "").toHaveLength(1);

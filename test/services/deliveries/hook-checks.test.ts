@@ -46,7 +46,7 @@ const pressed = (externalId: string, identifier: string, login = "max") => ({
   ...{ action: "requested_action", requested_action: { identifier } },
 });
 
-/** What the object of the host knows of the commit, once the pool has told it. */
+/** Waits until the host's object has the pool's report about the commit. */
 const seeTold = async (buildId: string, state?: string) => {
   const object = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(
     gitHostName(setup.orgId, hook.connectionId),

@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(setClockRight);
 
 const WAITS = "a part of the service does not answer: the delivery waits, and is taken by itself";
-/** What the object of the connection does by itself a minute later. */
+/** Runs the alarm of the connection's object a minute later. */
 const takeWaiting = async () => {
   passTime(60_000);
   await runDurableObjectAlarm(env.GIT_HOST.getByName(gitHostName(orgId, hook.connectionId)));
@@ -55,7 +55,7 @@ const without = (name: "DB" | "AGENT_POOL" | "GIT_HOST"): Partial<Env> => {
 };
 
 describe("what a delivery asks of the other parts", () => {
-  /** What happened of a delivery while its answer was waited for, and what after it. */
+  /** Counts a delivery's requests, except the last call, which notes the delivery. */
   const costOf = async (event: string, body: object) => {
     await send("ping", {});
     const { value: answer, asked } = await counting(() => send(event, body));

@@ -20,7 +20,7 @@ const BRANCHES = 3;
 
 const shaOf = (n: number): string => n.toString(16).padStart(2, "0").repeat(20);
 
-/** The pushes of an hour to three branches, one after the other, each of which found the service away. */
+/** An hour of consecutive pushes to three branches, all while the service is unavailable. */
 const pushes = Array.from({ length: PUSHES }, (_, n) => {
   const before = n < BRANCHES ? "0".repeat(40) : shaOf(n + 1 - BRANCHES);
   return { guid: `guid-${n}`, body: newPush(shaOf(n + 1), { ref: `refs/heads/b${n % BRANCHES}`, before }) };

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(setClockRight);
 
-/** A D1 that answers each batch with an error, and how often it was asked. */
+/** Creates a D1 that answers each batch with an error, and counts the batches. */
 const failing = (message = `D1_ERROR: ${D1.overloaded}`) => {
   const asked = { batches: 0 };
   const DB = databaseWithHook(async () => {
@@ -67,7 +67,7 @@ const comesBack = async (of = hook) => {
 };
 const kept = async (of = hook) =>
   (await readDeliveryNotes(of)).filter(({ ignored }) => ignored === WAITS).map(({ id }) => id);
-/** How many more deliveries the object has, each of so many characters, than the test sent. */
+/** Adds `count` deliveries with `characters` each to the object. */
 const fill = (count: number, characters: number, generation = 1) =>
   inside((_, { storage }) => {
     for (let n = 0; n < count; n++) {

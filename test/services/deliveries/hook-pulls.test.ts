@@ -24,14 +24,14 @@ beforeEach(async () => {
 const push = (body: object) => deliver(hook, eventHeaders("github", "push"), body);
 const pull = (body: object) => deliver(hook, eventHeaders("github", "pull_request"), body);
 
-/** The pull requests that count as open: the row of a closed one has no ref. */
+/** Returns the pull requests that count as open: a closed one's row has no ref. */
 const openPulls = async () => {
   const query = "SELECT number, ref, base, head_sha, updated_at FROM open_pull WHERE repo_id = ? AND ref <> ''";
   return (await env.DB.prepare(query).bind(repository.id).all()).results;
 };
 
 describe("the open pull requests of a repository", () => {
-  /** The life of a pull request, at whose end it is open, or closed. */
+  /** Returns the events in a pull request's life, which ends open or closed. */
   const life = (...actions: string[]): object[] =>
     actions.map((action, n) =>
       newPull(action, SHA(String(n + 1)), { updatedAt: hostTime(n), base: n % 2 ? "next" : "main" }),
@@ -56,7 +56,7 @@ describe("the open pull requests of a repository", () => {
       }),
       { numRuns: 4, seed: 2 },
     );
-    // Where the last that came is the last that happened, any order would do.
+    // If the last delivery were always the last event, any order would do.
     expect(misleading).toBeGreaterThan(1);
   });
 
@@ -115,7 +115,7 @@ describe("the open pull requests of a repository", () => {
 });
 
 describe("a pull request of a monorepo", () => {
-  /** Copies the repository's pipeline so often. */
+  /** Copies the repository's pipeline `count` times. */
   const copyPipeline = async (count: number) => {
     const query = env.DB.prepare("SELECT * FROM pipeline WHERE repo_id = ?").bind(repository.id);
     const columns = Object.keys((await query.first<Record<string, unknown>>())!);

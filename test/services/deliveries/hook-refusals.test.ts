@@ -34,9 +34,9 @@ beforeAll(async () => {
   await attachRepository(repository.id, hook);
 });
 
-/** Delivers, and says what was asked of D1 and the objects, and how many builds there are then. */
+/** Delivers. @returns the answer, and the requests to D1 and the objects */
 const counted = async (path: string, init: RequestInit) => {
-  // Whether the database has its migrations is asked once.
+  // The service checks only once whether the database has its migrations.
   await deliver(hook, eventHeaders("github", "ping"), {});
   const { value: answer, asked } = await counting(() => send(path, init));
   return { answer, asked };

@@ -31,7 +31,7 @@ const generation = () =>
   env.DB.prepare("SELECT hook_generation FROM connection WHERE id = ?")
     .bind(hook.connectionId)
     .first("hook_generation");
-/** The row of the connection. @returns what puts it back, as a restore of D1 to this time does */
+/** Copies the connection's row. @returns a function that puts it back, like a restore of D1 to this time */
 const copyOfConnection = async () => {
   const row = await env.DB.prepare("SELECT * FROM connection WHERE id = ?").bind(hook.connectionId).first();
   const values = Object.values(row ?? {});

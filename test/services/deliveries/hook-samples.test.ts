@@ -18,7 +18,7 @@ import {
 
 let admin: string;
 let hooks: Record<HostKind, StoredConnection>;
-/** Ids of our repositories, by the host's kind. */
+/** Our repositories' ids by host kind. */
 const repositories = new Map<HostKind, string>();
 
 const ON_EVERYTHING = JSON.stringify({ push: true, tag: true, pull: true });
@@ -48,10 +48,10 @@ beforeAll(async () => {
 });
 
 describe("a delivery", () => {
-  // Each by itself: these are not in the order of a host's times.
+  // Each delivery by itself: they do not follow the order of a host's times.
   beforeEach(() => env.DB.exec("DELETE FROM open_pull"));
 
-  /** Each is of commits of its own: the same head of the same ref makes one build. */
+  /** Gives each delivery its own commits: the same head of the same ref creates only one build. */
   const ofOwnCommits = (body: object, number: number): object =>
     JSON.parse(
       JSON.stringify(body).replace(/\b([1-9])\1{39}\b/g, (_, digit) => digit + number.toString(16).padStart(39, "a")),
@@ -63,7 +63,7 @@ describe("a delivery", () => {
     expect(answer.status, answer.text).toBe(202);
     const { builds, ignored } = answer.body;
     expect(ignored === null, `${ignored}`).toBe(builds.length > 0);
-    // One that was not known to be open is built whatever changed.
+    // A pull request that was not known to be open is built whatever changed.
     const { action, pull } = arrival as { action?: string; pull?: { isFork?: boolean } };
     const isUnknown = action === "labeled" && !pull?.isFork;
     if (!isUnknown) expect(builds.length, `${ignored}`).toBe(isBuilt ? 1 : 0);
@@ -96,7 +96,7 @@ describe("an example of GitHub", () => {
 });
 
 describe("a signature", () => {
-  /** Under another secret than a hook's, every one of them is a stranger's. */
+  /** These signatures use other secrets than the hooks do, so each is a stranger's. */
   it.each(SIGNATURE_CASES.map((one) => [one.title, one] as const))(
     "%s is refused by a hook that has another secret",
     async (_, { kind, headers, body }) => {

@@ -23,7 +23,7 @@ const set = async (change: object) =>
 const buildOn = async (on: object | null) =>
   expect((await call(admin, "PUT", `/pipeline/${pipelineId}`, { on })).status).toBe(200);
 
-/** A repository of a host which lists the author. */
+/** Connects a repository to a host that lists the author. */
 const connect = async (kind: HostKind) => {
   ({ admin, orgId } = await newOrganization());
   repository = await newRepository(admin, 1);
@@ -33,7 +33,7 @@ const connect = async (kind: HostKind) => {
   await set({ untrustedAuthors: ["Renovate[bot]"] });
 };
 
-/** Delivers them in their order. @returns the trust of what the last one made; null for no build */
+/** Sends the deliveries in order. @returns the trust of the last one's build; null if it created none */
 const trustAfter = async (told: Told[]): Promise<string | null> => {
   let builds: string[] = [];
   for (const [event, body] of told) {
@@ -46,7 +46,7 @@ const trustAfter = async (told: Told[]): Promise<string | null> => {
 
 let places = 0;
 
-/** What people do in a place of its own: branches, tags, commits and a pull request that no other has. */
+/** Returns events at a place with its own branches, tags, commits and pull request. */
 const at = (kind: HostKind) => {
   const host = HOSTS_OF_PEOPLE[kind];
   const number = ++places;
@@ -66,7 +66,7 @@ type Scenario = [title: string, on: object | null, told: (who: string, did: Retu
 
 const LABELED = { pull: { labels: ["go"] } };
 
-/** What other people do with a branch or a commit that somebody has pushed. The last delivery makes a build. */
+/** Other people's actions on a branch or commit that somebody has pushed. The last delivery creates a build. */
 const EVERYWHERE: Scenario[] = [
   ["opens a pull request for it", null, (who, { push, pull }) => [push(who, ONE, null), pull("opened", ONE)]],
   [
@@ -121,7 +121,7 @@ const EVERYWHERE: Scenario[] = [
 describe.each(["github", "gitlab", "gitea"] as const)("what a listed author pushed at %s", (kind) => {
   beforeAll(() => connect(kind));
 
-  // Were nobody listed, each would give a stranger's code all secrets.
+  // Without listed authors, each of these would give a stranger's code all secrets.
   it.each(EVERYWHERE)("stays untrusted where somebody else %s; what others pushed is trusted", async (_, on, told) => {
     await buildOn(on);
     expect(await trustAfter(told(BOT, at(kind)))).toBe("untrusted");

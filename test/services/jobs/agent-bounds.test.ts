@@ -14,7 +14,7 @@ import { poolStub } from "../../support/deployment.ts";
 
 const LINUX = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 
-/** What an agent would like to be, each of which would open builds to it that are not for it. */
+/** False claims of an agent. Each would give it builds that it must not get. */
 const CLAIMS: [string, object][] = [
   ["a label", { labels: ["docker", "release"] }],
   ["no label any more", { labels: [] }],

@@ -10,7 +10,7 @@ const step = (over: Partial<Step>): Step => ({
   ...over,
 });
 
-/** A started build, and how its agent tells of it. */
+/** Creates a started build, and functions for its agent's reports. */
 const begun = async () => {
   const works = await newBuildSetup();
   const secret = `secret-${crypto.randomUUID()}`;

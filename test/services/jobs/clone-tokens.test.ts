@@ -40,7 +40,7 @@ describe("a build of a repository of a GitHub App", () => {
     expect(minted?.token.length).toBeGreaterThan(500);
     expect(job.repository.credential).toEqual({ kind: "token", username: "x-access-token", value: minted?.token });
     await completeJob(agent, job);
-    // From memory: for another build it is not asked again.
+    // The service has the token in memory, and does not request it again for another build.
     expect((await next()).body.repository.credential).toEqual(job.repository.credential);
     expect(await cloneTokens()).toHaveLength(1);
     expect((await host.seen()).requests.flatMap(({ problems }) => problems)).toEqual([]);

@@ -4,7 +4,7 @@ import { type BuildSetup, finishNewJob, newBuildSetup, pollOnce, readBuild } fro
 
 const AWKWARD = ["constructor", "toString", "hasOwnProperty", "valueOf", "isPrototypeOf", "__defineGetter__"];
 
-/** Two groups on the pipeline, and the owner of each scope by name, the weakest first. */
+/** Adds two groups to the pipeline. @returns each scope's owner by name, the weakest first */
 const scopes = async (works: BuildSetup) => {
   const { admin, orgId, repository, pipeline } = works;
   const groups = [];

@@ -11,7 +11,7 @@ import { fails } from "../../support/platform/effects.ts";
 import { newPlatform } from "../../support/platform/platform.ts";
 import { D1 } from "../../support/platform/texts.ts";
 
-/** Polls while D1 fails, for batches of at least so many statements: a hand-out reads with several. */
+/** Polls while D1 fails for batches with at least `statements` statements. A hand-out's batch has several. */
 const failingPoll = async (agent: Parameters<typeof pollOnce>[0], statements = 1) => {
   const only = (crossing: Crossing) => crossing.statements.length >= statements;
   const away = newPlatform().trouble("DB", fails(D1.overloaded), { only });

@@ -14,7 +14,7 @@ const MISTAKE = "This must be one of: bash, sh, pwsh, python, node";
 const hashOf = (...files: { path: string; text: string }[]) =>
   createHash("sha256").update(hashedText(FILE, files)).digest("hex");
 
-/** An agent that holds a build whose file nobody has read, and is about to plan it. */
+/** Creates an agent that holds a build whose file nobody has read yet, and is about to plan it. */
 const begun = async () => {
   const setup = await newBuildSetup();
   const { id } = await triggerBuild(setup.admin, setup.pipeline.id);

@@ -15,7 +15,7 @@ const pollWith = (agent: { id: string; token: string }, xcodes: string) =>
     ...(xcodes && { [XCODES_HEADER]: xcodes }),
   });
 
-/** A build whose one job needs this Xcode, planned from the pipeline's record. */
+/** Triggers a build whose only job needs this Xcode, planned from the pipeline's record. */
 const buildNeeding = async (xcode: string) => {
   const definition = `jobs: { app: { tools: { xcode: "${xcode}" }, steps: [{ run: xcodebuild }] } }`;
   const { admin, repository } = setup;
@@ -37,7 +37,7 @@ describe("a job that needs an Xcode", () => {
     const { status, body, text } = await pollWith(mac, "16.4, 26.1.2");
     expect(status, text).toBe(200);
     expect(body).toMatchObject({ build: { id }, job: { id: jobId, key: "app" } });
-    // The agent reads from the file which Xcode it chooses.
+    // The agent reads the file to choose its Xcode.
     expect(JSON.stringify(body)).toContain("xcode");
     const { body: known } = await call(admin, "GET", `/buildagent/${mac.id}`);
     expect(known.xcodes).toEqual(["16.4", "26.1.2"]);
@@ -49,7 +49,7 @@ describe("a job that needs an Xcode", () => {
     const mac = await newAgent(admin);
     expect((await pollWith(mac, "16.4")).status).toBe(204);
     const { id } = await buildNeeding("16");
-    // The Xcode was removed from the machine meanwhile.
+    // Meanwhile, the Xcode was removed from the machine.
     expect((await pollWith(mac, "26.1")).status).toBe(204);
     expect((await pollWith(mac, "16.4")).body.build.id).toBe(id);
     await call(admin, "POST", `/build/${id}/cancel`);
