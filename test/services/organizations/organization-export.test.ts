@@ -21,7 +21,7 @@ interface Line {
   record: Record<string, unknown>;
 }
 
-/** Follows the pages from an address. @returns the first line, the others, and how many pages there were */
+/** Follows the pages from a path. @returns the first line, the other lines, and the number of pages */
 const follow = async (token: string, path: string, read: typeof call = call) => {
   const lines: Line[] = [];
   let pages = 0;
@@ -109,7 +109,7 @@ describe("GET /organization/{id}/export", () => {
       expect(recordOf("build")).toMatchObject({ id: build.id, status: "succeeded", environment: expect.any(Array) });
       expect(recordOf("tests")).toMatchObject({ counts: { total: 11, failed: 1 } });
       expect(recordOf("cache")).toMatchObject({ repoId: build.repoId, key: "v1/npm", bytes: 9 });
-      // The sum of an entry is no secret.
+      // A cache entry's sum is not a secret.
       const text = JSON.stringify(lines.filter(({ noun }) => noun !== "cache"));
       for (const secret of [SECRET, admin, agent.token]) expect(text).not.toContain(secret);
       expect(text).not.toMatch(/[0-9a-f]{64}|[Ss]ealed|[Hh]ash/);

@@ -18,7 +18,7 @@ import { HOST_TOKEN, newHost } from "../../support/host-at.ts";
 const operator = env.OPERATOR_TOKEN ?? "";
 const remove = (orgId: string, send: typeof call = call) => send(operator, "DELETE", `/organization/${orgId}`);
 
-/** Runs upkeep in four minutes. @returns the shares of removals in each */
+/** Runs upkeep in four consecutive minutes. @returns the shares of removals in each */
 const takeTurns = async (bindings: typeof env, begin: number): Promise<number[]> => {
   const turns: number[] = [];
   for (let minute = 0; minute < 4; minute++) {
@@ -29,7 +29,7 @@ const takeTurns = async (bindings: typeof env, begin: number): Promise<number[]>
   return turns;
 };
 
-/** A value that is planted wherever the organization can leave something. */
+/** Returns a value that the tests plant wherever the organization can leave something. */
 const canaryOf = ({ orgId }: { orgId: string }) => `canary-of-${orgId}`;
 
 interface Leaving extends BuildSetup {
@@ -45,7 +45,7 @@ const noteOf = (id: string): DeliveryNote => ({
   ...{ builds: [], ignored: "no pipeline wants this branch", arrival: null },
 });
 
-/** An organization with something everywhere, a build that ended, one that runs and one that waits. */
+/** Creates an organization with data everywhere, and with an ended, a running and a waiting build. */
 const newLeaving = async (): Promise<Leaving> => {
   const setup = await newBuildSetup();
   const { orgId, admin, pipeline, repository, agent } = setup;
@@ -81,7 +81,7 @@ const newLeaving = async (): Promise<Leaving> => {
   return { ...setup, connectionId, host, buildIds: [ended.build.id, running.build.id, waiting.id] };
 };
 
-/** As if the minute had passed in which earlier requests end. */
+/** Skips the minute in which earlier requests end. */
 const settle = (orgId: string) =>
   env.DB.prepare("UPDATE organization SET deleting_at = '2026-01-01T00:00:00.000Z' WHERE id = ?").bind(orgId).run();
 
@@ -93,7 +93,7 @@ const inObject = (stub: unknown): Promise<string> =>
     return JSON.stringify([rows, [...storage.kv.list()], await storage.getAlarm()]);
   });
 
-/** Where something of the organization is found: in D1, in the archive, in the objects. */
+/** Returns where D1, the archive and the objects still contain something about the organization. */
 const placesOf = async ({ orgId, buildIds, connectionId }: Leaving): Promise<string[]> => {
   const found: string[] = [];
   const look = (place: string, text: string) => {
@@ -114,7 +114,7 @@ const placesOf = async ({ orgId, buildIds, connectionId }: Leaving): Promise<str
   return [...new Set(found)];
 };
 
-/** Calls until the answer is 204. @returns the steps that were told on the way */
+/** Calls until the answer is 204. @returns the reported steps */
 const finish = async (orgId: string): Promise<string[]> => {
   const steps: string[] = [];
   for (;;) {
@@ -209,7 +209,7 @@ describe("DELETE /organization/{id}", () => {
     const archive = { list, delete: (keys: string[]) => env.ARCHIVE.delete(keys) } as unknown as R2Bucket;
     const told = vi.spyOn(console, "error").mockImplementation(() => {});
     const now = Date.now();
-    // The one that fails is tried again in the minute after the next.
+    // The failing organization is retried in the minute after the next.
     expect(await takeTurns({ ...env, ARCHIVE: archive }, now)).toEqual([1, 1, 1, 0]);
     expect(await placesOf(leaving)).toEqual(["former_organization"]);
     expect(await placesOf(stuck)).toContain("organization");

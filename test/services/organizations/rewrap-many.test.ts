@@ -10,11 +10,11 @@ import { counting } from "../../support/platform/platform.ts";
 const OLD = env.SECRETS_KEYS ?? "";
 const BOTH = `s2:${btoa("the second key of tests, 32 byte")},${OLD}`;
 const operator = env.OPERATOR_TOKEN ?? "";
-/** Organizations behind each real one. What they ask of the objects is counted, and their pools hold nothing. */
+/** Organizations behind each real one. Their pools are empty; the tests count the requests to them. */
 const BEHIND = 400;
 
 let real: BuildSetup[];
-/** Calls of the pools that hold nothing. */
+/** Calls to empty pools. */
 let emptyCalls = 0;
 
 const poolsOf = (): Env["AGENT_POOL"] =>
@@ -42,7 +42,7 @@ const moved = callDeployedWith({
 const oldInputs = async (): Promise<number[]> =>
   Promise.all(real.map(async ({ orgId }) => (await poolStub(orgId).sealedInputs()).s1 ?? 0));
 
-/** A run whose values the key of old seals, as a copy of the service from before the rotation does. */
+/** Triggers a build with values sealed by the old key, as in a copy of the service from before the rotation. */
 const sealOld = async ({ admin, pipeline }: BuildSetup) =>
   triggerBuild(admin, pipeline.id, { envVariables: { A: "1" } });
 
@@ -62,7 +62,7 @@ beforeEach(async () => {
   }
 });
 
-/** One call, of which no number of organizations makes more than so many requests. */
+/** Makes one call. Checks its limits on requests, which hold for any number of organizations. */
 const one = async <T>(method: "GET" | "POST", body?: object, query = ""): Promise<T> => {
   emptyCalls = 0;
   const { value: answer, asked } = await counting(() => moved(operator, method, `/operator/rewrap${query}`, body));
@@ -72,7 +72,7 @@ const one = async <T>(method: "GET" | "POST", body?: object, query = ""): Promis
   return answer.body;
 };
 
-/** What a client does that knows of no rounds. */
+/** Calls until the rotation is complete, like a client that does not know about rounds. */
 const untilComplete = async (between: (calls: number) => Promise<unknown> = async () => {}, limit = 200) => {
   for (let calls = 1; ; calls++) {
     const { isComplete, after } = await one<Rewrapped>("POST", { limit });
@@ -84,10 +84,10 @@ const untilComplete = async (between: (calls: number) => Promise<unknown> = asyn
 
 it("a rotation of 1,203 organizations takes calls of at most 1,000 requests to objects, and ends", async () => {
   expect(await oldInputs()).toEqual([2, 2, 2]);
-  // A round that seals, and one that finds nothing left to seal.
+  // One round seals, and the next finds nothing left to seal.
   expect(await untilComplete()).toEqual({ calls: 6, after: null });
   expect(await oldInputs()).toEqual([0, 0, 0]);
-  // Once more: a round that finds nothing.
+  // Another rotation: one round, which finds nothing.
   expect(await untilComplete()).toEqual({ calls: 3, after: null });
 });
 
@@ -131,7 +131,7 @@ it("a call that dies before it has written how far it came is made again", async
     SECRETS_KEYS: BOTH,
     AGENT_POOL: poolsOf(),
     DB: databaseWithHook(async () => {
-      // The last but one round trip: the counts come behind it.
+      // The second-to-last round trip, just before the counts.
       if (emptyCalls > 780 && deaths++ === 0) throw new Error("D1_ERROR: Network connection lost.");
     }),
   });

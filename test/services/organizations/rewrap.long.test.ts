@@ -5,7 +5,7 @@ import { busy, value } from "../../objects/pool/support.ts";
 import { newOrganization } from "../../support/api.ts";
 import { callDeployedWith, poolStub } from "../../support/deployment.ts";
 
-/** More together than one call of an object may carry: each character is two bytes. */
+/** Together they exceed what one call to an object may carry: each character is two bytes. */
 const [BUILDS, SUMMARY] = [300, "€".repeat(LIMITS.summaryCharacters)];
 
 it("what is sealed is counted where 300 builds run that have long summaries", async () => {

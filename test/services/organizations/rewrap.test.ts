@@ -27,7 +27,7 @@ interface Kept {
   sealed: string;
 }
 
-/** Secrets of an organization, sealed with the key of old and written as the service writes them. */
+/** Creates an organization's secrets, sealed with the old key and written as the service writes them. */
 const fill = async (orgId: string, count: number): Promise<Kept[]> => {
   const keyring = new Keyring(parseKeys(OLD));
   const rows = Array.from({ length: count }, async (_, index): Promise<Kept> => {
@@ -63,7 +63,7 @@ const rewrapAll = async (): Promise<number> => {
 };
 
 describe("POST /operator/rewrap", () => {
-  /** More than one page of them. */
+  /** More than one page. */
   const ROWS = 60;
 
   it("can be killed after each row: at every point all of them open, and each is sealed anew once", async () => {
@@ -102,7 +102,7 @@ describe("POST /operator/rewrap", () => {
     const racing = callDeployedWith({
       SECRETS_KEYS: BOTH,
       DB: databaseWithHook(async (statements) => {
-        // A page of rows and its audit row: what comes now was read before.
+        // A page of rows and its audit row: the service read them before the changes below.
         if (statements < 20 || ++batches > 1) return;
         for (const [index, path] of paths.entries()) {
           const body = [{ value: "newer" }, undefined, { value: "in the clear", isSecret: false }][index];

@@ -24,7 +24,7 @@ beforeEach(async () => {
   setup = await newBuildSetup();
 });
 
-/** The job of a build, started. */
+/** Triggers a build and starts its job. */
 const begun = async (more: object = {}, start = true): Promise<Job> => {
   await triggerBuild(setup.admin, setup.pipeline.id, more);
   const { body: job } = await pollOnce(setup.agent);
@@ -40,7 +40,7 @@ const send = ({ build, lease }: Job, text: string, token = setup.agent.token) =>
 const pipelineNow = async () => (await call<Pipeline>(setup.admin, "GET", `/pipeline/${setup.pipeline.id}`)).body;
 const update = (body: object) => call(setup.admin, "PUT", `/pipeline/${setup.pipeline.id}`, body);
 
-/** A build of a git host, and its job. */
+/** Creates a build from a git host. @returns its job */
 const arrived = async (origin: Partial<BuildOrigin>, more: object = {}): Promise<Job> => {
   const { orgId, repository, pipeline } = setup;
   const whole: BuildOrigin = {

@@ -11,7 +11,7 @@ const PIPELINES = 200;
 
 const upkeep = () => keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
 
-/** Rounds to D1 and rows read, as the answer's header has them. */
+/** Returns the rounds to D1 and the rows read, from the answer's header. */
 const costOf = (headers: Headers): number[] =>
   (/rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? []).slice(1).map(Number);
 
@@ -117,7 +117,7 @@ describe("the histories of an organization's pipelines", () => {
         });
       }
     }
-    // One run counts so many pipelines, and the next one goes on.
+    // One run counts a limited number of pipelines, and the next run continues.
     await upkeep();
     await upkeep();
     const seen: string[] = [];

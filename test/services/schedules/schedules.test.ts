@@ -33,7 +33,7 @@ it("answers what is stored, the next times, and names of values only", async () 
   expectProblem(await call(setup.admin, "GET", `${path}/next?count=51`), 422, "invalid");
   const { results } = await env.DB.prepare("SELECT * FROM schedule").all();
   expect(JSON.stringify([again.text, results])).not.toContain("swordfish");
-  // What a run changes is sent back as it was read, and ignored.
+  // Clients send back fields that only a run changes. The service ignores them.
   const sent = { ...body, nextAt: "2020-01-01T00:00:00.000Z", name: "renamed" };
   expect((await call(setup.admin, "PUT", path, sent)).body).toMatchObject({ name: "renamed", nextAt: body.nextAt });
   expectProblem(await call(setup.admin, "PUT", path, { source: "file" }), 422, "invalid");

@@ -27,7 +27,7 @@ const finish = async (agent: BuildSetup["agent"], job: Job, status = "failed") =
   expect(answer, answer.text).toMatchObject({ status: 200 });
 };
 
-/** A build of the commit whose agent sends this report, and that ends so. @returns its id, and what was answered */
+/** Starts a build of the commit, whose agent sends this report. @returns its job and id, and the report's answer */
 const built = async (setup: BuildSetup, report: object, more: object = {}) => {
   await triggerBuild(setup.admin, setup.pipeline.id, { commitSha: COMMIT, ...more });
   const job = await startNextJob(setup.agent);
@@ -185,7 +185,7 @@ describe("the tests of a build of six jobs with reports of almost a mebibyte", (
       { keys: ["j4", "j5"], read: 2 },
     ]);
     expect((await pagesOf("?limit=3")).map(({ keys }) => keys.length)).toEqual([3, 3]);
-    // A parameter that it does not know was passed over before it had pages, and is now.
+    // Before it had pages, this address ignored unknown parameters. It still does.
     expect((await get(admin, "GET", `/build/${buildId}/tests?limit=1&page=1`)).body).toHaveLength(1);
     expectProblem(await get(admin, "GET", `/build/${buildId}/tests?cursor=x`), 422, "invalid");
     const Cookie = (await signIn(admin)).split(";")[0]!;

@@ -21,7 +21,7 @@ const auditOf = async (orgId: string, requestId: string | null): Promise<AuditEn
   return (await rows.bind(orgId, requestId).all<AuditEntry>()).results;
 };
 
-/** Lets no audit row be written, in the database or in a pool, while `work` runs. */
+/** Makes every write of an audit row fail, in the database or in a pool, while `work` runs. */
 const unaudited = async <T>(orgId: string | null, work: () => Promise<T>): Promise<T> => {
   const fault = "BEGIN SELECT RAISE(ABORT, 'the audit cannot be written'); END";
   const inPool = [
@@ -54,7 +54,7 @@ const unaudited = async <T>(orgId: string | null, work: () => Promise<T>): Promi
 interface Step {
   route: string;
   action: string;
-  /** Who calls; the admin unless said otherwise. */
+  /** The caller's token; the admin's by default. */
   token?: string;
   path: string;
   body?: unknown;
@@ -67,8 +67,8 @@ describe("the audit", () => {
   let admin = "";
 
   /**
-   * Does one thing twice: first while no audit row can be written, when it must not happen, and then in earnest,
-   * when it leaves one row of its action.
+   * Takes a step twice: first while no audit row can be written, when it must have no effect; then normally, when it
+   * must write one row.
    */
   const step = async ({ route, action, token = admin, path, body, headers = {} }: Step) => {
     covered.add(route);
@@ -212,11 +212,11 @@ describe("the audit", () => {
       /\/(start|progress|release|finish|heartbeat|log|file|plan|environment|download|tests)$|^\/job\/:id\/(artifact|cache)(\/find|\/:(artifact|cache)Id\/.*)?$/;
     const writing = ROUTES.filter(({ method, path }) => method !== "GET" && !byAgents.test(path));
     const missing = writing.map(({ method, path }) => `${method} ${path}`).filter((route) => !covered.has(route));
-    // A delivery that is taken once more leaves the entries of the builds that it makes (deliveries.test.ts).
-    // A connection is deleted in two writes, each with its entry (connection-troubles.test.ts).
-    // Where an App is installed is found at its host (app-connections.test.ts).
-    // The audit goes with its organization, whose slug stays in former_organization with the time of the deletion.
-    // Artifacts are deleted and shared, and a cache emptied, in tests of their own (artifacts.test.ts, cache.test.ts).
+    // A redelivery leaves the entries of its builds (deliveries.test.ts).
+    // A connection is deleted in two writes, each with its own entry (connection-troubles.test.ts).
+    // The host knows where an App is installed (app-connections.test.ts).
+    // The audit is deleted with its organization; former_organization keeps the slug and the time of the deletion.
+    // Other tests delete and share artifacts, and empty a cache (artifacts.test.ts, cache.test.ts).
     expect(missing.sort()).toEqual([
       "DELETE /connection/:id",
       "DELETE /job/:id/artifact/:name",
@@ -269,7 +269,7 @@ describe("the audit", () => {
     const { id } = await triggerBuild(admin, pipeline.id);
     await poolStub(orgId).flush();
     expect((await unaudited(orgId, () => pollOnce(agent))).status).toBe(503);
-    // The agent is kept away for a while, which may pass.
+    // Lets the agent's pause pass.
     vi.setSystemTime(Date.now() + 10_000);
     expect((await pollOnce(agent)).body.build.id).toBe(id);
     await poolStub(orgId).flush();
@@ -338,7 +338,7 @@ describe("a write that comes too late", () => {
     for (const [late, early] of races) {
       const name = `${late.join(" ")} after ${early.join(" ")}`;
       let batches = 0;
-      // The first batch reads; before the second, which writes, somebody else has been.
+      // The first batch reads, the second writes. Between them, somebody else makes a change.
       const before = async () => {
         batches += 1;
         if (batches === 2) expect((await call(admin, ...early)).status, name).toBeLessThan(300);

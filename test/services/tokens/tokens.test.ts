@@ -10,7 +10,7 @@ type Shown = Token & { token: string };
 const token = (admin: string, more: object = {}): Promise<Shown> =>
   create(admin, "/token", { name: "t", kind: "api", role: "maintainer", ...more });
 
-/** Moves the time of one column of a token's row by so many milliseconds from now. */
+/** Sets one time column of a token's row to `ms` milliseconds from now. */
 const set = (id: string, column: string, ms: number) =>
   env.DB.prepare(`UPDATE token SET ${column} = ? WHERE id = ?`)
     .bind(new Date(Date.now() + ms).toISOString(), id)
@@ -132,7 +132,7 @@ describe("an agent that is removed", () => {
     const lease = { "X-Lease": String(job.lease) };
     expect((await call(agent.token, "POST", `/build/${id}/start`, undefined, lease)).status).toBe(200);
     expect((await call(admin, "DELETE", `/buildagent/${agent.id}`)).status).toBe(204);
-    // The log judges alone: it is closed by the pool's outbox, seconds later.
+    // The log decides by itself, and the pool's outbox closes it seconds later.
     await poolStub(orgId).flush();
     const attempts: [string, string, unknown?][] = [
       ["GET", `/buildagent/${agent.id}/poll`],

@@ -5,7 +5,7 @@ import { dayOf } from "../../../src/archive/keys.ts";
 import { DAY_MS, NOW, upkeep } from "./support.ts";
 
 const HOUR_MS = 3_600_000;
-/** Upkeep looks at caches once an hour. */
+/** Returns the next full hour, when upkeep looks at caches. */
 const onTheHour = (at: number): number => Math.ceil(at / HOUR_MS) * HOUR_MS;
 
 const stored = async (scope: string, key: string, daysAgo: number) => {

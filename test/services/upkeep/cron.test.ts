@@ -9,10 +9,10 @@ import { newPlatform } from "../../support/platform/platform.ts";
 import { D1, OBJECT, R2 } from "../../support/platform/texts.ts";
 import { NOW } from "./support.ts";
 
-/** What the log's line of a run says where the chore ran, and the minutes from one run of it to the next. */
+/** Each chore's key in a run's log line, and the minutes between its runs. */
 const PERIODS = { archived: 10, cache: 60, reconciled: 60, recounted: 60 };
 
-/** The minutes in which each chore ran. */
+/** Collects the minutes in which each chore ran. */
 const newRuns = () => {
   const minutes = Object.fromEntries(Object.keys(PERIODS).map((name) => [name, [] as number[]]));
   const note = (minute: number, dones: Upkeep[]) => {
@@ -52,7 +52,7 @@ it("is never later with a chore than twice its period, nor does one twice, whate
         expect(Math.min(...gaps.slice(1, -1)), `${name}: ${at}`).toBeGreaterThanOrEqual(period - 1);
       }
     }),
-    // A smaller case says nothing more, and takes minutes to find.
+    // Shrinking would take minutes and show nothing new.
     { numRuns: 1, endOnFailure: true },
   );
 });
@@ -74,7 +74,7 @@ it("does a chore again a period after its trouble is over at the latest, however
   expect(minutesOf.pools).toEqual(Array.from({ length: minutes - trouble }, (_, n) => trouble + n));
 });
 
-/** An organization that is being deleted. */
+/** Creates an organization whose deletion has begun. */
 const newLeaving = async (id: string) => {
   const columns = "(id, name, created_at, deleting_at)";
   await env.DB.prepare(`INSERT INTO organization ${columns} VALUES (?1, ?1, '', '2026-01-01T00:00:00.000Z')`)
@@ -89,7 +89,7 @@ it("does every chore while one organization cannot be removed and another one ha
   const platform = newPlatform();
   const throwing = platform.trouble("AGENT_POOL", fails(OBJECT.lost), to(poolName("throws")));
   const silent: Effect = () => {
-    // The share's own minute passes, and no other chore waits for anything.
+    // The share's own minute passes, and no other chore waits.
     queueMicrotask(() => vi.advanceTimersByTime(60_000));
     return new Promise(() => {});
   };
@@ -100,7 +100,7 @@ it("does every chore while one organization cannot be removed and another one ha
     ...{ archived: [0, 10, 20, 30, 40, 50, 60] },
     ...{ cache: [0, 60], reconciled: [0, 60], recounted: [0, 60] },
   });
-  // Each is tried after 1, 2, 4 ... minutes, and not 32 times.
+  // Each is tried after 1, 2, 4 ... minutes, instead of 32 times.
   expect([hanging.injected, throwing.injected]).toEqual([6, 6]);
   const { results } = await env.DB.prepare(
     "SELECT id FROM organization WHERE deleting_at IS NOT NULL ORDER BY id",

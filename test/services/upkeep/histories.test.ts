@@ -7,7 +7,7 @@ import { count, DAY_MS, NOW, upkeep } from "./support.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** The minute of an hour in which whole histories are counted. */
+/** The minute of an hour in which upkeep counts whole histories. */
 const ON_THE_HOUR = Date.UTC(2026, 10, 22, 6);
 
 /** Writes a build that took a minute. @returns its id */
@@ -177,7 +177,7 @@ it("gets to each of 310 pipelines with news, though most never change, with fewe
   const most: number[] = [];
   for (let minute = 0; minute < 6; minute++) {
     const now = NOW + minute * MINUTE_MS;
-    // Of z builds of the default branch end in the first and the third minute; the others have pull requests alone.
+    // Builds of z's default branch end in the first and third minute; the others have only pull requests.
     if (minute < 3) for (const pipelineId of pulls) await ended({ at: now - 2 * MINUTE_MS, pipelineId, pull: 7 });
     if (minute === 0 || minute === 2) await ended({ at: now - 2 * MINUTE_MS, pipelineId: "z" });
     statements = 0;

@@ -112,7 +112,7 @@ describe("the count of rows", () => {
 
   it("holds up nothing where the database is too slow for it", async () => {
     await forgetTurns();
-    // What the release before wrote, which counted in the sweep.
+    // The previous release counted in the sweep, and wrote this.
     await env.DB.exec(`UPDATE service_metric SET facts = json_set(facts, '$.rows', json('{"at":1,"tables":{}}'))`);
     const later = Date.now() + 2 * DAY_MS;
     await upkeep({ DB: tooSlow }, later);
@@ -133,7 +133,7 @@ describe("the count of rows", () => {
     await fill("variable_day", "'v' || n % 7, 'day' || n, '', '', ''", 130_000);
     const statements: Statement[] = [];
     const turn = { place: "", goesOn: false };
-    /** Goes on counting. @returns the rows that D1 read for it */
+    /** Continues the count. @returns the rows that D1 read for it */
     const goOn = async (now: number): Promise<number> => {
       const db = new DatabaseSession(recordStatements(env.DB, statements), "first-primary");
       turn.goesOn = false;
@@ -172,7 +172,7 @@ describe("the count of rows", () => {
 });
 
 describe("the sweep of many pools", () => {
-  /** Pools that answer, and whose were asked in each run. */
+  /** Creates pools that answer. `runs` lists the swept pools for each run. */
   const answering = () => {
     const runs: string[][] = [];
     const none = {

@@ -7,7 +7,7 @@ import { writeSummary } from "../../support/summary-row.ts";
 import { upkeep } from "./support.ts";
 
 const HOUR_MS = 60 * 60_000;
-/** A full hour: the run that asks for active builds. */
+/** A full hour: its run asks the pools about active builds. */
 const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
 
 const rowOf = (id: string) =>

@@ -21,11 +21,11 @@ import { failures, upkeep } from "./support.ts";
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const YEAR = 365 * 24 * HOUR;
-/** On the hour, long before today: builds of schedules are told by the times in their ids. */
+/** A full hour, far in the past. The ids of scheduled builds contain their times. */
 const BEGIN = Date.UTC(2025, 2, 1);
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** Where a run stops, as when the Worker ends: nothing later happens in it. */
+/** Where a run stops, as if the Worker ended: nothing happens after that point. */
 type Crash = "never" | "question" | "before the pool" | "after the pool" | "update" | "after the update";
 const CRASHES: Crash[] = ["never", "question", "before the pool", "after the pool", "update", "after the update"];
 
@@ -48,10 +48,10 @@ const crashing = (crash: Crash): Env => {
   return { ...env, DB: db, AGENT_POOL };
 };
 
-/** What the trigger does not look at. */
+/** Facts that the trigger ignores. */
 const TURN = { buildsBefore: 0, auditBefore: 0, turn: { place: "", goesOn: false } };
 
-/** One run of the trigger alone, whose failures are forgotten with it. */
+/** Runs only the trigger, and discards its failures. */
 const runAt = async (now: number, crash: Crash = "never"): Promise<number> => {
   const stopped = crashing(crash);
   const db = new DatabaseSession(stopped.DB, "first-primary");
@@ -66,7 +66,7 @@ const runAt = async (now: number, crash: Crash = "never"): Promise<number> => {
   return db.tally.rowsRead;
 };
 
-/** Sets the next time as if the schedule had been made at `at`. */
+/** Sets the schedule's next time. */
 const since = (id: string, next: number) =>
   env.DB.prepare("UPDATE schedule SET next_at = ? WHERE id = ?").bind(iso(next), id).run();
 
@@ -79,7 +79,7 @@ interface Stored {
 const rowOf = async (id: string): Promise<Stored> =>
   (await env.DB.prepare("SELECT * FROM schedule WHERE id = ?").bind(id).first<Stored>())!;
 
-/** The times of which the pool has builds of the schedule, as their ids say. */
+/** Returns the times for which the pool has builds of the schedule, read from their ids. */
 const builtTimes = async (orgId: string, scheduleId: string): Promise<number[]> =>
   (await poolStub(orgId).liveBuilds())
     .filter(({ createdBy }) => createdBy?.id === scheduleId)
@@ -211,7 +211,7 @@ it("leaves the time that a person gave a schedule in the same moment", async () 
   expect((await rowOf(id)).next_at).toBe(iso(BEGIN + 7 * MINUTE));
 });
 
-/** What the trigger must not do: the next time first. */
+/** Runs a wrong trigger, which sets the next time first. */
 const wrongRunAt = async (id: string, next: number, now: number, crash: Crash): Promise<void> => {
   if (Date.parse((await rowOf(id)).next_at) > now) return;
   if (crash === "never") await runAt(now);
@@ -219,7 +219,7 @@ const wrongRunAt = async (id: string, next: number, now: number, crash: Crash): 
 };
 
 interface Round {
-  /** Minutes until the run after the last one. */
+  /** Minutes since the previous run. */
   after: number;
   crash: Crash;
 }
@@ -235,7 +235,7 @@ const rounds: fc.Arbitrary<Round[]> = fc.array(
   { minLength: 5, maxLength: 25 },
 );
 
-/** Walks a year of stops and crashes; what the laws say is broken, or null. */
+/** Runs a schedule through up to a year of stops and crashes. @returns the violated law, or null */
 const walk = async (cron: string, timeZone: string, all: Round[], isWrong: boolean): Promise<string | null> => {
   await env.DB.prepare("DELETE FROM schedule").run();
   const id = await newSchedule({ cron, timeZone });

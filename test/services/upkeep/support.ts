@@ -13,7 +13,7 @@ export const count = async (table: string, where = "1"): Promise<number> => {
   return row?.count ?? 0;
 };
 
-/** As if upkeep had never run: every chore is due. */
+/** Makes every chore due, as if upkeep had never run. */
 export const forgetTurns = () => env.DB.exec("DELETE FROM upkeep_failure WHERE kind = 'turn'");
 
 export const failures = async () =>

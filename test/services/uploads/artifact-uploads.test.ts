@@ -19,7 +19,7 @@ const opened = async () => {
   return { ...setup, artifact: answer.body };
 };
 
-/** All keys in the archive that belong to a job. */
+/** Returns all archive keys that belong to a job. */
 const keysOf = async (orgId: string): Promise<string[]> =>
   (await env.ARCHIVE.list({ prefix: "artifact/" })).objects.map(({ key }) => key).filter((key) => key.includes(orgId));
 
@@ -325,7 +325,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
     expectProblem(short, 400, "malformed-body");
     const second = await sendPart(agent, job, begun, 2, parts[1]);
     await sendPart(agent, job, begun, 1, new Uint8Array(PART));
-    // Also with a fresh grant: the upload goes on.
+    // The upload continues with a new grant, too.
     const again = (await openArtifact(agent, job, "big", {}, size)).body;
     expect(again.artifactId).toBe(begun.artifactId);
     const first = await sendPart(agent, job, again, 1, parts[0]);
@@ -366,7 +366,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
 });
 
 describe("the price of an artifact", () => {
-  /** The bindings, with a list of what is called. */
+  /** Returns the bindings, and a list of calls to them. */
   const counted = () => {
     const calls: string[] = [];
     const noting = <T extends object>(of: T, name: string): T =>

@@ -15,7 +15,7 @@ const newOwner = (): ArtifactOwner => ({
   ...{ day: "2027-01-01", orgId: crypto.randomUUID(), jobId: crypto.randomUUID(), fence: 1, id: crypto.randomUUID() },
 });
 
-/** Files of these sizes. Nothing here looks at the sums, which are those of the list. */
+/** Creates files with these sizes. No test here checks the sums. */
 const filesOf = (sizes: number[]): PlacedFile[] =>
   placeFiles(
     sizes.map((size, index) => ({
@@ -23,7 +23,7 @@ const filesOf = (sizes: number[]): PlacedFile[] =>
     })),
   );
 
-/** An artifact of these files, in which no two stretches are alike. */
+/** Stores an artifact with these files, in which no two stretches are alike. */
 const stored = async (sizes: number[]) => {
   const files = filesOf(sizes);
   const words = new Uint32Array(Math.ceil((files.at(-1)?.end ?? 0) / 4)).map((_, index) => index * 2_654_435_761);
@@ -33,14 +33,14 @@ const stored = async (sizes: number[]) => {
   return { files, bytes, owner };
 };
 
-/** The archive as a whole: each file behind its header, and the directory. */
+/** Returns the whole archive: each file after its header, and then the directory. */
 const archiveOf = (files: PlacedFile[], bytes: Uint8Array): Promise<ArrayBuffer> => {
   const { entries, directory } = zipLayout(files, AT);
   const parts = entries.flatMap(({ file, header }) => [header, bytes.subarray(file.start, file.end)]);
   return new Blob([...parts, directory]).arrayBuffer();
 };
 
-/** How many chunks JavaScript takes from streams from now on. */
+/** Starts to count the chunks that JavaScript reads from streams. */
 const countReads = () => {
   const spies = [
     vi.spyOn(ReadableStreamDefaultReader.prototype, "read"),
@@ -85,7 +85,7 @@ describe("a ZIP archive", () => {
   });
 });
 
-/** A bucket whose objects come in small pieces, and which knows what became of them. */
+/** Creates a bucket whose objects arrive in small pieces. It counts requests and canceled streams. */
 const bucketOf = (
   bodies: (range: { offset: number; length: number }, nth: number) => (() => Uint8Array | null) | null,
 ) => {
@@ -110,7 +110,7 @@ const bucketOf = (
   return { seen, archive: { get } as unknown as R2Bucket };
 };
 
-/** So many bytes in small pieces. */
+/** Returns a source of `bytes` bytes in small pieces. */
 const pieces = (bytes: number) => () => {
   const piece = new Uint8Array(Math.min(bytes, 4 * KIB));
   bytes -= piece.length;

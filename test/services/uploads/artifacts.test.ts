@@ -18,7 +18,7 @@ const FILES = { "report/index.html": "<h1>Fine</h1>", "report/data/a b#1%.json":
 const HOUR_MS = 3_600_000;
 const bytes = packed(FILES).bytes.length;
 
-/** The same at another time. */
+/** Calls `act` at a later time. */
 const at = async <T>(later: number, act: () => Promise<T>): Promise<T> => {
   vi.setSystemTime(Date.now() + later);
   try {
@@ -109,7 +109,7 @@ describe("an artifact", () => {
       expect(await asked({ "If-Range": other, Range: "bytes=0-3" }), other).toEqual(whole);
     expect(await asked({ "If-Range": '"other"', Range: "bytes=13-" })).toEqual(whole);
     expect(await asked({ "If-Range": '"other"' })).toEqual(whole);
-    // What has no tag is sent as a whole to who asks by one.
+    // A resource without a tag never matches If-Range, and is sent as a whole.
     const text = (await call(admin, "GET", `/build/${id}/log`)).text.length;
     const log = await call(admin, "GET", `/build/${id}/log`, undefined, { "If-Range": tag, Range: "bytes=0-3" });
     expect([log.status, log.text.length]).toEqual([200, text]);

@@ -23,7 +23,7 @@ const KEY = "v1/npm/linux-x64/0/lock";
 
 type Setup = Awaited<ReturnType<typeof newBuildSetup>>;
 
-/** Runs one build of a branch, in which `act` does something, and ends it. */
+/** Runs one build of a branch, and calls `act` during it. */
 const inBuild = async <T>(
   { admin, agent, pipeline }: Setup,
   branch: string,
@@ -48,7 +48,7 @@ describe("an attacker of the cache", () => {
       expect(await findEntry(agent, job, KEY, ["v1/"])).toBeNull();
       await saveCache(agent, job, KEY, BYTES);
     });
-    // The other way round it is what a cache is for.
+    // The other direction is the purpose of a cache.
     const other = await inBuild(setup, "other", (job) => findEntry(agent, job, KEY));
     expect(other).toMatchObject({ sha256: sha256(BYTES) });
     const own = await inBuild(setup, "feature", (job) => findEntry(agent, job, KEY));

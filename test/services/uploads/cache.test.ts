@@ -24,13 +24,13 @@ const KEY = "v1/npm/linux-x64//lock";
 const finish = (agent: { id: string; token: string }, job: Parameters<typeof callWithLease>[1]) =>
   callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
-/** The next build of the same pipeline. */
+/** Starts another build of the same pipeline. */
 const nextBuild = async ({ admin, agent, pipeline }: BuildSetup, body: object = {}) => {
   await triggerBuild(admin, pipeline.id, body);
   return startNextJob(agent);
 };
 
-/** A build of so many jobs, each of which an agent of its own runs. */
+/** Creates a build with `count` jobs, each of which runs on its own agent. */
 const runningTogether = async (count: number) => {
   const setup = await newBuildSetup();
   await triggerBuild(setup.admin, setup.pipeline.id);
@@ -100,7 +100,7 @@ describe("the cache of a repository", () => {
     const { orgId, pairs } = await runningTogether(32);
     const saving = pairs.map(async ({ agent, job }) => {
       const opened = await openCache(agent, job, KEY, BYTES);
-      // Agents of releases before take a 409 of another kind for a lost lease.
+      // Earlier agents treat a 409 of any other kind as a lost lease.
       if (opened.status !== 201) return expectProblem(opened, 409, "conflict");
       const part = await sendCachePart(agent, job, opened.body, BYTES);
       expect((await endCache(agent, job, opened.body, [part.body.etag])).status).toBe(204);
@@ -151,7 +151,7 @@ describe("the cache of a repository", () => {
     const setup = await newStartedBuild();
     const { admin, agent, job, repo } = { ...setup, repo: setup.job.build.repoId };
     await saveCache(agent, job, KEY, BYTES);
-    // What is being saved is no entry yet.
+    // An entry does not exist until it is saved.
     expect((await openCache(agent, job, "v1/begun", BYTES)).status).toBe(201);
     const listed = await call(await newToken(admin, "viewer"), "GET", `/repository/${repo}/cache`);
     expect(listed.body).toMatchObject([{ key: KEY, branch: job.build.branch, bytes: BYTES.length }]);

@@ -27,7 +27,7 @@ const setLimit = async (orgId: string, storedBytes: number | null): Promise<void
 
 type Setup = Awaited<ReturnType<typeof newStartedBuild>>;
 
-/** A running job of an organization that may store so much. */
+/** Starts a job in an organization that may store `storedBytes`. */
 const runningWith = async (storedBytes: number): Promise<Setup> => {
   const setup = await newStartedBuild();
   await setLimit(setup.orgId, storedBytes);
@@ -88,7 +88,7 @@ describe("an organization that stores what it may", () => {
 });
 
 describe("what an organization stores", () => {
-  /** What a job of another build is answered when it begins so much. */
+  /** Begins an upload of `bytes` in another build's job. @returns the answer's status */
   const beginInNext = async (
     setup: Awaited<ReturnType<typeof newBuildWithArtifact>>,
     bytes: number,
@@ -130,7 +130,7 @@ describe("what an organization stores", () => {
     const setup = await leftFull();
     wait(50 * 60_000);
     expect((await call(setup.admin, "DELETE", `/job/${setup.id}/artifact/report`)).status).toBe(204);
-    // Its grant still counts: these bytes are in the archive again.
+    // Its grant is still valid, so these bytes are in the archive again.
     expect(
       (await sendPart(setup.agent, setup.job, setup.opened, 1, packed({ "a.txt": "x".repeat(1000) }).bytes)).status,
     ).toBe(200);

@@ -24,7 +24,7 @@ const file = (orgId: string, more: object = {}) => ({
 const make = ({ admin, orgId }: Pick<BuildSetup, "admin" | "orgId">, more: object = {}) =>
   create<Variable>(admin, "/secrets/variables", file(orgId, more));
 
-/** A job of a definition that every poll gets with its environment, as an agent of these features gets it. */
+/** Runs a job that an agent with these features gets with its environment in the poll. */
 const handedTo = async (works: BuildSetup, features: string, more: object = {}) => {
   const definition = "steps:\n  - run: ./deploy.sh\n";
   await call(works.admin, "PUT", `/pipeline/${works.pipeline.id}`, { definition });

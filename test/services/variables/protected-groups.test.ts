@@ -16,7 +16,7 @@ const RELEASE = `jobs:
   deploy: { needs: [test], groups: [release], steps: [{ run: make deploy }] }
 `;
 
-/** A pipeline with a group that has one secret, and is protected in this way. */
+/** Creates a pipeline with a group that has one secret and this protection. */
 const newProtected = async (protection: object) => {
   const setup = await newBuildSetup();
   const { admin, repository, orgId } = setup;
