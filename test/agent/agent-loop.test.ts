@@ -10,7 +10,7 @@ import { waitUntil } from "./support/wait-until.ts";
 
 const PIPELINE = { ".millrace.yml": "steps:\n  - run: echo built\n" };
 
-/** An agent's state folder, and a folder of programs that come before the machine's own. */
+/** Creates an agent's state folder, and a folder whose programs precede the machine's own. */
 const stage = async () => {
   const service = await startFakeService();
   onTestFinished(() => service.close());
@@ -25,7 +25,7 @@ const stage = async () => {
 
 const buildsIn = (work: string): string[] => readdirSync(work).filter((name) => name.startsWith("build-"));
 
-/** A program that fails like one on a full disk while the file is there, and is the real one otherwise. */
+/** Creates a program that fails as on a full disk while the file exists, and runs the real program otherwise. */
 const failsWhile = (folder: string, name: string, file: string): void => {
   const path = join(folder, name);
   const rest = `PATH=\${PATH#*:} exec ${name} "$@"`;

@@ -16,7 +16,7 @@ const fakeService = async (): Promise<FakeService> => {
   return service;
 };
 
-/** Registers by the command line. */
+/** Registers an agent with the command line. */
 const register = async (url: string, ...more: string[]): Promise<string> => {
   const state = join(testFolder(), "state");
   const args = ["register", "--url", url, "--token-file", "-", "--name", "wheel", "--labels", "big", "--web", ...more];

@@ -68,7 +68,7 @@ describe("an old Node", () => {
     ]);
   });
 
-  /** Each line: a module and its names, as that Node has them. */
+  /** Each line names a module and its exports in that Node version. */
   const names = new Map(
     readFileSync(join(import.meta.dirname, `support/node-${OLDEST_NODE}-names.txt`), "utf8")
       .trim()

@@ -23,7 +23,7 @@ const openFolder = (mode: number): string => {
   return folder;
 };
 
-/** An agent whose steps have a user, in a work folder of its own unless told. */
+/** Starts an agent whose steps have a user. Its work folder is new unless the test passes one. */
 const start = (service: FakeService, { name }: StepUser, work = openFolder(0o711), ...more: string[]) => {
   const state = join(testFolder(), "state");
   saveIdentity(state, { ...IDENTITY, url: service.url });
@@ -81,7 +81,7 @@ describe.runIf(isRoot)("two agents with --run-as on one machine", () => {
   });
 });
 
-/** Forks and exits without end, and writes what it finds of a secret in the environment of others. */
+/** Forks and exits in an endless loop, and writes every secret that it finds in other processes' environments. */
 const SPY = `
 import glob, os, signal, sys, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -18,7 +18,7 @@ const stage = async () => {
   return { service, start: (...more: string[]) => runAgentCli(["start", "--once", "--state", state, ...more]) };
 };
 
-/** With something in every part of it. */
+/** Returns a job with a value in every part. */
 const jobFor = (step: string, number: number): Job => {
   const job = makeJob(testRepository({ ".millrace.yml": `steps:\n  - run: ${step}\n` }).cloneUrl, number);
   const environment = [{ key: "K", scope: "run", isSecret: false, version: null } as const];

@@ -60,7 +60,7 @@ artifacts:
     const agent = runAgentCli(["start", "--once", "--state", state, "--run-as", user.name, "--work", work]);
     const { body } = await waitUntil(() => service.results.find(({ buildId }) => buildId === job.build.id));
     expect((await agent.ended).code).toBe(0);
-    // What the step named is a link out, and so it is no file.
+    // The path that the step named is a link to a place outside the checkout, so it is not a file.
     expect(body).toMatchObject({ status: "failed", reason: "artifact-failed" });
     expect(body.message).toMatch(/^The artifact named was not kept: no file in the checkout is named/);
     expect(opened.map(({ name }) => name)).toEqual(["user", "whole", "out", "tree"]);

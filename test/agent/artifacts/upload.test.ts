@@ -8,7 +8,7 @@ import { ApiClient } from "../../../src/agent/wire/client.ts";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { type ReceivedRequest, type StubResponse, startStubServer } from "../support/stub-server.ts";
 
-/** The service says how large a part is. */
+/** The service decides a part's size. */
 const PART = 1024 * 1024;
 const ID = "01900000-0000-7000-8000-0000000000c1";
 const QUICK = { initial: 1, max: 5 };
@@ -17,7 +17,7 @@ const problem = (status: number, type: string): StubResponse => ({
   body: { type: `https://x/problems/${type}`, title: "No", status, detail: `it is ${type}`, requestId: "r" },
 });
 
-/** Any text; two parts and a bit. */
+/** Random content: two full parts and 1,000 bytes. */
 const CONTENT = Buffer.concat([randomBytes(PART), randomBytes(PART), randomBytes(1000)]);
 const FILES = [
   { path: "a", size: PART + 5, mode: "644" as const },
@@ -29,7 +29,7 @@ async function* pieces() {
   for (let at = 0; at < CONTENT.length; at += 300_000) yield CONTENT.subarray(at, at + 300_000);
 }
 
-/** A service that takes parts, unless `trouble` answers first. */
+/** Creates a service that accepts parts unless `trouble` answers first. */
 const upload = async (trouble: (request: ReceivedRequest, count: number) => StubResponse | null | Promise<null>) => {
   const counts = new Map<string, number>();
   let [opened, under, mostUnder] = [0, 0, 0];
@@ -163,7 +163,7 @@ describe("bytes that are fetched", () => {
   ) => {
     let count = 0;
     const service = await startStubServer(({ headers }) => script(headers.range, ++count));
-    // The stub answers JSON: the text of a number is its own bytes.
+    // The stub answers in JSON, and a number's JSON is its text.
     onTestFinished(() => service.close());
     const client = new ApiClient({ url: service.url, token: "t", backOff: QUICK });
     const got: Buffer[] = [];

@@ -27,7 +27,7 @@ let number = 1;
 const jobOf = (steps: string, change: Partial<Job> = WITH_FILES): Job =>
   makeJob(testRepository({ ".millrace.yml": `steps:\n${steps}` }).cloneUrl, number++, change);
 
-/** Runs the steps, and looks for what they printed as `at=PATH` when the result arrives. */
+/** Runs the steps. When the result arrives, looks for each path that they printed as `at=PATH`. */
 const build = async (steps: string, change?: Partial<Job>, onLog: (log: string) => void = () => {}) => {
   const job = jobOf(steps, change);
   const service = agent.service();

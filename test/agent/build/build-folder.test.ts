@@ -17,7 +17,7 @@ import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
 const FOLDERS = 16;
 const VICTIMS = 20;
 
-/** Swaps folders with links to somewhere else, in the workspace last named to it, as fast as it can. */
+/** Swaps folders with links to another place, as fast as it can, in the workspace whose path it read last. */
 const SWAPPER = `
 import ctypes, os, sys, threading, time
 libc = ctypes.CDLL(None)
@@ -36,7 +36,7 @@ while True:
         time.sleep(0.001)
 `;
 
-/** A workspace of a build that has ended, given to the user but for the one thing it may not touch. */
+/** Creates the workspace of an ended build. The user owns everything in it except the one folder that must stay. */
 const attackedFolder = async (work: string, user: StepUser, victim: string) => {
   const folder = await makeBuildFolder(work, user);
   for (const name of ["z", "y"]) mkdirSync(join(folder.workspace, name));
@@ -51,7 +51,7 @@ const attackedFolder = async (work: string, user: StepUser, victim: string) => {
 
 type Remove = (folder: BuildFolder, user: StepUser) => Promise<void>;
 
-/** Removes one attacked folder after the other, and tells the round in which something outside was lost. */
+/** Removes attacked folders in turn. Returns the round in which a file outside disappeared, or null. */
 const lostIn = async (rounds: number, remove: Remove): Promise<number | null> => {
   const user = unnamedUser();
   const work = testFolder();

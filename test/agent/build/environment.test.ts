@@ -23,7 +23,7 @@ const jobFor = (file: string, change: Partial<Job> = {}) => {
   return { job, head: repository.git("rev-parse", "HEAD") };
 };
 
-/** Builds what the service handed out without an environment. `answer` replaces the answer to the agent's question. */
+/** Builds a job whose message has no environment. `answer` replaces the service's answer when the agent requests it. */
 const build = async (file: string, { answer, ...change }: Partial<Job> & { answer?: StubResponse } = {}) => {
   const { job, head } = jobFor(file, change);
   const service = agent.service();

@@ -28,7 +28,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** One real agent takes the jobs of a service that only listens, and builds each from a real repository. */
+/** Runs the job on one real agent, with a real repository and a service that only listens. */
 const build = async ({ cloneUrl }: TestRepository, { origin, ...told }: Told) => {
   const job = makeJob(cloneUrl, number++, told);
   const { id } = job.build;
@@ -56,7 +56,7 @@ const ON = `on: { push: { branches: [main], paths: [src/**] } }\n${STEPS}`;
 const SKIPPED = { status: "canceled", exitCode: null, reason: "skipped" };
 const RAN = { status: "succeeded" };
 
-/** A branch beside a main that went on; and the commit where they parted. */
+/** Creates a branch and a main that moved on, and returns the commit where they parted. */
 const withBranch = (text: string) => {
   const repository = withFile(text, { "src/a.ts": "1", "docs/a.md": "1" });
   const fork = repository.git("rev-parse", "HEAD");

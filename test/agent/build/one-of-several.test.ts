@@ -9,7 +9,7 @@ type Told = Partial<JobToRun> & { text?: string; change?: Partial<Job> };
 const agent = useRunningAgent();
 let number = 1;
 
-/** A real agent runs a planned job of a build whose commit has `file`; `text` is what it was planned from. */
+/** Runs one planned job on a real agent. The build's commit has `file`; the plan came from `text`. */
 const run = async (file: string, { text = file, change, ...one }: Told = {}) => {
   const repository = testRepository({ ".millrace.yml": file });
   const job = makePlannedJob(repository.cloneUrl, number++, { text, ...one }, change);
@@ -19,7 +19,7 @@ const run = async (file: string, { text = file, change, ...one }: Told = {}) => 
 
 const jobs = (body: string): string => `jobs:\n  test:\n${body}`;
 const STEPS = jobs("    steps:\n      - run: echo it ran\n");
-/** A text with everything that some shell takes for its own. */
+/** A text with every character that some shell interprets. */
 const HOSTILE = "$(touch marker)`touch marker`;touch marker #'\"\\ ${IFS}x\ttab";
 
 describe("a planned job", () => {

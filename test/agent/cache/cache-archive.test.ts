@@ -28,7 +28,7 @@ import { unnamedUser } from "../support/step-user.ts";
 
 const { signal } = new AbortController();
 
-/** A checkout, a HOME and a folder of the agent. */
+/** Creates a checkout, a HOME and an agent's folder. */
 const machine = (user: StepUser | null = null) => {
   const folder = testFolder();
   chmodSync(folder, 0o755);
@@ -53,7 +53,7 @@ const tarOf = (...members: (Partial<TarMember> & { path: string; content?: strin
     TAR_END,
   ]);
 
-/** What somebody who writes to the store could put there. */
+/** Creates an archive that an attacker with write access to the store could put there. */
 const hostile = (where: "checkout" | "home", tar: Buffer, head?: string): Buffer =>
   gzipSync(
     Buffer.concat([Buffer.from(head ?? `${JSON.stringify({ trees: [{ in: where, bytes: tar.length }] })}\n`), tar]),
@@ -84,7 +84,7 @@ describe("an archive of a cache", () => {
     expect(statSync(join(checkout, "deps/none")).isDirectory()).toBe(true);
     expect(statSync(join(home, ".tool/sub/é")).size).toBe(300_000);
     expect(existsSync(join(checkout, "source"))).toBe(false);
-    // What is there gives way.
+    // Unpacking replaces existing files.
     writeFileSync(join(checkout, "deps/bin/run"), "changed");
     await unpackCache(roots, paths, { file, codec });
     expect(readFileSync(join(checkout, "deps/bin/run"), "utf8")).toBe("#!/bin/sh\n");
@@ -145,7 +145,7 @@ describe("an archive of a cache", () => {
     if (user) execFileSync("chown", ["-R", `${user.uid}:${user.gid}`, folder]);
     const packed = await packCache(roots, ["~/go/mod"], { file, codec: "gzip" });
     expect(packed).toMatchObject({ leftOut: [] });
-    // A part is there: the rest is made in folders that are closed.
+    // Some files exist. Unpacking creates the others in read-only folders.
     writeFileSync(join(modules, "x@v1/sub/a.go"), "other!");
     rmSync(join(modules, "x@v1/go.mod"));
     const closed = ["x@v1/sub", "x@v1", "."].map((name) => join(modules, name));
@@ -157,7 +157,7 @@ describe("an archive of a cache", () => {
       expect(statSync(join(modules, "x@v1", name)).mode & 0o777).toBe(0o444);
     }
     for (const path of closed) expect(statSync(path).mode & 0o777).toBe(0o555);
-    // One that fails on its way leaves them so too.
+    // An archive that fails halfway also leaves the folders read-only.
     const bad = tarOf({ path: "go/mod/new", content: "1" }, { path: ".ssh/x", content: "2" });
     writeFileSync(file, hostile("home", bad));
     await expect(unpackCache(roots, ["~/go/mod"], { file, codec: "gzip" })).rejects.toThrow("is not what is cached");
@@ -212,7 +212,7 @@ describe("an archive of a cache", () => {
       };
       await expect(unpackAll()).rejects.toThrow(/a link on the way|already something/);
       expect(readdirSync(join(home, ".ssh"))).toEqual(["id"]);
-      // Whoever follows the link writes there.
+      // Anyone who follows the link writes outside.
       if (tars.length === 2) writeFileSync(join(home, through.path), "evil");
       expect(existsSync(join(home, ".ssh/authorized_keys"))).toBe(tars.length === 2);
     }
@@ -240,7 +240,7 @@ describe("an archive of a cache", () => {
     const head = (bytes: number) => `${JSON.stringify({ trees: [{ in: "checkout", bytes }] })}\n`;
     writeFileSync(file, hostile("checkout", TAR_END, head(LIMITS.cacheUnpackedBytes + 1)));
     await expect(unpack()).rejects.toThrow("too many bytes");
-    // Small as it is, it would unpack to 200 MB: no more is read than is said.
+    // The small file would unpack to 200 MB. The agent reads only the declared size.
     const bomb = Buffer.concat([
       tarHeader({ kind: "file", path: "deps/big", mode: 0o644, mtime: 1, link: "", size: 200_000_000 }),
       Buffer.alloc(200_000_000),

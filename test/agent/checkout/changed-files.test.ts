@@ -21,7 +21,7 @@ const remoteOf = (cloneUrl: string): Remote => {
 
 const UNKNOWN = "0123456789012345678901234567890123456789";
 
-/** A branch with two commits, and a main that has gone on since. */
+/** Creates a branch with two commits, and a main that has moved on since. */
 const withBranch = (hash = "sha1") => {
   const repository = testRepository({ "src/a.ts": "1", "docs/old name.md": "2", "gone.txt": "3" }, hash);
   const fork = repository.git("rev-parse", "HEAD");

@@ -17,7 +17,7 @@ const TOKEN = "ghs_the-clone-token-of-the-test";
 const token = (value = TOKEN) => ({ kind: "token" as const, username: "miller", value });
 const key = (value: string) => ({ kind: "ssh-key" as const, username: null, value });
 
-/** The file of the credential's that a setting or variable names. */
+/** Returns the credential's file that a setting or variable names. */
 const fileIn = (text: string | undefined): string => /'(\/[^']+)'/.exec(text ?? "")?.[1] ?? "";
 
 describe("a stored token", () => {
@@ -41,7 +41,7 @@ describe("a stored token", () => {
     expect(readdirSync(at.tempFolder)).toEqual(["workspace"]);
   });
 
-  /** What git answers git-lfs, or itself before it shows a credential to a host: `git credential fill`. */
+  /** Returns git's answer to git-lfs, and to itself before it sends a credential to a host: `git credential fill`. */
   const filled = (cloneUrl: string, question: string, change: (extra: GitCommandOptions) => void = () => {}) => {
     const folder = testFolder();
     return withCredential(token(), cloneUrl, folder, async (extra) => {
@@ -130,7 +130,7 @@ describe("a stored SSH key", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  /** Which keys ssh itself says it would offer (`ssh -G`), called as git calls it. */
+  /** Returns the keys that ssh would offer (`ssh -G`) when git calls it. */
   const offered = (cloneUrl: string, words: string[], change: (program: string) => void = () => {}) =>
     withCredential(key("a key"), cloneUrl, testFolder(), async ({ env }) => {
       const program = fileIn(env?.GIT_SSH_COMMAND);

@@ -11,7 +11,7 @@ import { commitDated, type TestRepository, testRepository } from "../support/rep
 
 const WITH_TIMES = { ...PLAIN, mtimes: "commit" } as const;
 
-/** Writes the files, and commits all changes as of this second. */
+/** Writes the files, and commits all changes with this time in seconds. */
 const commitAt = ({ folder, git }: TestRepository, seconds: number, files: Record<string, string>) => {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
@@ -32,7 +32,7 @@ const checkedOut = async (cloneUrl: string, depth = 1) => {
   return (name: string) => lstatSync(join(at.workspace, name)).mtimeMs / 1000;
 };
 
-/** Files of an early commit, one of which a branch changed that was merged later. */
+/** Creates an early commit, and a branch that changed one of its files and was merged later. */
 const withHistory = (hash = "sha1") => {
   const repository = testRepository({}, hash);
   commitAt(repository, 1_000_000_000, { kept: "1", changed: "1", "a\nb ü\t": "1" });

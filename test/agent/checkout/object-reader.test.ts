@@ -10,7 +10,7 @@ import { testRepository } from "../support/repository.ts";
 
 const HASH = "a".repeat(40);
 
-/** What is read of these pieces, with so many bytes of each object. */
+/** Parses these pieces, and keeps `limit` bytes of each object. */
 const parsed = (pieces: Buffer[], limit = 1000): (GitObject | null)[] => {
   const objects: (GitObject | null)[] = [];
   const parser = new ObjectParser(

@@ -8,7 +8,7 @@ import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/chec
 import { commitDated, testRepository } from "../support/repository.ts";
 import { WAYS } from "../support/ways.ts";
 
-/** 130 commits on main, and one beside it. */
+/** Creates 130 commits on main, and one on another branch. */
 const withHistory = () => {
   const repository = testRepository({ "a.txt": "0" });
   const first = repository.git("rev-parse", "HEAD");

@@ -8,7 +8,7 @@ import { testFolder } from "../support/folder.ts";
 import { type TestRepository, testRepository } from "../support/repository.ts";
 import { WAYS } from "../support/ways.ts";
 
-/** Where a repository has a submodule, at which of its commits, and what .gitmodules says of it besides. */
+/** A submodule: its address, its commit and further lines for .gitmodules. */
 interface Submodule {
   url: string;
   commit: string;
@@ -24,7 +24,7 @@ const withSubmodule = ({ url, commit, more = "" }: Submodule): TestRepository =>
   return repository;
 };
 
-/** Checks out with the submodule. @returns the number of its commits that are there, and its file */
+/** Checks out with the submodule. @returns the number of the submodule's commits in the checkout, and its file */
 const checkedOut = async (way: keyof typeof WAYS, submodule: Submodule, depth = 1) => {
   const cloneUrl = await WAYS[way](withSubmodule(submodule));
   const at = await makeCheckoutContext();
@@ -37,7 +37,7 @@ const checkedOut = async (way: keyof typeof WAYS, submodule: Submodule, depth = 
   return { commits: Number(counted.stdout.toString()), text };
 };
 
-/** Four commits, and the second of them. */
+/** Creates four commits, and returns the second. */
 const inner = () => {
   const repository = testRepository({ "a.txt": "1" });
   const old = repository.commit({ "a.txt": "2" });

@@ -24,7 +24,7 @@ import { testFolder } from "../support/folder.ts";
 import { type TestRepository, testRepository } from "../support/repository.ts";
 import { WAYS } from "../support/ways.ts";
 
-/** Settings that are each in use somewhere, and the programs that they name. A program leaves `ran` behind. */
+/** Returns settings that people use, with the programs that they name. Each program leaves the file `ran`. */
 const settings = (folder: string, url: string, program: string): string => `
 [advice] detachedHead = true
 [alias]
@@ -130,7 +130,7 @@ const VARIABLES = {
   GIT_TRACE: "1",
 };
 
-/** Writes these settings, and has all git of this process read them until the test ends. */
+/** Writes these settings. All git commands of this process read them until the test ends. */
 const withSettings = (url: string): string => {
   const folder = testFolder();
   const program = join(folder, "program");
@@ -157,7 +157,9 @@ const setVariables = (set: Record<string, string>): void => {
   });
 };
 
-/** A repository with a submodule, at a host that asks for a password; its second commit is signed, and on main. */
+/**
+ * Creates a repository with a submodule, at a host that requires a password. Its second commit is signed and on main.
+ */
 const served = async () => {
   const inner = testRepository({ "inner.txt": "a\n" });
   const outer = testRepository({
@@ -195,7 +197,7 @@ const filesBelow = (folder: string, below = ""): string[] =>
     .flatMap((entry) => (entry.isDirectory() ? filesBelow(folder, join(below, entry.name)) : [join(below, entry.name)]))
     .sort();
 
-/** All that the agent learns and makes of a repository by git. */
+/** Returns everything that the agent reads and creates from a repository with git. */
 const allOf = async (cloneUrl: string, commitSha: string) => {
   const at = await makeCheckoutContext();
   const repository = {
@@ -233,7 +235,7 @@ const allOf = async (cloneUrl: string, commitSha: string) => {
   return { commit, changes, files, refs, included, ids, branch, local, hooks };
 };
 
-/** What a clone by hand, with the settings in the folder, makes of a file. */
+/** Clones by hand with the settings in the folder, and returns a file's content. */
 const cloned = ({ cloneUrl }: TestRepository, folder: string): string => {
   const env = { PATH: process.env.PATH, HOME: folder, GIT_CONFIG_GLOBAL: join(folder, "config") };
   const at = testFolder();

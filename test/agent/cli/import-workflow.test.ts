@@ -12,7 +12,7 @@ const GOOD =
   "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/checkout@v4\n      - run: make\n";
 const MARKED = `${GOOD}      - uses: a/b@v1\n`;
 
-/** A folder with the two programs, and a workflow. */
+/** Creates a folder with the two programs and a workflow. */
 const folderWith = (workflow: string | Uint8Array, importerText: string | null = importer.text): string => {
   const folder = testFolder();
   writeFileSync(join(folder, "agent.mjs"), agent.text);

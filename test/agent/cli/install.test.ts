@@ -46,7 +46,7 @@ const options = (change: Partial<InstallOptions>): InstallOptions => ({
 
 const start = (state: string, ...more: string[]) => [process.execPath, PROGRAM, "start", "--state", state, ...more];
 
-/** What systemd itself says of a unit file, where there is systemd. */
+/** Returns systemd's own messages about a unit file, where the machine has systemd. */
 const verified = (text: string, kind: "--system" | "--user"): string => {
   const file = join(testFolder(), "millrace-agent.service");
   writeFileSync(file, text);

@@ -6,7 +6,7 @@ import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-/** Runs a pipeline file as a person does, in a folder of its own. */
+/** Runs a pipeline file as a person does, in a new folder. */
 const run = async (steps: string, ...more: string[]) => {
   const folder = testFolder();
   writeFileSync(join(folder, "p.yml"), steps);

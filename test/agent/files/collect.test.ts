@@ -21,7 +21,7 @@ import { testFolder } from "../support/folder.ts";
 import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
 import { collect, collectAfter } from "./support/collected.ts";
 
-/** A checkout with these files, and a secret outside of it. */
+/** Creates a checkout with these files, and a secret outside it. */
 const checkout = (files: Record<string, string>, user: StepUser | null = null) => {
   const folder = testFolder();
   chmodSync(folder, 0o755);
@@ -75,7 +75,7 @@ describe("files that are found", () => {
     expect(Object.keys((await collect(root, ["out/*.app"])).files)).toEqual(["Mill.app.tar"]);
     expect(Object.keys((await collect(root, ["out/Mill.app"])).files)).toEqual(["Mill.app.tar"]);
     expect(Object.keys((await collect(root, ["out/Mill.app/"])).files)).toEqual(["Mill.app.tar"]);
-    // What is picked out of one stays a file.
+    // A file that a pattern matches inside a bundle stays a file.
     expect(Object.keys((await collect(root, ["out/**/mill"])).files)).toEqual(
       ["A", "Current"].map((version) => `Mill.app/Versions/${version}/mill`),
     );
@@ -115,10 +115,10 @@ describe("a link", () => {
     expect(leftOut).toEqual(
       ["absolute", "relative", "twice"].map((name) => `out/${name} is a link out of the checkout, or to nothing`),
     );
-    // As its own path, and as a folder on the way.
+    // The link is the path itself, or a folder within the path.
     expect((await collect(root, ["out/absolute"])).files).toEqual({});
     expect((await collect(root, ["out/absolute/secret", "out/absolute/**"])).files).toEqual({});
-    // Whoever follows links reads it.
+    // Anyone who follows the links reads the secret.
     expect(readFileSync(join(root, "out/twice", to === "." ? "secret" : ""), "utf8")).toBe("SECRET");
   });
 
@@ -181,7 +181,7 @@ describe("a name", () => {
 });
 
 describe("what a pattern only passes by", () => {
-  /** A user who is not root, as most agents are. */
+  /** A user other than root, as for most agents. */
   const user = isRoot ? unnamedUser() : null;
   const notUtf8 = (root: string, folder: string): Buffer =>
     Buffer.concat([Buffer.from(join(root, folder, "a")), Buffer.from([0xff])]);
@@ -197,7 +197,7 @@ describe("what a pattern only passes by", () => {
     const told = { files: { "app/run.log": "1" }, leftOut: ["stuff/data cannot be read (EACCES)"] };
     expect(await collecting("stuff/**/*.log")).toMatchObject(told);
     expect(await collecting("stuff/", "!stuff/data/")).toMatchObject(told);
-    // What is asked for is not missing in silence.
+    // A requested file that cannot be read is an error.
     for (const path of ["stuff/", "stuff/data", "stuff/data/*.log", "stuff/data/x.log"])
       await expect(collecting("stuff/app/", path)).rejects.toThrow(/stuff\/data(\/x.log)? cannot be read \(EACCES\)/);
     const lenient = await collect(root, ["stuff/"], { user, isLenient: true });
@@ -276,7 +276,7 @@ describe.runIf(isRoot)("with --run-as", () => {
     writeFileSync(join(root, "out/root-only"), "SECRET", { mode: 0o600 });
     await expect(collect(root, ["out/"], { user })).rejects.toThrow("out/root-only cannot be read (EACCES)");
     expect((await collect(root, ["out/mine"], { user })).files).toEqual({ mine: "1" });
-    // Without the user the same call reads it.
+    // The same call without the user reads the file.
     expect((await collect(root, ["out/"])).files).toEqual({ mine: "1", "root-only": "SECRET" });
   });
 
@@ -289,7 +289,7 @@ describe.runIf(isRoot)("with --run-as", () => {
   });
 });
 
-/** Swaps a folder for a link out and back, as fast as it can. */
+/** Replaces a folder with a link to a place outside, and back, as fast as it can. */
 const SWAP = `
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -312,7 +312,7 @@ describe.runIf(canAttack)("a step that swaps a folder for a link out while the a
     await new Promise((resolve) => attack.stdout?.once("data", resolve));
     const seen = new Set<string>();
     const naive = new Set<string>();
-    // The attacker may not run for a while on a busy machine: it has struck when the naive reader saw both.
+    // On a busy machine the attacker may start late. It has struck when the naive reader has seen both.
     for (let round = 0; round < 3 || naive.size < 2; round++) {
       for (const name of names) naive.add(readFileSync(join(root, "out/in", name), "utf8"));
       const { files } = await collect(root, ["out/in/**", "out/link/**"], { user }).catch(() => ({ files: {} }));

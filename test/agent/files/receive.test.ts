@@ -37,7 +37,7 @@ const tarOf = (...members: (Partial<TarMember> & { path: string; content?: strin
     TAR_END,
   ]);
 
-/** What a Python program makes of a tar that no good program writes. */
+/** Returns a tar that only a hostile Python program would write. */
 const hostileTar = (program: string): Buffer =>
   execFileSync("python3", [
     "-c",
@@ -91,7 +91,7 @@ describe("files that arrive", () => {
       existsSync(join(outside, "new")),
       existsSync(join(outside, "sub")),
     ]).toEqual([false, false, false]);
-    // Whoever opens the path writes there.
+    // Anyone who opens the path writes outside.
     writeFileSync(join(root, "out/x"), "1");
     expect(existsSync(join(outside, "x"))).toBe(true);
   });
@@ -203,7 +203,7 @@ describe("a tar that arrives", () => {
   });
 });
 
-/** Puts a link in place of each folder or file that it sees, before it is filled. */
+/** Replaces each folder or file with a link, as soon as it sees one and before it is filled. */
 const RACE = `
 import os, sys
 root, outside = sys.argv[1:3]

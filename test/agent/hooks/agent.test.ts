@@ -12,7 +12,7 @@ import { namedUser } from "../support/step-user.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { writeHooks } from "./support/hooks.ts";
 
-/** An agent with hooks, and its service. */
+/** Starts an agent with hooks, and its service. */
 const stage = async (hooks: Parameters<typeof writeHooks>[1]) => {
   const service = await startFakeService();
   onTestFinished(() => service.close());
@@ -104,7 +104,7 @@ describe("an agent with hooks", () => {
   it("ends a hook that hung when it was killed, and then cleans up", async () => {
     const { queue, start, folder } = await stage({
       "before-job": "echo $$ > pid; while :; do sleep 0.1; done",
-      // A process that has ended may wait for its parent.
+      // An ended process may still wait for its parent.
       "after-job": "case $(ps -o stat= -p $(cat pid)) in ''|Z*) echo dead ;; *) echo alive ;; esac > ran",
     });
     queue(1, "  - run: 'true'\n");

@@ -10,7 +10,7 @@ import { keptLog, writeHooks } from "./support/hooks.ts";
 const STARTED = Promise.resolve();
 const NEVER = new AbortController().signal;
 
-/** A state folder with these hooks, and a way to run them around jobs. */
+/** Creates a state folder with these hooks, and returns a function that runs them around jobs. */
 const stage = (scripts: Parameters<typeof writeHooks>[1], milliseconds?: number) => {
   const state = testFolder();
   const folder = writeHooks(state, scripts);

@@ -11,7 +11,7 @@ import { testFolder } from "../support/folder.ts";
 import { attackAs, canAttack, unnamedUser } from "../support/step-user.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-/** Starts a script as a step of `buildId`; the script writes `ready` when its children are there. */
+/** Starts a script as a step of `buildId`. The script writes `ready` when its children run. */
 const startStep = async (
   buildId: string,
   script: string,
@@ -38,7 +38,10 @@ const startStep = async (
   return { tree, ended, folder, pids };
 };
 
-/** Leaves a process for each, after it has done that: without an environment, parent, group or output of the step's. */
+/**
+ * Leaves a process for each command, after running it. The process has no environment, parent, group or output of the
+ * step.
+ */
 const hidden = (...before: string[]): string => {
   const leave = (first: string): string =>
     `env -i setsid -f bash -c '${first}; echo $$ >> '"$PWD"'/pids; exec sleep 1000 > /dev/null 2>&1'`;
@@ -121,7 +124,7 @@ describe("the process tree of a build", () => {
     onTestFinished(() => removeBuildFolder(folder.path, null));
     const id = "77777777-7777-7777-8777-777777777777";
     const { cgroup } = folder;
-    // Without one, on a Mac or where this user may not make any, nothing tells such a process from another.
+    // Without a control group (on a Mac, or where this user may not create one) nothing identifies such a process.
     if (cgroup === null) return expect(Cgroup.make(folder.path)).toBeNull();
     const { pids } = await startStep(id, hidden("cd /; exec 4>&-"), () => ({ cgroup }));
     expect(new ProcessTree(id).living()).toEqual([]);
@@ -149,7 +152,10 @@ describe("the process tree of a build", () => {
 });
 
 describe.runIf(canAttack)("a chain of processes that fork, exit and ignore SIGTERM, as the steps' user", () => {
-  /** Its output ends with the last of it, and has a byte of every hundredth. It leaves some rest to the machine. */
+  /**
+   * Writes a byte at every hundredth process. Its output ends with its last process. Short pauses leave the machine
+   * some time.
+   */
   const CHAIN = `
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

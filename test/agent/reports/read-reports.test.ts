@@ -11,7 +11,7 @@ import { unnamedUser } from "../support/step-user.ts";
 const suite = (...cases: string[]): string => `<testsuite name="s">${cases.join("")}</testsuite>`;
 const test = (name: string): string => `<testcase name="${name}"/>`;
 
-/** A checkout with these files, and a report outside of it. */
+/** Creates a checkout with these files, and a report outside it. */
 const checkout = (files: Record<string, string | Buffer>): { root: string; outside: string } => {
   const folder = testFolder();
   const root = join(folder, "workspace");

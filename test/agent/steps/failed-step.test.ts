@@ -128,7 +128,7 @@ describe.runIf(CAN_MOUNT)("a full disk", () => {
 });
 
 describe("a program that a step needs", () => {
-  /** Two folders of the PATH with a program of one name: the first one is closed to all but its owner. */
+  /** Creates two PATH folders with a program of the same name. Only the owner may open the first. */
   const twoPlaces = (): { closed: string; open: string } => {
     const folder = testFolder();
     chmodSync(folder, 0o755);

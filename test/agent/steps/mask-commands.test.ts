@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { JobLog } from "../../../src/agent/log/job-log.ts";
 import { MaskCommandParser } from "../../../src/agent/steps/step-log-writer.ts";
 
-/** What a log keeps of output that comes in these pieces, and what it was told to mask. */
+/** Returns the log of output that arrives in these pieces, and the values to mask. */
 const logged = (pieces: Uint8Array[], commands: Pick<MaskCommandParser, "push" | "end"> = new MaskCommandParser()) => {
   const kept: Uint8Array[] = [];
   const sink = { size: 0, write: (bytes: Uint8Array) => void kept.push(bytes.slice()) };
@@ -19,7 +19,7 @@ const logged = (pieces: Uint8Array[], commands: Pick<MaskCommandParser, "push" |
   return { text: Buffer.concat(kept).toString(), masks };
 };
 
-/** All ways to cut a text once, and the one into single bytes. */
+/** Returns the text cut at each position once, and cut into single bytes. */
 const cuts = (text: string): Uint8Array[][] => {
   const bytes = Buffer.from(text);
   const once = [...bytes.keys()].map((at) => [bytes.subarray(0, at), bytes.subarray(at)]);

@@ -14,7 +14,10 @@ const maskFile = () => {
   return {
     file,
     append: (text: string | Uint8Array) => appendFileSync(path, text),
-    /** As `>` does, at a time of its own: a kernel counts time in steps of some milliseconds. @returns what is told */
+    /**
+     * Replaces the file as `>` does, with a new time: a kernel counts time in steps of some milliseconds. @returns the
+     * news
+     */
     replace: (text: string) => {
       writeFileSync(path, text);
       utimesSync(path, seconds, seconds++);

@@ -8,7 +8,7 @@ import type { Retry } from "../../../src/pipeline/parse/plan.ts";
 import { testFolder } from "../support/folder.ts";
 import { runPlan } from "../support/run-plan.ts";
 
-/** Counts its runs in a file and fails until the third one. */
+/** Returns a script that counts its runs in a file and fails until the third. */
 const flaky = (folder: string, more = ""): string => `
       n=$(( $(cat ${folder}/n 2> /dev/null || echo 0) + 1 )); echo $n > ${folder}/n
       ${more}

@@ -18,7 +18,7 @@ import { namedUser, unnamedUser } from "../support/step-user.ts";
 
 const BUILD = crypto.randomUUID();
 
-/** Open to a step's own user, as the folder of a real agent with --run-as is. */
+/** Creates a folder that a step's own user may open, like a real agent's folder with --run-as. */
 const workFolder = (): string => {
   const folder = testFolder();
   chmodSync(folder, 0o711);

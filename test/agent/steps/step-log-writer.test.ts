@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { JobLog } from "../../../src/agent/log/job-log.ts";
 import { StepLogWriter } from "../../../src/agent/steps/step-log-writer.ts";
 
-/** What the log has of a step that masks a value before each line, and the values that were masked. */
+/** Returns the log of a step that masks a value before each line, and the masked values. */
 const logOf = (lines: number, left: number) => {
   const written: Uint8Array[] = [];
   const masks: string[] = [];

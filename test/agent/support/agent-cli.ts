@@ -14,7 +14,7 @@ export interface AgentProcess {
   pid: number;
 }
 
-/** Starts the real program, `node agent.mjs ARGS`; who starts it ends it. */
+/** Starts the real program, `node agent.mjs ARGS`. The caller ends it. */
 export const startAgentCli = (
   args: string[],
   { cwd = ROOT, input = "", env = {}, program = testedAgent() } = {},
@@ -38,7 +38,7 @@ export const startAgentCli = (
   };
 };
 
-/** Starts the real program for one test, with whose end it ends. */
+/** Starts the real program for one test, and ends it with the test. */
 export const runAgentCli = (...started: Parameters<typeof startAgentCli>): AgentProcess => {
   const agent = startAgentCli(...started);
   onTestFinished(() => agent.kill("SIGKILL"));

@@ -7,17 +7,17 @@ import { initRepository } from "../../../src/agent/checkout/remote.ts";
 import { ProcessTree } from "../../../src/agent/process/process-tree.ts";
 import { testFolder } from "./folder.ts";
 
-/** Unique for each test file: processes are found by it. */
+/** A build id, unique for each test file: agents find processes by it. */
 export const BUILD = crypto.randomUUID();
 export const PLAIN = { depth: 1, submodules: "none", lfs: false, fetchTags: false } as const;
 
-/** The prepared folders of a build. */
+/** Creates a build's folders. */
 export const makeCheckoutContext = async (): Promise<CheckoutContext> => {
   const folder = testFolder();
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   await initRepository(workspace);
-  // Ends what still reads the repository.
+  // Ends processes that still read the repository.
   const end = new AbortController();
   onTestFinished(() => end.abort());
   return { workspace, tempFolder: folder, tree: new ProcessTree(BUILD), signal: end.signal };

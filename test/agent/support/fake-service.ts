@@ -41,7 +41,7 @@ export const IDENTITY: Omit<Identity, "url"> = {
   pollSeconds: 1,
 };
 
-/** Unique for each test file: agents on one machine end each other's processes when build ids are equal. */
+/** Unique for each test file: two agents on one machine with the same build id end each other's processes. */
 const BUILDS = `01900000-0000-7000-8000-${crypto.randomUUID().slice(0, 8)}`;
 
 export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> = {}): Job => ({
@@ -99,7 +99,7 @@ export const makeJob = (cloneUrl: string, number: number, change: Partial<Job> =
   ...change,
 });
 
-/** A job that was planned from `text`. */
+/** Creates a job that was planned from `text`. */
 export const makePlannedJob = (
   cloneUrl: string,
   number: number,
@@ -115,21 +115,21 @@ export const makePlannedJob = (
 export interface FakeService extends StubServer {
   /** Jobs for the next polls. */
   jobs: Job[];
-  /** Each build's log by build id. */
+  /** Each build's log, by build id. */
   logs: Map<string, string>;
-  /** Bodies of finish and release, in order. */
+  /** Bodies of finish and release calls, in order. */
   results: { buildId: string; kind: "finish" | "release"; lease: string; body: Record<string, unknown> }[];
   progress: Record<string, unknown>[];
   plans: PlanToAccept[];
-  /** Keys of the jobs that the next plans make. */
+  /** Keys of the jobs that the next plans create. */
   planned: string[];
-  /** What the next asks for the environment get. */
+  /** Answer to the next requests for the environment. */
   environment: HandedEnvironment;
-  /** Response of the next heartbeats. */
+  /** Answer to the next heartbeats. */
   heartbeat: Record<string, unknown>;
-  /** Heartbeats that came over WebSockets. */
+  /** Heartbeats that arrived over WebSockets. */
   socketBeats: HeartbeatMessage[];
-  /** What the service does with one: the usual response. */
+  /** Answers a heartbeat. By default it sends the usual response. */
   onSocketBeat: (beat: HeartbeatMessage, client: WebSocket) => void;
   /** Replaces the usual response unless it returns null. */
   intercept: (seen: ReceivedRequest) => StubResponse | null | Promise<StubResponse | null>;
@@ -139,7 +139,7 @@ export interface FakeService extends StubServer {
 
 const PROBLEM = { type: "/problems/x", title: "No", status: 409, detail: "no", requestId: "r" };
 
-/** The service's usual response. */
+/** Returns the service's usual response. */
 const respond = (service: FakeService, { method, path, query, headers, body }: ReceivedRequest): StubResponse => {
   const [, noun, id = "", action] = path.split("/");
   const parsed = headers["content-type"] === "application/json" ? JSON.parse(body.toString()) : null;
@@ -182,7 +182,7 @@ const respond = (service: FakeService, { method, path, query, headers, body }: R
   return { body: {} };
 };
 
-/** A service with one agent, over real HTTP and a real WebSocket. The test sets its jobs and responses. */
+/** Starts a service with one agent, over real HTTP and a real WebSocket. The test sets its jobs and responses. */
 export const startFakeService = async (): Promise<FakeService> => {
   const script = async (request: ReceivedRequest): Promise<StubResponse> =>
     (await service.intercept(request)) ?? respond(service, request);

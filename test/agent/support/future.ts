@@ -6,7 +6,7 @@ export const FIELD = { fromTheFuture: { of: [1, "kind", null] } };
 const CODE = 99;
 
 type Schema = z.core.$ZodType;
-/** What a schema is made of, as zod itself keeps it. */
+/** A schema's parts, as zod itself stores them. */
 interface Parts {
   type: string;
   shape?: Record<string, Schema>;
@@ -15,15 +15,15 @@ interface Parts {
   checks?: { _zod: { def: { check: string } } }[];
 }
 
-/** The schema under `optional`, `nullable` and `default`. */
+/** Returns the schema under `optional`, `nullable` and `default`. */
 const bare = (schema: Schema): Parts => {
   const parts = schema._zod.def as unknown as Parts;
   return parts.innerType ? bare(parts.innerType) : parts;
 };
 
 /**
- * An answer as a service to come may give it: unknown fields everywhere, an unknown word in every enum and an unknown
- * code in every bounded number. `seen` is told where the enums are.
+ * Returns an answer as a future service could send it: unknown fields everywhere, an unknown word in every enum and an
+ * unknown code in every bounded number. Adds each enum's path to `seen`.
  */
 export const inTheFuture = (schema: Schema, value: unknown, seen: string[] = [], path = ""): unknown => {
   const { type, shape, element, checks } = bare(schema);

@@ -13,7 +13,7 @@ const IDENTITY = {
 };
 
 export interface TestRepository {
-  /** The working copy, to change. */
+  /** The working copy. Tests may change it. */
   folder: string;
   cloneUrl: string;
   git(...args: string[]): string;
@@ -21,7 +21,7 @@ export interface TestRepository {
   commit(files: Record<string, string>, message?: string): string;
 }
 
-/** A real git repository on branch main, with one commit of `files`, that can be cloned by a file: address. */
+/** Creates a real git repository with one commit of `files` on branch main. A file: address can clone it. */
 export const testRepository = (files: Record<string, string>, hash = "sha1"): TestRepository => {
   const folder = join(testFolder(), "mill.git");
   mkdirSync(folder);
@@ -46,7 +46,7 @@ export const testRepository = (files: Record<string, string>, hash = "sha1"): Te
   return { folder, cloneUrl: `file://${folder}`, git, commit };
 };
 
-/** The new head: a commit of the same files, or of `tree`, with a date that git itself may refuse to write. */
+/** Creates a new head: a commit of the same files, or of `tree`, with a date that git itself may refuse to write. */
 export const commitDated = ({ folder, git }: TestRepository, date: string, tree = "HEAD^{tree}"): string => {
   const object = join(folder, ".git/dated");
   const by = (who: string): string => `${who} A. Miller <a@mill.invalid> ${date}\n`;

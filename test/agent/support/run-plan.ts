@@ -15,11 +15,11 @@ export interface PlanToTry {
   change?: (plan: Plan) => void;
   user?: StepUser | null;
   signal?: AbortSignal;
-  /** Called with the whole log after each piece of it. */
+  /** Receives the whole log after each new piece. */
   onLog?: (log: string) => void;
 }
 
-/** Runs the steps of a file in a new folder, and returns all that they told. */
+/** Runs a file's steps in a new folder, and returns all their reports. */
 export const runPlan = async (text: string, options: PlanToTry = {}) => {
   const { change = () => {}, user = null, signal = new AbortController().signal, onLog = () => {} } = options;
   const parts: Uint8Array[] = [];

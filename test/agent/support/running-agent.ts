@@ -7,10 +7,10 @@ import type { Job } from "../../../src/protocol/jobs.ts";
 import { type AgentProcess, startAgentCli } from "./agent-cli.ts";
 import { type FakeService, IDENTITY, startFakeService } from "./fake-service.ts";
 
-/** What the agent did about one job. */
+/** The agent's actions for one job. */
 interface Done {
   log: string;
-  /** Body of its finish or release; undefined where it sent none. */
+  /** Body of its finish or release; undefined if it sent neither. */
   result: Record<string, unknown> | undefined;
   kind: "finish" | "release" | undefined;
   requests: FakeService["requests"];
@@ -18,13 +18,13 @@ interface Done {
 
 export interface RunningAgent {
   service(): FakeService;
-  /** Hands out a job, and waits for its result. */
+  /** Hands out a job and waits for its result. */
   take(job: Job): Promise<Done>;
-  /** What was heard of the build or job with this id. */
+  /** Returns the log, the result and the requests for the build or job with this id. */
   heardOf(id: string): Done;
 }
 
-/** One real agent for all tests of a file, so that none waits for its start. */
+/** Starts one real agent for all tests in a file, so that each test does not wait for a start. */
 export const useRunningAgent = (): RunningAgent => {
   const state = mkdtempSync(join(tmpdir(), "millrace-running-"));
   let service: FakeService;

@@ -1,6 +1,6 @@
 type Section = Record<string, string>;
 
-/** A unit file as sections of settings. */
+/** Parses a unit file into sections of settings. */
 export const parseUnit = (text: string): Record<string, Section> => {
   const sections: Record<string, Section> = {};
   let current: Section = {};
@@ -12,7 +12,7 @@ export const parseUnit = (text: string): Record<string, Section> => {
   return sections;
 };
 
-/** The words of a command in a unit file, as systemd hands them to the program. */
+/** Splits a unit file's command into words, as systemd passes them to the program. */
 export const wordsOf = (command = ""): string[] =>
   [...command.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word = ""]) =>
     word.replace(/\\(.)/g, "$1").replaceAll("%%", "%").replaceAll("$$", "$"),
@@ -21,7 +21,7 @@ export const wordsOf = (command = ""): string[] =>
 const unescaped = (text: string): string =>
   text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 
-/** A property list as plain values. */
+/** Parses a property list into plain values. */
 export const parsePlist = (text: string): unknown => {
   const tags = [...text.slice(text.indexOf("<plist")).matchAll(/<(\/?)(\w+)[^>]*?(\/?)>([^<]*)/g)];
   let at = 1;

@@ -25,7 +25,7 @@ export interface StubServer {
   close(): Promise<void>;
 }
 
-/** A real HTTP server with scripted responses, in place of the service. */
+/** Starts a real HTTP server with scripted responses, in place of the service. */
 export const startStubServer = async (script: Script): Promise<StubServer> => {
   const requests: ReceivedRequest[] = [];
   const sockets = new Set<Socket>();

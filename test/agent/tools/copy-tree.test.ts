@@ -131,13 +131,13 @@ while True:
         }
       }
       expect(copied).toBeGreaterThan(0);
-      // The control: by its path alone a file behind the swapped folder is found sooner or later.
+      // The control: a read by path alone sooner or later finds a file behind the swapped folder.
       let isSwapped = false;
       for (let turn = 0; turn < 100_000 && !isSwapped; turn++)
         try {
           isSwapped = readFileSync(join(swapped, "f0"), "utf8") === "SECRET";
         } catch {
-          // Between two swaps.
+          // The read fell between two swaps.
         }
       expect(isSwapped).toBe(true);
     },

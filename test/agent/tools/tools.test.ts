@@ -134,7 +134,10 @@ describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
   });
 });
 
-/** A commit whose configuration runs something in each way that mise has. `marks` gets a file for each that ran. */
+/**
+ * Returns a commit whose configuration runs a program in each way that mise offers. Each program leaves a file in
+ * `marks`.
+ */
 const hostile = (marks: string): Record<string, string> => ({
   ".millrace.yml": `tools: auto\nsteps:\n${PRINT}`,
   "mise.toml": `[tools]
@@ -150,7 +153,7 @@ postinstall = "touch ${marks}/hook"
   "source.sh": `touch ${marks}/source\n`,
 });
 
-/** A plugin of mise in a repository of its own. */
+/** Creates a mise plugin in a repository of its own. */
 const makePlugin = (marks: string): void => {
   mkdirSync(join(marks, "evil/bin"), { recursive: true });
   for (const name of ["list-all", "install"])
@@ -189,7 +192,7 @@ describe.runIf(hasMise)("a repository that would have mise run its own commands"
     expect(refused.body).toMatchObject({ reason: "pipeline-invalid", message: "mise.toml: there is no tool evil" });
     expect(ran(marks)).toEqual([]);
 
-    // The control: mise as people have it runs them all.
+    // The control: a default mise runs them all.
     const home = testFolder();
     const env = { ...process.env, ...tools.mirror().env, HOME: home, MISE_YES: "1", MISE_DATA_DIR: join(home, "data") };
     await promisify(execFile)(tools.miseProgram(), ["install"], { cwd: repository.folder, env });

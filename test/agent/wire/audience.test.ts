@@ -9,7 +9,7 @@ import { testFolder } from "../support/folder.ts";
 import { type ReceivedRequest, type StubServer, startStubServer } from "../support/stub-server.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
-/** Longer than any test: what waits for it does not happen. */
+/** Longer than any test: a timer with this delay never fires. */
 const NEVER = 3_600_000;
 const ROUTE = { jobId: "01900000-0000-7000-8000-000000000001", lease: 7 };
 
@@ -18,7 +18,7 @@ afterEach(() => service.close());
 
 const clientOf = () => new ApiClient({ url: service.url, token: "t", backOff: { initial: 1, max: 5 } });
 
-/** A log that is being sent, and what arrived of it. */
+/** Starts to send a log to a service that stores it. */
 const sending = async (answer: { followed?: boolean }, audience = new Audience(() => true)) => {
   let stored = "";
   service = await startStubServer(({ query, body }) => {
@@ -42,7 +42,7 @@ const sending = async (answer: { followed?: boolean }, audience = new Audience((
   return { audience, write, arrived, done, close: () => buffer.close(), stored: () => stored };
 };
 
-/** Sends two lines, and one more that waits. */
+/** Sends two lines, and a third that waits. */
 const untilQuiet = async (log: Awaited<ReturnType<typeof sending>>) => {
   for (const line of ["line 1\n", "line 2\n"]) {
     log.write(line);

@@ -6,11 +6,11 @@ import { comeBackDelay, isAway } from "../../../src/protocol/coming-back.ts";
 const AGENTS = 40;
 const random = fc.double({ min: 0, max: 1, noNaN: true });
 
-/** The most of these times that lie in one second. */
+/** Returns the largest number of these times within one second. */
 const peak = (times: number[]): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
 
-/** What 40 agents throw, evenly spread. */
+/** Random numbers for 40 agents, evenly spread. */
 const randoms = Array.from({ length: AGENTS }, (_, n) => (n + 0.5) / AGENTS);
 const failed = { retry: 0, retryAfter: null, isCut: false, backOff: DEFAULT_BACK_OFF };
 const cut = { opened: true, isCut: true, status: null, retryAfter: null, failures: 0, backOff: DEFAULT_BACK_OFF };

@@ -8,7 +8,7 @@ import { waitUntil } from "../support/wait-until.ts";
 
 const LEASE = 7;
 
-/** An agent's heartbeats for one lease, on a real socket to a service that the test scripts. */
+/** Sends an agent's heartbeats for one lease, on a real socket to a service that the test scripts. */
 const beating = async ({ isAllowed = true } = {}) => {
   const service = await startFakeService();
   const end = new AbortController();

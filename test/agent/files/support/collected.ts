@@ -10,7 +10,7 @@ import type { StepUser } from "../../../../src/agent/process/step-user.ts";
 const signal = new AbortController().signal;
 
 export interface Collected {
-  /** The bytes of each file, by its name. */
+  /** Each file's bytes by its name. */
   files: Record<string, string>;
   modes: Record<string, string>;
   leftOut: string[];
@@ -39,7 +39,7 @@ export const collect = (
   { user = null, ...wanted }: Partial<FilesToCollect> & { user?: StepUser | null } = {},
 ): Promise<Collected> => collectFiles({ root, user, signal }, { paths, asTar: null, atMost: 5000, ...wanted }, read);
 
-/** Finds files, then lets something happen before they are read. */
+/** Finds files, then calls a function before it reads them. */
 export const collectAfter = (
   root: string,
   paths: string[],

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { JobLog } from "../../../../src/agent/log/job-log.ts";
 
-/** Writes hooks into a state folder as its owner would: scripts of sh. @returns their folder */
+/** Writes hooks into a state folder as its owner would: sh scripts. @returns their folder */
 export const writeHooks = (state: string, hooks: Partial<Record<"before-job" | "after-job", string>>): string => {
   mkdirSync(join(state, "hooks"), { recursive: true, mode: 0o700 });
   chmodSync(state, 0o700);
@@ -14,7 +14,7 @@ export const writeHooks = (state: string, hooks: Partial<Record<"before-job" | "
   return join(state, "hooks");
 };
 
-/** A build's log that keeps its text. */
+/** Creates a build log that keeps its text. */
 export const keptLog = (secrets: string[] = []) => {
   let text = "";
   const sink = {

