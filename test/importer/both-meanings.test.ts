@@ -9,15 +9,15 @@ import { runThere, type Transcript } from "./support/github-model.ts";
 import { deliveredImporter, translate } from "./support/importer.ts";
 
 /*
- * Each construct is run twice: the workflow by a model of GitHub, and its translation by the agent. All constructs of a
- * batch are jobs of one workflow, which is translated and run as a whole.
+ * The test runs each construct twice: a model of GitHub runs the workflow, and the agent runs its translation. All
+ * constructs in a batch are jobs in one workflow, which the test translates and runs as a whole.
  */
 
 const importer = await deliveredImporter();
 
 const RESULTS = { succeeded: "success", failed: "failure", skipped: "skipped", dropped: "skipped" } as const;
 
-/** What `agent run` printed, as a transcript. */
+/** Parses the output of `agent run` into a transcript. */
 const readRun = (stdout: string): Transcript => {
   const transcript: Transcript = { results: {}, lines: {} };
   let lines: string[] = [];
@@ -33,7 +33,7 @@ const readRun = (stdout: string): Transcript => {
   return transcript;
 };
 
-/** What a construct's jobs did. */
+/** Returns the part of the transcript from a construct's jobs. */
 const ofConstruct = ({ results, lines }: Transcript, { jobs }: Construct): Transcript => {
   const keys = Object.keys(parse(jobs) as object);
   const isOwn = ([key]: [string, unknown]) => keys.includes(key.replace(/ \(.*\)$/, ""));

@@ -3,10 +3,10 @@ import { parse } from "yaml";
 import { deliveredImporter, translate } from "./support/importer.ts";
 
 /*
- * What an action of steps means there: its steps run in order where it is used; `inputs` are texts, with their defaults;
- * `steps` are its own; its `outputs` are the values that it names
+ * A composite action on GitHub: its steps run in order at the place of the call; `inputs` are texts with defaults;
+ * `steps` are its own; `outputs` are the values that it names
  * (https://docs.github.com/en/actions/reference/workflows-and-actions/metadata-syntax). The test writes the job that
- * GitHub runs by hand, and both must become the same.
+ * GitHub runs by hand. The translations of both must be the same.
  */
 
 const importer = await deliveredImporter();
@@ -28,7 +28,7 @@ const jobIn = (text: string) => {
   return { ...rest, steps };
 };
 
-/** Ids are private to an action there, so they have other names here. */
+/** On GitHub, ids are private to an action, so they have other names here. */
 type Row = [what: string, call: string, files: Record<string, string>, same: string];
 
 const SAME: Row[] = [
@@ -184,7 +184,7 @@ describe("an action of the repository", () => {
 });
 
 describe("an attack by an action", () => {
-  /** Which paths the importer asks for. */
+  /** Returns the paths that the importer requests. */
   const asked = async (uses: string, files: Record<string, string> = {}): Promise<string[]> => {
     const paths: string[] = [];
     await importer.importWorkflow(job(`- uses: ${uses}\n- run: make`), "ci.yml", (path) => {

@@ -14,13 +14,13 @@ const indented = (text: string, by: number): string =>
     .map((line) => (line === "" ? "" : " ".repeat(by) + line))
     .join("\n");
 
-/** Keys at the top of a workflow of one job. */
+/** Returns a workflow with one job and these keys at the top. */
 const atTop = (keys: string): string =>
   `${keys}\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make\n`;
-/** Keys of its one job. */
+/** Returns a workflow with these keys in its one job. */
 const inJob = (keys: string): string =>
   `on: [push, pull_request]\njobs:\n  a:\n${indented(keys, 4)}\n    steps:\n      - run: make\n`;
-/** Its steps. */
+/** Returns a workflow with these steps in its one job. */
 const steps = (list: string): string =>
   `on: [push, pull_request]\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n${indented(list, 6)}\n      - run: make\n`;
 const jobs = (list: string): string => `on: push\njobs:\n${indented(list, 2)}\n`;
@@ -869,7 +869,7 @@ describe("a workflow with chance mistakes", () => {
   const place = fc.nat(9999).map((part) => part / 10_000);
   const workflow = fc.constantFrom(...WORKFLOWS);
 
-  /** How many of these workflows are translated, each without a mistake. */
+  /** Counts how many of these workflows have a translation. Each translation must have no mistakes. */
   const translatedOf = async (workflows: fc.Arbitrary<string>): Promise<number> => {
     let translated = 0;
     await fc.assert(

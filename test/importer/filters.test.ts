@@ -6,7 +6,8 @@ import { parseFile } from "../../src/pipeline/parse/parse.ts";
 import { deliveredImporter, translate } from "./support/importer.ts";
 
 /*
- * Which events run a workflow there, and build its translation here. The rules of GitHub are from
+ * Compares the events that run a workflow on GitHub with the events that build its translation here. GitHub's rules are
+ * from
  * https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
  * and its cheat sheet of filter patterns.
  */
@@ -17,12 +18,12 @@ type Filter = Record<string, string[] | null>;
 
 interface Event {
   kind: "push" | "tag" | "pull";
-  /** The branch or tag, or the branch that a pull request goes into. */
+  /** The branch or tag, or a pull request's base branch. */
   name: string;
   files: string[];
 }
 
-/** `*` is any characters but `/`, `**` any at all. The last pattern that matches decides. */
+/** `*` matches any characters except `/`; `**` matches any characters. The last matching pattern decides. */
 const isMatch = (patterns: string[], name: string): boolean => {
   const toRegExp = (pattern: string) =>
     new RegExp(
@@ -34,7 +35,7 @@ const isMatch = (patterns: string[], name: string): boolean => {
   return last !== undefined && !last.startsWith("!");
 };
 
-/** Filters with and without `-ignore`, of which a workflow has one. One without a value is none. */
+/** Applies the filter with or without `-ignore`; a workflow has only one. A filter without a value does not count. */
 const passes = (filter: Filter, key: string, names: string[]): boolean => {
   const [included, ignored] = [filter[key], filter[`${key}-ignore`]];
   if (included) return names.some((name) => isMatch(included, name));
@@ -48,7 +49,7 @@ const runsThere = (on: { push?: Filter; pull_request?: Filter }, { kind, name, f
   if (!filter) return false;
   if (kind === "pull") return passes(filter, "branches", [name]) && passes(filter, "paths", files);
   const [own, other] = kind === "push" ? ["branches", "tags"] : ["tags", "branches"];
-  // Where only one of the two has a filter, the other is not built. Paths are not looked at for tags.
+  // If only branches or only tags have a filter, GitHub ignores the other kind. Path filters do not apply to tags.
   if (!has(filter, own!) && has(filter, other!)) return false;
   return passes(filter, own!, [name]) && (kind === "tag" || passes(filter, "paths", files));
 };
@@ -62,7 +63,7 @@ const buildsHere = async (on: object, { kind, name, files }: Event): Promise<boo
   if (kind === "push") return wantsPush(wanted, { branch: name, isDefault: name === "main", files }).isWanted;
   const pull = { base: name, isDraft: false, labels: [] } as never;
   const answer = wantsPull(wanted, pull, files);
-  // What the files of the last push do not decide, the agent finds out by the same patterns.
+  // Where the last push's files do not decide, the agent decides with the same patterns.
   const undecided = answer.isWanted ? answer.undecidedPaths : null;
   return answer.isWanted && (undecided === null || files.some((file) => isMatch(undecided, file)));
 };
@@ -84,7 +85,7 @@ const including = (pattern: fc.Arbitrary<string>) =>
     )
     .map(([first, rest]) => [first, ...rest]);
 
-/** No filter, one without a value, one of what is wanted or one of what is not. */
+/** Generates no filter, a filter without a value, an including filter or an excluding one. */
 const either = (key: string, pattern: fc.Arbitrary<string>): fc.Arbitrary<Filter> =>
   fc.oneof(
     fc.constant({}),

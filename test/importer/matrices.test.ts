@@ -29,7 +29,7 @@ const workflow = ({ axes, include, exclude }: WrittenMatrix): string =>
     },
   });
 
-/** The combinations that the translation has. */
+/** Returns the combinations in the translation. */
 const combinationsHere = async (written: WrittenMatrix) => {
   const { text } = await translate(importer, workflow(written));
   return parseFile(text).value?.plan.jobs?.[0]?.matrix?.combinations;
@@ -39,7 +39,7 @@ const values = fc.constantFrom<Value>(12, "12", 3.1, "3.10", "a", "A", "b", true
 const items = fc.array(fc.dictionary(fc.constantFrom("x", "y", "z"), values, { minKeys: 1, maxKeys: 3 }), {
   maxLength: 3,
 });
-/** Values that GitHub takes for each other would be several combinations that nothing tells apart. */
+/** Duplicates, which GitHub treats as equal, would be several combinations that nothing distinguishes. */
 const axis = fc.uniqueArray(values, { minLength: 1, maxLength: 3, comparator: (a, b) => isEqual(a, b) });
 const matrices = fc.record<WrittenMatrix>({ axes: fc.record({ x: axis, y: axis }), include: items, exclude: items });
 
@@ -49,7 +49,7 @@ describe("a matrix and its translation", () => {
       fc.asyncProperty(matrices, async (written) => {
         const expected = combinationsThere(written);
         const made = await combinationsHere(written);
-        // Where nothing is left, the job never runs.
+        // Without a combination the job never runs.
         if (expected.length === 0) expect(made).toBeUndefined();
         else expect(made).toEqual(asTexts(expected));
       }),

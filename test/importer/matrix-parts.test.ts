@@ -4,9 +4,9 @@ import { parse, stringify } from "yaml";
 import { deliveredImporter, translate } from "./support/importer.ts";
 
 /*
- * Values of a matrix with parts: there each combination has the values of its axes as they are written
+ * Matrix values with parts. On GitHub each combination has its axes' values as written
  * (https://docs.github.com/en/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations), and
- * `matrix.os.image` is a part of one. Here a part is a key of its own.
+ * `matrix.os.image` is a part of one value. Here each part is a separate key.
  */
 
 const importer = await deliveredImporter();
@@ -20,7 +20,7 @@ const workflow = (axes: Axes, more: object = {}, run = "make"): string =>
     jobs: { a: { "runs-on": "ubuntu-latest", strategy: { matrix: { ...axes, ...more } }, steps: [{ run }] } },
   });
 
-/** Each combination by its parts, sorted. */
+/** Returns each combination by its parts, sorted. */
 const combinationsThere = (axes: Axes): string[] => {
   let all: Parts[] = [{}];
   for (const [axis, values] of Object.entries(axes))
@@ -37,7 +37,7 @@ const combinationsHere = async (axes: Axes): Promise<string[]> => {
   const { text, kinds } = await translate(importer, workflow(axes));
   expect(kinds).toEqual([]);
   const { matrix } = parse(text).jobs.a;
-  // The names of the values are left aside: nothing there can read them.
+  // Ignore the values' names: nothing on GitHub can read them.
   const names = new Set(Object.keys(axes));
   const all: Parts[] = Object.keys(matrix)
     .filter((key) => names.has(key))

@@ -20,8 +20,8 @@ import {
 } from "../../src/pipeline/expression/scope.ts";
 
 /*
- * What an expression means there and here: the same event is told in the words of both systems, GitHub's own library
- * evaluates the expression, and the project's evaluator its translation.
+ * Compares an expression's meaning on GitHub and here. Both systems get the same event in their own words. GitHub's own
+ * library evaluates the expression, and this project's evaluator evaluates the translation.
  */
 
 interface Situation {
@@ -178,7 +178,7 @@ const named = (name: string, value: boolean): [string, FunctionDefinition] => [
   { name, minArgs: 0, maxArgs: 0, call: () => new data.BooleanData(value) },
 ];
 
-/** What the runner's own library makes of it. */
+/** Evaluates the expression with GitHub's own library. */
 const there = (text: string, { github }: Situation, rest: Rest): data.ExpressionData => {
   const { tokens } = new Lexer(text).lex();
   const statuses = new Map([
@@ -248,7 +248,7 @@ const scopeHere = ({ build }: Situation, rest: Rest) => {
   );
 };
 
-/** Whether the expression has one meaning as a condition, and as a text; `made` is what it is here. */
+/** Compares the expression with its translation `made`, as a condition and as a text. @returns the difference */
 const difference = (
   text: string,
   made: { text: string; condition: string },
@@ -391,7 +391,7 @@ const WRITTEN = [
 
 describe("an expression and its translation", () => {
   it.each(WRITTEN)("mean the same: %s", (text) => {
-    // `fromJSON(...)[0]` is read by an index that is no name.
+    // The translation rejects `fromJSON(...)[0]`, because its index is not a name.
     if (text.startsWith("fromJSON")) return expect(() => translateExpression(text, NAMES)).toThrow(NoEqual);
     const made = { text: translateExpression(text, NAMES), condition: translateCondition(text, NAMES) };
     fc.assert(
@@ -434,7 +434,7 @@ describe("an expression and its translation", () => {
     );
   });
 
-  // There the push of such a branch is built too, and the condition leaves one of the two out; here there is one build.
+  // GitHub also builds the push of such a branch, and the condition excludes one of the two. Here there is one build.
   it.each([
     "github.event_name == 'push' || github.event.pull_request.head.repo.full_name != github.repository",
     "github.event.pull_request.head.repo.full_name != github.repository || github.event_name == 'push'",
@@ -449,7 +449,7 @@ describe("an expression and its translation", () => {
     };
     const builds = SITUATIONS.filter(({ build }) => build.event === "push" || build.event === "pull");
     expect(builds.map((one) => isTrue("all", one))).toEqual(builds.map(() => true));
-    // Where pushes are not built, the pull request of the repository itself is left out there too.
+    // Where pushes do not build, GitHub also excludes the repository's own pull request.
     expect(builds.filter((one) => !isTrue("none", one)).map(({ name }) => name)).toEqual([OWN_PULL]);
     expect(() => isTrue("some", builds[0]!)).toThrow(NoEqual);
   });

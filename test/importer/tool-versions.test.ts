@@ -4,9 +4,9 @@ import { NoEqual } from "../../src/importer/marks.ts";
 import { readVersion } from "../../src/importer/tool-versions.ts";
 
 /*
- * A range there and its translation here choose the same version. There: node-semver's ranges, of which the newest version
- * is taken (https://github.com/npm/node-semver#ranges, https://github.com/actions/setup-node#supported-version-syntax).
- * Here: the newest version that begins so (https://mise.jdx.dev/dev-tools/#tool-versions).
+ * A range on GitHub and its translation here choose the same version. GitHub takes the newest version in a node-semver
+ * range (https://github.com/npm/node-semver#ranges, https://github.com/actions/setup-node#supported-version-syntax).
+ * Here mise takes the newest version with this prefix (https://mise.jdx.dev/dev-tools/#tool-versions).
  */
 
 type Version = readonly [number, number, number];
@@ -14,7 +14,7 @@ const compare = (a: Version, b: Version): number => a[0] - b[0] || a[1] - b[1] |
 
 interface Bounds {
   from: Version;
-  /** The first version that is not in it. */
+  /** The first version above the range. */
   to: Version;
 }
 const END: Version = [Number.POSITIVE_INFINITY, 0, 0];
@@ -25,7 +25,7 @@ const numbersIn = (text: string): number[] =>
     .split(".")
     .flatMap((one) => (/^[x*]$/.test(one) ? [] : [Number(one)]));
 
-/** What a range means there, as node-semver documents each form. */
+/** Returns a range's bounds, as node-semver documents each form. */
 const boundsOf = (range: string): Bounds => {
   const [major = 0, minor, patch] = numbersIn(range.split(/\s*</)[0]!);
   const from: Version = [major, minor ?? 0, patch ?? 0];
@@ -42,7 +42,7 @@ const boundsOf = (range: string): Bounds => {
 
 const newest = (versions: Version[]): string => [...versions].sort(compare).at(-1)?.join(".") ?? "none";
 
-/** Each part of a range names versions that exist: nobody asks for one that nothing is. */
+/** Returns the newest version in the range, or "none" unless each part of the range has a version. */
 const chosenThere = (range: string, versions: Version[]): string => {
   const all = range.split("||").map((one) => boundsOf(one.trim()));
   const exists = all.every(({ from, to }) => versions.some((one) => compare(one, from) >= 0 && compare(one, to) < 0));
@@ -74,7 +74,7 @@ const ranges = fc.array(one, { minLength: 1, maxLength: 2 }).map((all) => all.jo
 const isDifferent = (range: string, beginning: string, all: Version[]): boolean => {
   const there = chosenThere(range, all);
   const here = chosenHere(beginning, all);
-  // Where nothing fits there, the workflow has never run; where nothing begins so here, the build fails and says so.
+  // Without a match on GitHub, the workflow has never run. Without a match here, the build fails with a message.
   return there !== "none" && here !== "none" && there !== here;
 };
 

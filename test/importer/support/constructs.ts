@@ -1,14 +1,14 @@
 import { PAGES } from "./github-pages.ts";
 
 /*
- * The constructs of docs/import.md's table, each as jobs of a workflow that print what they see in lines that begin with
- * `> `, with the page that says what GitHub does. Keys of jobs are unique in their batch.
+ * The constructs in docs/import.md's table. Each has jobs that print what they see in lines that begin with `> `, and
+ * the page that documents GitHub's behaviour. Job keys are unique in their batch.
  */
 
 export interface Construct {
   page: string;
   jobs: string;
-  /** Where less runs here, because not all of it can be said: the lines that are left, by the key of the job. */
+  /** The remaining lines by job key, where the importer cannot translate everything. */
   left?: Record<string, string[]>;
 }
 
@@ -19,7 +19,7 @@ interface Batch {
   constructs: Record<string, Construct>;
 }
 
-/** A job of these steps, each a script or the lines of a step. */
+/** Writes a job with these steps. Each is a script or a step's lines. */
 const job = (key: string, steps: string[], keys: string[] = []): string =>
   [
     `${key}:`,
@@ -40,7 +40,7 @@ const upload = (inputs: string, before = ""): string =>
 const download = (name: string, path: string): string =>
   `- uses: actions/download-artifact@v4\nwith: { name: ${name}, path: ${path} }`;
 
-/** A job that leaves files, and one that looks at what it gets of them. */
+/** Writes a job that uploads files, and a job that lists the downloaded files. */
 const handedOver = (key: string, files: string, inputs: string): string =>
   [
     job(`${key}-leave`, [

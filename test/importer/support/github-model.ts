@@ -8,9 +8,9 @@ import { type Combination, combinationsThere } from "./matrix-there.ts";
 import { filesUploadedFrom } from "./uploads-there.ts";
 
 /*
- * A model of what GitHub does with a workflow, small enough to be read beside its documentation, whose pages are named
- * where a rule is from them. It runs the scripts: jobs one after another, each in a copy of the checkout, with a cache
- * that never has anything. An action that it does not know prints that it ran.
+ * A model of GitHub's behaviour, small enough to compare with the documentation. Each documented rule names its page.
+ * It runs the scripts: jobs in sequence, each in a copy of the checkout, with a cache that is always empty. An unknown
+ * action prints that it ran.
  */
 
 type Result = "success" | "failure" | "skipped";
@@ -44,13 +44,13 @@ interface Workflow extends Pick<Job, "env" | "defaults"> {
   jobs: Record<string, Job>;
 }
 
-/** What a run did: how each job ended, and the lines that begin with `> `, by the job's key with its combination. */
+/** A run's result: each job's end, and the lines that begin with `> `, by the job's key with its combination. */
 export interface Transcript {
   results: Record<string, Result>;
   lines: Record<string, string[]>;
 }
 
-/** One combination of a job. */
+/** A job's run for one combination. */
 class JobRun {
   readonly #workflow: Workflow;
   readonly #job: Job;
@@ -130,7 +130,7 @@ class JobRun {
       encoding: "utf8",
       env: {
         ...{ HOME: process.env.HOME, PATH: `${this.#path}${process.env.PATH}`, CI: "true", GITHUB_ACTIONS: "true" },
-        // Of the variables of every step: `${PAGES.variables}#default-environment-variables`.
+        // Some of every step's variables: `${PAGES.variables}#default-environment-variables`.
         ...{ GITHUB_SHA: github.sha, GITHUB_REF_NAME: github.ref_name, GITHUB_REF: github.ref },
         ...{ GITHUB_JOB: github.job, GITHUB_WORKSPACE: this.#folder, RUNNER_OS: "Linux", ...env, ...files },
       },
@@ -144,7 +144,7 @@ class JobRun {
     return { isSuccess: status === 0, outputs };
   }
 
-  /** What a script printed: commands, and lines. `${PAGES.commands}` has the commands. */
+  /** Reads commands and lines from a script's output: `${PAGES.commands}`. */
   #read(stdout: string): Texts {
     const outputs: Texts = {};
     for (const line of stdout.split("\n")) {
@@ -211,16 +211,16 @@ interface JobEnd {
   outputs: Texts;
 }
 
-/** A job's key with its combination, as this service writes it: the values of the axes, in their order. */
+/** Returns a job's key with its combination as this service writes it: the axes' values, in their order. */
 const inBrackets = (key: string, axes: object, combination: Combination): string => {
   const values = Object.keys(axes).flatMap((axis) => combination[axis] ?? []);
   return values.length === 0 ? key : `${key} (${values.join(", ")})`;
 };
 
 /**
- * Runs a workflow in a folder with a repository. `success()` of a job looks at all its ancestors, and so does
- * `failure()`: `${PAGES.expressions}#failure-with-conditions`. A job that needs one that was skipped is skipped, unless
- * its condition says otherwise: `${PAGES.syntax}#jobsjob_idneeds`.
+ * Runs a workflow in a folder with a repository. A job's `success()` and `failure()` check all its ancestors:
+ * `${PAGES.expressions}#failure-with-conditions`. GitHub skips a job that needs a skipped job, unless its condition
+ * says otherwise: `${PAGES.syntax}#jobsjob_idneeds`.
  */
 export const runThere = (text: string, repository: string, github: Texts): Transcript => {
   const workflow = parse(text, { uniqueKeys: false }) as Workflow;

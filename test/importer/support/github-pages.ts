@@ -1,6 +1,6 @@
 const DOCS = "https://docs.github.com/en/actions/reference/workflows-and-actions";
 
-/** The pages that say what GitHub and its own actions do. */
+/** The pages that document the behaviour of GitHub and its actions. */
 export const PAGES = {
   syntax: `${DOCS}/workflow-syntax`,
   expressions: `${DOCS}/expressions`,

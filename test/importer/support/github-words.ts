@@ -5,7 +5,7 @@ import { falsy } from "@actions/expressions/result";
 import { toData } from "../../../src/pipeline/expression/data.ts";
 import { findSpans } from "../../../src/pipeline/expression/interpolation.ts";
 
-/* What GitHub makes of the words of a workflow: expressions, conditions, shells, and the files that a step writes. */
+/* GitHub's meaning of a workflow's words: expressions, conditions, shells, and the files that a step writes. */
 
 type Texts = Record<string, string>;
 
@@ -15,7 +15,7 @@ const toContext = (value: unknown): data.ExpressionData => {
   return new data.Dictionary(...Object.entries(value).map(([key, one]) => ({ key, value: toContext(one) })));
 };
 
-/** `success()`, `failure()`, `always()` and `cancelled()`: `${PAGES.expressions}#status-check-functions`. */
+/** Returns `success()`, `failure()`, `always()` and `cancelled()`: `${PAGES.expressions}#status-check-functions`. */
 export const statusFunctions = (hasFailed: boolean, isSuccess = !hasFailed): Map<string, FunctionDefinition> =>
   new Map(
     Object.entries({ success: isSuccess, failure: hasFailed, always: true, cancelled: false }).map(([name, value]) => [
@@ -33,7 +33,7 @@ const evaluate = (text: string, contexts: object, functions = statusFunctions(fa
   return new Evaluator(root, toContext(contexts) as data.Dictionary, all).evaluate();
 };
 
-/** A text with its expressions put in place, as text: `${PAGES.expressions}#about-expressions`. */
+/** Replaces a text's expressions with their values: `${PAGES.expressions}#about-expressions`. */
 export const fill = (value: unknown, contexts: object): string => {
   const text = String(value ?? "");
   let filled = "";
@@ -50,14 +50,17 @@ export const fillAll = (values: Record<string, unknown> | undefined, contexts: o
 
 const STATUS = /\b(?:success|failure|always|cancelled)\s*\(/;
 
-/** A condition without a status function has `success()` before it. */
+/** Evaluates a condition. Without a status function it begins with `success()`. */
 export const holds = (condition: unknown, contexts: object, functions: Map<string, FunctionDefinition>): boolean => {
   const text = String(condition ?? "success()").replace(/^\s*\$\{\{(.*)\}\}\s*$/s, "$1");
   const whole = STATUS.test(text) ? text : `success() && (${text})`;
   return !falsy(evaluate(whole, contexts, functions));
 };
 
-/** `${PAGES.syntax}#jobsjob_idstepsshell`: without a name it is `bash -e`, and by the name alone it has pipefail too. */
+/**
+ * Returns the shell's command: `bash -e` by default, and also pipefail for `bash`:
+ * `${PAGES.syntax}#jobsjob_idstepsshell`.
+ */
 export const shellCommand = (shell: string | undefined, file: string): string[] => {
   if (shell === undefined) return ["bash", "-e", file];
   if (shell === "bash") return ["bash", "--noprofile", "--norc", "-eo", "pipefail", file];
@@ -66,7 +69,7 @@ export const shellCommand = (shell: string | undefined, file: string): string[] 
   return shell.split(" ").map((word) => (word === "{0}" ? file : word));
 };
 
-/** Lines `NAME=value` and `NAME<<END`: `${PAGES.commands}#environment-files`. */
+/** Parses lines `NAME=value` and `NAME<<END`: `${PAGES.commands}#environment-files`. */
 export const readFileCommands = (text: string): Texts => {
   const read: Texts = {};
   const lines = text.split("\n");

@@ -7,7 +7,7 @@ import { importerProgram } from "../../../src/assets/programs.ts";
 import type * as Importer from "../../../src/importer/main.ts";
 import { parseFile } from "../../../src/pipeline/parse/parse.ts";
 
-/** The importer as it is delivered, loaded from a file of its own. */
+/** Loads the importer as users get it, from one file. */
 export const deliveredImporter = async (): Promise<typeof Importer> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-importer-"));
   try {
@@ -19,7 +19,7 @@ export const deliveredImporter = async (): Promise<typeof Importer> => {
   }
 };
 
-/** What `check` finds in a pipeline file. */
+/** Returns the mistakes that `check` finds in a pipeline file. */
 export const mistakesIn = (text: string): string[] => (parseFile(text).mistakes ?? []).map(({ message }) => message);
 
 export interface Translated {
@@ -27,7 +27,7 @@ export interface Translated {
   kinds: string[];
 }
 
-/** Translates a workflow that must not be refused, and whose translation must have no mistakes. */
+/** Translates a workflow. The importer must accept it, and the translation must have no mistakes. */
 export const translate = async (
   { importWorkflow }: typeof Importer,
   workflow: string,

@@ -10,7 +10,7 @@ export interface WrittenMatrix {
 }
 
 /**
- * The combinations by GitHub's rule, whose values have kinds and are compared by `same`:
+ * Returns the combinations by GitHub's rule. Values have types, and `same` compares them:
  * https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idstrategymatrixinclude
  */
 export const combinationsThere = ({ axes, include, exclude }: WrittenMatrix, same = isEqual): Combination[] => {

@@ -2,9 +2,9 @@ import { readdirSync } from "node:fs";
 import { dirname, relative } from "node:path";
 
 /*
- * Which files `actions/upload-artifact` takes, and by which names, as its README says
- * (https://github.com/actions/upload-artifact#usage): a path is a file, a folder with all in it or a pattern; one with `!`
- * takes away; hidden files are left out; and names begin below the one path, or below what several have in common.
+ * The files that `actions/upload-artifact` uploads and their names, by its README
+ * (https://github.com/actions/upload-artifact#usage). A path is a file, a whole folder or a pattern. A path with `!`
+ * excludes files. The action skips hidden files. Names are relative to the only path, or to the paths' common folder.
  */
 
 const toRegExp = (pattern: string): RegExp => {
@@ -17,7 +17,7 @@ const toRegExp = (pattern: string): RegExp => {
   return new RegExp(`^${signs}(?:/.*)?$`);
 };
 
-/** The path up to its first wildcard: there the search begins. */
+/** Returns the path up to its first wildcard. The search begins there. */
 const searchedFrom = (pattern: string): string => {
   const parts = pattern.split("/");
   const first = parts.findIndex((part) => /[*?]/.test(part));
