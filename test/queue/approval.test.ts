@@ -8,7 +8,7 @@ const DAY_SECONDS = 86_400;
 const FORK: Partial<NewBuild> = { trust: "untrusted", needsApproval: true, commitSha: SHA, branch: "refs/pull/7/head" };
 const MEMBER = { role: "member", name: "Ada", comment: null, actor: ACTOR } as const;
 
-/** A pool with an agent for untrusted builds. `poll` says which build it would get. */
+/** Creates a pool with an agent for untrusted builds. `poll` returns the job that the agent gets. */
 const stage = () => {
   const pool = new TestPool();
   const agent = pool.agent({ labels: ["untrusted"] });

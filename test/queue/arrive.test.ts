@@ -9,18 +9,18 @@ import { ACTOR, ORG, TestPool } from "./test-pool.ts";
 class Hooked extends TestPool {
   #deliveries = 0;
 
-  /** A delivery of these builds. */
+  /** Delivers these builds. */
   deliver(builds: RequestedBuild[], over: Partial<DeliveryRequest> = {}) {
     return this.ok("arrive", newDelivery(ORG, `d${++this.#deliveries}`, { builds, ...over }));
   }
 
-  /** A push of this head after that one. @returns what came of its one build */
+  /** Pushes `head` after `before`. @returns the outcome of its one build */
   push(head: string, before: string | null = null, over: Partial<RequestedBuild> = {}) {
     const { builds, canceled } = this.deliver([newRequestedBuild(this.newBuild(), { head, before, ...over })]);
     return { ...builds[0]!, canceled };
   }
 
-  /** A push that makes a build. @returns its id */
+  /** Pushes, and expects a new build. @returns its id */
   made(head: string, before: string | null = null, over: Partial<RequestedBuild> = {}): string {
     const { outcome, buildId } = this.push(head, before, over);
     expect(outcome).toBe("made");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HEAD_MS, type Head, learn, olderThanNewest, place, remember } from "../../src/queue/commands/heads.ts";
 
-/** Heads as they arrived: `B<A` is B, which took the place of A; what is not told is left out. */
+/** Creates heads in arrival order. `B<A` means that B replaced A; without `<A` the previous head is unknown. */
 const heads = (...texts: string[]): Head[] =>
   texts.map((text, index) => ({ ...pushed(text), buildId: `b${index + 1}`, number: index + 1, at: 0 }));
 
@@ -21,19 +21,19 @@ describe("an arriving head", () => {
   it.each<[known: string[], arriving: string, expected: string]>([
     [[], "A", "new"],
     [["A"], "B<A", "new"],
-    // A push and the event of its pull request, which may not tell what was before.
+    // A push and its pull request's event, which may not name the previous head.
     [["B<A"], "B<A", "same as b1"],
     [["B<A"], "B", "same as b1"],
     [["B"], "B<A", "same as b1"],
     [["A"], "A", "same as b1"],
-    // The same commit after another one is another push.
+    // The same commit after a different one is a different push.
     [["B<A"], "B<X", "new"],
-    // One that was replaced before it arrived.
+    // A newer head replaced it before it arrived.
     [["A", "C<B"], "B<A", "late"],
     [["A", "C<B"], "B", "late"],
     [["A", "B<A", "C<B"], "B<A", "late"],
     [["A", "B<A"], "A", "late"],
-    // Back to an earlier commit, and the events of that again.
+    // A return to an earlier commit, and repeats of its events.
     [["A", "B<A"], "A<B", "new, perhaps"],
     [["A<X", "B<A"], "A<lost", "new, perhaps"],
     [["B<A", "D<C"], "A<D", "new, perhaps"],
@@ -42,7 +42,7 @@ describe("an arriving head", () => {
     [["A", "B<A", "A<B"], "A", "same as b3"],
     [["A", "B<A", "A<B"], "B<A", "new, perhaps"],
     [["A", "B<A", "A<B", "B<A"], "B<A", "same as b4"],
-    // What the host calls a move to the same commit tells nothing of what was before.
+    // A move to the same commit, as the host reports it, does not name the previous head.
     [["B<A"], "B<B", "same as b1"],
   ])("after %s: %s is %s", (known, arriving, expected) => {
     expect(placed(known, arriving)).toBe(expected);
@@ -85,9 +85,9 @@ describe("heads that a newer one makes useless", () => {
   it.each<[known: string[], arrived: string, expected: string | null]>([
     [["A", "B<A", "C<B"], "C", "C: B A"],
     [["A", "C<B"], "C", "C: "],
-    // A late one links the others: the newest of them counts, not the one that arrived.
+    // A late head links the others. The newest of them counts, not the last to arrive.
     [["A", "C<B", "B<A"], "B", "C: B A"],
-    // Nobody can tell what came after what.
+    // The order is unknown.
     [["A", "B<A", "A<B"], "A", null],
     [["A", "B<A", "A<B", "C<A"], "C", "C: "],
     [["A<C", "B<A", "C<B"], "B", null],
@@ -100,7 +100,7 @@ describe("heads that a newer one makes useless", () => {
 describe("pushes of commits that are all different", () => {
   const order = fc.uniqueArray(fc.nat({ max: 8 }), { minLength: 1, maxLength: 9 });
 
-  /** Pushes 0, 1, 2 ... of which each tells what was before it. @returns which were built, and which of those ended */
+  /** Pushes 0, 1, 2 ... each name the previous one. @returns the pushes with a build, and those whose build ended */
   const arriveInOrder = (arrivals: number[]) => {
     let known: readonly Head[] = [];
     const built = new Set<number>();

@@ -21,7 +21,7 @@ describe("the queue", () => {
   });
 });
 
-/** The laws of the simulation know no result that its own outputs change. */
+/** Creates a pool without the simulation's laws, which do not know results that depend on a job's own outputs. */
 const withoutLaws = (): TestPool => {
   const pool = new TestPool();
   const nothing = () => {};

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { nothingDelivered } from "../../src/queue/state/outbox.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
-/** The result of an attempt that tells D1 everything pending now. */
+/** Returns the result of an attempt that delivers all pending rows to D1. */
 const everythingPending = (pool: TestPool) => {
   const { builds, audits } = pool.model.storage.rows;
   const known = [...pool.model.state.outbox.lists.due.keys()].map((buildId) => ({

@@ -9,7 +9,7 @@ export const SHA = "a".repeat(40);
 
 export const gate: Gate = { message: "Go?", by: "maintainer", timeoutHours: 1, hostStatus: "success" };
 
-/** The graph of a build, with ids of jobs that are unique in the pool. */
+/** Creates a build's graph, with job ids that are unique in the pool. */
 export const newGraph = (buildId: string, jobs: GraphJob[], words: Partial<JobGraph> = {}): JobGraph =>
   graphOf(
     jobs.map((job) => ({ ...job, id: `${buildId}/${job.key}` })),
@@ -27,7 +27,7 @@ export const startNext = (agent: TestAgent) => {
   return agent.holder(grant);
 };
 
-/** A build whose agent has planned these jobs. */
+/** Creates a build whose agent has planned these jobs. */
 export const newPlannedBuild = (pool: TestPool, jobs: GraphJob[], over: Partial<NewBuild> = {}, by?: TestAgent) => {
   const buildId = pool.build(over);
   const agent = by ?? pool.agent();

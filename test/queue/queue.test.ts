@@ -74,7 +74,7 @@ const queued = (id: string) => {
 
 describe("the builds of a day", () => {
   const NOON = Date.UTC(2026, 4, 4, 12);
-  /** A pool at noon that may make so many builds a day. */
+  /** Creates a pool at noon with this limit on builds per day. */
   const limited = (buildsPerDay: number) => {
     const pool = new TestPool();
     pool.now = NOON;

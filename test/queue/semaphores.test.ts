@@ -47,7 +47,7 @@ describe("a concurrency group", () => {
   it("is another one for code of strangers, by the ref that it is of", () => {
     const pool = new TestPool();
     const jobs = [graphJob("x", { concurrency: group(1) })];
-    /** Whether the job of another build of this source finds room. */
+    /** Reports whether a job can start in another build from this source. */
     const hasRoom = (labels: string[], more: object = {}): boolean => {
       newPlannedBuild(pool, jobs, more, pool.agent({ labels }));
       return claimNext(pool.agent({ labels })) !== null;

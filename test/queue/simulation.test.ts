@@ -17,7 +17,7 @@ import { ACTOR, ORG } from "../simulate/simulator.ts";
 const SEED = firstSeen.seed;
 const HISTORIES = 300;
 
-/** `npm run simulate` runs as many as one likes. */
+/** `npm run simulate` runs any number of histories. */
 it(`holds every invariant through ${HISTORIES} hostile histories`, async () => {
   const { histories, commands, faults, failures } = await simulate(SEED, HISTORIES);
   expect(failures).toEqual([]);
@@ -32,8 +32,8 @@ it("holds every invariant where a result comes in the call that ends the time of
 });
 
 /**
- * Looking begins where each was seen first. A wrong number makes the search longer, until that costs too much:
- * `npm run simulate -- --mutants --write` makes the numbers anew.
+ * The search begins where each mutant was first seen. A wrong number makes the search longer, until it costs too much:
+ * `npm run simulate -- --mutants --write` renews the numbers.
  */
 it("sees each mutant break its invariant, and nine of ten in as few histories", async () => {
   const results = await testMutants(SEED, 2_000, firstSeen.histories);
@@ -48,7 +48,7 @@ it("sees each mutant break its invariant, and nine of ten in as few histories", 
   expect(early.length).toBeGreaterThan(0.9 * results.length);
 });
 
-/** In every other history no file has jobs: a build has the one that it began with. */
+/** In every other history no file has jobs: a build has only its first job. */
 it.each([
   "a cancel reaches nothing",
   "the consequences of a hand-out are forgotten",
@@ -97,7 +97,7 @@ describe("the checks that no rule can break", () => {
 });
 
 describe("the trace of a history", () => {
-  /** A history in which a mutant breaks its invariant. */
+  /** Returns a history in which a mutant breaks its invariant. */
   const failing = (name: keyof typeof firstSeen.histories) => {
     const mutant = MUTANTS.find((one) => one.name === name)!;
     for (let index = firstSeen.histories[name]; ; index++) {

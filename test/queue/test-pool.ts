@@ -9,7 +9,7 @@ import { DEFAULT_BUILD } from "../support/default-build.ts";
 export const ORG = "acme";
 export const ACTOR = { actor: "token:t", requestId: "r" };
 
-/** A pool in memory with a clock that only the test moves. The simulation's checker checks every step. */
+/** A pool in memory whose clock only the test moves. The simulation's checker checks every step. */
 export class TestPool {
   now = 1_800_000_000_000;
   readonly pushes: { agentId: string; type: string; buildId: string | undefined }[] = [];
@@ -22,21 +22,21 @@ export class TestPool {
     return this.model.call(this.now, verb, input);
   }
 
-  /** The value of an accepted call. */
+  /** Returns the value of an accepted call. */
   ok<V extends Command>(verb: V, input: InputOf<V>): OutputOf<V> {
     const answer = this.call(verb, input);
     if (!answer.ok) throw new Error(`${verb} was refused: ${JSON.stringify(answer.refusal)}`);
     return answer.value;
   }
 
-  /** The kind of refusal. */
+  /** Expects a refusal. @returns its kind */
   refusal<V extends Command>(verb: V, input: InputOf<V>): string {
     const answer = this.call(verb, input);
     expect(answer.ok, `${verb} was accepted`).toBe(false);
     return answer.ok ? "" : answer.refusal.kind;
   }
 
-  /** Moves the clock, then lets the pool end what is overdue. */
+  /** Moves the clock. The pool then ends everything overdue. */
   advance(seconds: number): void {
     this.now += seconds * 1000;
     this.call("sweep", null);
@@ -60,7 +60,7 @@ export class TestPool {
     return this.ok("enqueue", this.newBuild(over)).buildId;
   }
 
-  /** A new agent that has just started a new build. */
+  /** Creates an agent that has just started a new build. */
   busyAgent(over: Partial<NewBuild> = {}) {
     this.build(over);
     const agent = this.agent();
@@ -71,7 +71,7 @@ export class TestPool {
     return { ...DEFAULT_BUILD, id: `build-${++this.#ids}`, ...over };
   }
 
-  /** What people see of a build, with the job that it began with. */
+  /** Returns a build as people see it, with its first job. */
   facts(buildId: string) {
     const { builds, jobs } = this.model.storage.rows;
     const { status, reason, commitSha, exitCode, number } = builds.get(buildId)!;
@@ -89,14 +89,14 @@ export class TestPool {
     return this.model.storage.rows.jobs.get(jobId)!;
   }
 
-  /** Of a build, or of a job. */
+  /** Returns the message of a build or job. */
   message(id: string): string | null {
     const { builds, jobs } = this.model.storage.rows;
     const known = builds.get(id) ?? jobs.get(id)?.end ?? jobs.get(id);
     return known?.message ?? null;
   }
 
-  /** Of a build, or of a job. */
+  /** Returns the status of a build or job. */
   status(id: string): string {
     const { builds, jobs } = this.model.storage.rows;
     return (builds.get(id) ?? jobs.get(id)!).status;
@@ -121,7 +121,7 @@ export class TestAgent {
     return this.pool.ok("claim", { ...this.credentials, bootId: this.bootId });
   }
 
-  /** Claims the next job. @returns its id, or null where there is none */
+  /** Claims the next job. @returns its id, or null without one */
   claimId(): string | null {
     return this.claim()?.jobId ?? null;
   }
@@ -130,7 +130,7 @@ export class TestAgent {
     return { ...this.credentials, jobId: grant.jobId, fence: grant.fence };
   }
 
-  /** Claims the next build and starts it. @returns what the agent then sends with each call */
+  /** Claims the next build and starts it. @returns the fields that the agent then sends with each call */
   claimAndStart() {
     const grant = this.claim();
     if (!grant) throw new Error("there is no build that this agent may have");

@@ -13,7 +13,7 @@ const fail = (pool: TestPool, holder: Holder, more: object = {}) =>
 
 const endOf = (pool: TestPool, id: string) => pool.job(id).end ?? null;
 
-/** A build with one job that has further tries, and an agent that has started the first. */
+/** Creates a build with one job that has more tries, and an agent that has started the first. */
 const started = (retry: number, more: Parameters<typeof graphJob>[1] = {}) => {
   const pool = new TestPool();
   const { buildId, agent } = newPlannedBuild(pool, [graphJob("test", { retry, ...more })]);

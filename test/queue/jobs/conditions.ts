@@ -1,12 +1,12 @@
 import type { JobEndStatus } from "../../../src/pipeline/graph/job-end.ts";
 
-/** How one job ended that another needs, as a law sees it. */
+/** The end of a needed job, as a law sees it. */
 export interface Seen {
   definition: string;
   isOptional: boolean;
   mayFail: boolean;
   status: JobEndStatus;
-  /** It failed and may not, or it never ran because something before it did. */
+  /** It failed and its failure counts, or it never ran because an earlier job failed. */
   isBecauseOfFailure: boolean;
   word: string | undefined;
 }
@@ -15,13 +15,13 @@ type Meaning = (seen: readonly Seen[], isCanceled: boolean) => boolean | "mistak
 
 interface Words {
   means: Meaning;
-  /** It is looked at although a need is not good. */
+  /** Its condition is evaluated even if a need did not succeed. */
   looksItself?: true;
-  /** It names always() or cancelled(). */
+  /** Its condition contains always() or cancelled(). */
   mayCleanUp?: true;
 }
 
-/** What random jobs have as their `if`, with its meaning in words of the test. */
+/** The `if` conditions of random jobs, each with its meaning in the test's own terms. */
 const CONDITIONS: Record<string, Words> = {
   "success()": { means: () => true },
   "build.branch == 'main'": { means: () => true },

@@ -7,10 +7,10 @@ import type { Happening, TestBuild } from "./test-build.ts";
 import { World } from "./world.ts";
 
 const EVENTS = 40;
-/** Each job is decided about, leased and finished once at most. */
+/** Enough steps to decide, lease and finish each job once. */
 const CALM = 200;
 
-/** A retry adopts what went well, and runs the rest. */
+/** Checks that a retry adopts the successful jobs and runs the rest. */
 const checkRerun = (build: TestBuild, rules: JobRules): void => {
   const jobs = Object.fromEntries([...build.jobs].map(([id, { end = null }]) => [id, { end, outputs: {} }]));
   const again = { ...build.graph, jobs: build.graph.jobs.map((job) => ({ ...job, id: `again ${job.id}` })) };
@@ -40,7 +40,7 @@ const play = (seed: number, rules: JobRules = JOB_RULES, forgets: Happening | nu
   }
 };
 
-/** The first history that breaks a law, of so many; null where none does. */
+/** Returns the first of these histories that breaks a law, or null. */
 export const firstBroken = (
   histories: number,
   rules: JobRules = JOB_RULES,

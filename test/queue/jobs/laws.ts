@@ -7,7 +7,7 @@ import { type Seen, wordsOf } from "./conditions.ts";
 import type { TestBuild } from "./test-build.ts";
 import { isLeased, type World } from "./world.ts";
 
-/* The laws of builds and their jobs, in other words than the rules: each looks at what is there after a commit. */
+/* The laws of builds and their jobs, independent of the rules. Each law checks the state after a commit. */
 
 export type Law = "J1" | "J2" | "J3" | "J4" | "J5" | "J6" | "J7" | "J10" | "J11" | "J14" | "J15" | "J17";
 
@@ -27,7 +27,7 @@ const CLEANING = 5 * 60_000;
 
 const endOf = (build: TestBuild, job: GraphJob): JobEnd | null => build.jobs.get(job.id)!.end ?? null;
 
-/** Everything that a job needs by name, each combination on its own. */
+/** Returns all jobs that a job needs by name, with each combination separate. */
 const needed = (build: TestBuild, job: GraphJob): { job: GraphJob; end: JobEnd | null; isOptional: boolean }[] => {
   const found = [];
   for (const other of build.graph.jobs)
@@ -37,7 +37,7 @@ const needed = (build: TestBuild, job: GraphJob): { job: GraphJob; end: JobEnd |
   return found;
 };
 
-/** Whether the end goes back to a failure that is not forgiven: its own, or one before it. */
+/** Reports whether the end follows from a failure that counts: its own, or an ancestor's. */
 const isBecauseOfFailure = (build: TestBuild, job: GraphJob): boolean => {
   const status = endOf(build, job)?.status;
   if (status === "dropped") return needed(build, job).some((need) => isBecauseOfFailure(build, need.job));
@@ -48,7 +48,7 @@ const isCanceled = ({ build: { cancel, until }, now }: TestBuild): boolean => ca
 
 type Fate = "waits" | "may run" | "skipped" | "dropped" | "mistake";
 
-/** What has to become of a job, by its needs and its own condition. */
+/** Returns what must happen to a job, by its needs and its own condition. */
 const fateOf = (build: TestBuild, job: GraphJob, canceled: boolean): Fate => {
   const needs = needed(build, job);
   if (needs.some(({ end }) => !end)) return "waits";
@@ -77,7 +77,7 @@ const fateOf = (build: TestBuild, job: GraphJob, canceled: boolean): Fate => {
   return answer === "mistake" ? answer : answer ? "may run" : "skipped";
 };
 
-/** Who has failed so that this job has to end. */
+/** Returns the jobs whose failure ends this job. */
 const culprits = (build: TestBuild, job: GraphJob): GraphJob[] =>
   build.graph.jobs.filter((other) => {
     if (other === job || other.mayFail || endOf(build, other)?.status !== "failed") return false;
@@ -95,7 +95,7 @@ const mayStillRun = (build: TestBuild, job: GraphJob): boolean => {
   return ["waits", "may run"].includes(fateOf(build, job, true));
 };
 
-/** What was canceled, or has to stop, was reached by somebody. */
+/** Checks that a canceled or stopping job has a cause. */
 const checkStopped = (build: TestBuild, job: GraphJob, canceledAlone: boolean): void => {
   const isReached = isCanceled(build) && !mayStillRun(build, job);
   must("J5", isReached || canceledAlone || culprits(build, job).length > 0, `${job.id} was stopped by nobody`);
@@ -129,7 +129,7 @@ const causeKinds: Partial<Record<JobEnd["status"], string>> = {
   skipped: "need-skipped",
 };
 
-/** The jobs before this one, however far. */
+/** Returns the job's ancestors. */
 const before = (build: TestBuild, job: GraphJob): GraphJob[] =>
   needed(build, job).flatMap((need) => [need.job, ...before(build, need.job)]);
 
@@ -146,7 +146,7 @@ const checkCause = (build: TestBuild, job: GraphJob, { status, cause }: JobEnd):
   must("J14", (status === "skipped") === (cause!.kind === "need-skipped"), `${job.id}: ${status} and ${cause!.kind}`);
 };
 
-/** How a job ended that was going on before; `was` is whether its build had been canceled by then. */
+/** Checks a job's new end. `ran` reports whether the queue or an agent had the job at the last check. */
 const checkNewEnd = (build: TestBuild, job: GraphJob, end: JobEnd, canceledAlone: boolean, ran: boolean): void => {
   const fates = [fateOf(build, job, isCanceled(build)), fateOf(build, job, false)];
   const isByCancel = end.status === "canceled";
@@ -230,7 +230,7 @@ export class Watcher {
     this.#ended.set(job.id, end);
   }
 
-  /** From the first lease until nothing is ready or leased. */
+  /** Checks that a build holds its place from its first lease until no job is ready or leased. */
   #lookAtPlace(): void {
     const { queue, build } = this.#build;
     const { holdsPlace } = build;
@@ -240,7 +240,7 @@ export class Watcher {
   }
 }
 
-/** Nobody holds a semaphore beyond the least limit of its holders. @throws {Broken} */
+/** Checks that no semaphore exceeds the smallest limit among its holders. @throws {Broken} */
 export const checkSemaphores = ({ builds, maxParallel }: World): void => {
   const holding = builds.filter(({ build }) => build.holdsPlace).length;
   must("J15", holding <= maxParallel, `${holding} builds hold a place, and ${maxParallel} may`);
@@ -260,7 +260,7 @@ export const checkSemaphores = ({ builds, maxParallel }: World): void => {
     );
 };
 
-/** What of an ended build runs anew: what did not go well, and all behind it. */
+/** Returns the jobs of an ended build that a retry runs: those that did not succeed, and all their dependents. */
 export const runsAnew = (build: TestBuild): Set<string> => {
   const anew = new Set<string>();
   for (const job of build.graph.jobs)

@@ -1,7 +1,7 @@
 import { firstBroken } from "./history.ts";
 import { JOB_MUTANTS } from "./settle-mutants.ts";
 
-/* node test/queue/jobs/main.ts HISTORIES: plays more histories than the test does, and says where each mutant falls. */
+/* node test/queue/jobs/main.ts HISTORIES: plays more histories than the test, and prints where each mutant fails. */
 
 const histories = Number(process.argv[2] ?? 20_000);
 const found = firstBroken(histories);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { graphJob, graphOf, TestBuild } from "./test-build.ts";
 
-/** `lint` needs nothing; `[lint]` needs it; `[lint] if failure()` has a condition; `[lint?]` may have been skipped. */
+/**
+ * `lint` needs nothing; `[lint]` needs it; `[lint] if failure()` has a condition; `[lint?]` allows a skipped `lint`.
+ */
 type Jobs = Record<string, string>;
-/** What happens to a job, and what the others are then: those that are left out stay as they were. */
+/** A job's event, and the other jobs' new statuses. Jobs without an entry do not change. */
 type Step = [event: string, job: string, then: Record<string, string>];
 
 const jobOf = (key: string, words: string) => {

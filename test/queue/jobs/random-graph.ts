@@ -15,7 +15,7 @@ const conditionOf = (random: Random, needs: GraphJob["needs"], jobs: readonly Gr
   return single.length > 0 && random.chance(0.2) ? saidYes(random.pick(single).definition) : random.pick(TEXTS);
 };
 
-/** One job as a file writes it: alone, or the combinations of a matrix. */
+/** Returns one job as a file defines it: a single job, or a matrix's combinations. */
 const definitionOf = (random: Random, definition: string, jobs: readonly GraphJob[]): GraphJob[] => {
   const needs = needsOf(random, [...new Set(jobs.map((job) => job.definition))]);
   const size = random.chance(0.3) ? 2 + random.below(2) : 1;
@@ -45,7 +45,7 @@ const shuffled = (random: Random, jobs: GraphJob[]): GraphJob[] =>
     .toSorted((left, right) => left.at - right.at)
     .map(({ job }) => job);
 
-/** Two to eight jobs, in the order of their needs or in any other. */
+/** Returns two to eight jobs, sorted by their needs or in random order. */
 export const randomGraph = (random: Random): JobGraph => {
   let jobs: GraphJob[] = [];
   const most = 2 + random.below(7);

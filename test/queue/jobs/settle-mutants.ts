@@ -4,7 +4,7 @@ import { plannedSemaphores } from "../../../src/queue/state/semaphores.ts";
 import type { Law } from "./laws.ts";
 import type { WrongRules } from "./test-build.ts";
 
-/** The rules with a wrong one. The laws must see that it breaks one of `breaks`, or they prove nothing. */
+/** The rules with one wrong rule. The laws must see that it breaks a law in `breaks`, or they prove nothing. */
 export interface JobMutant {
   name: string;
   breaks: Law[];
@@ -19,14 +19,14 @@ const mutant = (name: string, breaks: Law | Law[], rules: Partial<WrongRules>): 
 
 const { good, isFailure, isInCircle, isReady, gateIsOver, holdsPlace, buildOutcome, runsAnew, endsAs } = JOB_RULES;
 
-/** What a job needs, and what that needs. */
+/** Returns a job's needs, and their needs in turn. */
 const ancestors = (job: { needs: JobGraph["jobs"][number]["needs"] }, graph: JobGraph): typeof job.needs =>
   job.needs.flatMap((need) => [
     need,
     ...graph.jobs.filter(({ definition }) => definition === need.definition).flatMap((one) => ancestors(one, graph)),
   ]);
 
-/** The graph as a machine reads it that reads its jobs so. */
+/** Returns the graph with each job changed by `read`. */
 const reading =
   (read: (job: GraphJob, graph: JobGraph) => Partial<GraphJob>) =>
   (graph: JobGraph): JobGraph => ({ ...graph, jobs: graph.jobs.map((job) => ({ ...job, ...read(job, graph) })) });

@@ -9,14 +9,17 @@ import type { plannedSemaphores } from "../../../src/queue/state/semaphores.ts";
 
 export const DAY = 24 * 60 * 60 * 1000;
 
-/** What is stored of a job that nothing has happened to. */
+/** The stored state of a new job. */
 const NEW_JOB: JobFacts = {
   ...{ id: "", buildId: "build", index: 0, seq: 0, status: "waiting", queuedAt: null, startedAt: null },
   ...{ requires: {}, timeoutSeconds: 3600, maxAttempts: 3, attempt: 0, unstarted: 0, releasedBy: [], notBefore: 0 },
   ...{ lease: null, fence: 0, agentId: null, result: null },
 };
 
-/** Rules; what a wrong machine reads of a graph, and which orders it carries out; wrong semaphores, and their limits. */
+/**
+ * Rules and the parts of a wrong machine: how it reads a graph, which orders it follows, its semaphores and their
+ * limits.
+ */
 export interface WrongRules extends JobRules {
   reads?: (graph: JobGraph) => JobGraph;
   obeys?: (orders: Order[]) => Order[];
@@ -58,7 +61,7 @@ export const graphOf = (jobs: GraphJob[], words: Partial<JobGraph> = {}): JobGra
   ...words,
 });
 
-/** The smallest pool there is: one build, which is settled after each thing that happens to it. */
+/** The smallest pool: one build, which settles after each event. */
 export class TestBuild {
   readonly graph: JobGraph;
   readonly jobs = new Map<string, JobFacts>();
@@ -67,7 +70,7 @@ export class TestBuild {
   build: BuildView = { status: "queued", startedAt: null, until: 30 * DAY, holdsPlace: false, cancel: null };
   end: Extract<Order, { kind: "end-build" }> | null = null;
   now = 0;
-  /** Jobs that a person canceled, each alone. */
+  /** Jobs that a person canceled individually. */
   readonly canceledAlone = new Set<string>();
   readonly #forgets: Happening | null;
 
@@ -79,7 +82,7 @@ export class TestBuild {
     this.#settleAfter("plan");
   }
 
-  /** What is left to do, at this time. */
+  /** Returns the orders that remain at this time. */
   pending(now = this.now): Order[] {
     const { build, jobs, rules } = this;
     const graph = rules.reads?.(this.graph) ?? this.graph;
@@ -120,7 +123,7 @@ export class TestBuild {
     this.#settleAfter("lease");
   }
 
-  /** The lease is over without a result, and an attempt is left. */
+  /** Ends the lease without a result. The job has an attempt left. */
   lose(jobId: string): void {
     if (this.jobs.get(jobId)!.status === "canceling") this.finish(jobId, "canceled");
     else {
@@ -129,7 +132,7 @@ export class TestBuild {
     }
   }
 
-  /** What the agent reports. A job that had to stop is canceled whatever it says; one that failed may have another try. */
+  /** Reports a result as an agent does. A stopping job is always canceled; a failed job may have another try. */
   finish(jobId: string, status: "succeeded" | "failed" | "canceled", exitCode: number | null = null): void {
     const job = this.jobs.get(jobId)!;
     const { retries = 0, startedAt, reason = null, stopCause = null } = job;
@@ -168,7 +171,7 @@ export class TestBuild {
     this.#settleAfter("deadline");
   }
 
-  /** A waiting job of which a person is asked is a `gate`. */
+  /** Returns the job's status. A waiting job that awaits a person's decision is a `gate`. */
   statusOf(jobId: string): string {
     const { status, gate } = this.jobs.get(jobId)!;
     return status === "waiting" && gate ? "gate" : status;
@@ -178,7 +181,7 @@ export class TestBuild {
     return Object.fromEntries(this.graph.jobs.map(({ id }) => [id, this.statusOf(id)]));
   }
 
-  /** The jobs that the queue or an agent has. */
+  /** The jobs in the queue or with an agent. */
   get queue(): Map<string, JobFacts> {
     return new Map([...this.jobs].filter(([, { status, end }]) => !end && status !== "waiting"));
   }

@@ -7,7 +7,7 @@ import { DAY, type Happening, TestBuild, type WrongRules } from "./test-build.ts
 const LEASED = ["assigned", "running", "canceling"];
 export const isLeased = (status: string | undefined): boolean => LEASED.includes(status ?? "");
 
-/** Some builds of one pipeline, their semaphores, and whatever can happen to them. */
+/** Some builds of one pipeline, their semaphores, and all events that can happen to them. */
 export class World {
   readonly builds: TestBuild[];
   readonly maxParallel: number;
@@ -37,7 +37,7 @@ export class World {
     }));
   }
 
-  /** Who holds each semaphore, and the limits that they name. */
+  /** Returns each semaphore's holders, and the limits that they name. */
   #occupied(): Map<string, { holders: Set<string>; limits: number[] }> {
     const semaphores = new Map<string, { holders: Set<string>; limits: number[] }>();
     for (const [at, build] of this.builds.entries()) {
@@ -70,7 +70,7 @@ export class World {
     });
   }
 
-  /** Jobs of all builds in one of these statuses. */
+  /** Returns all builds' jobs in one of these statuses. */
   #jobs(...statuses: string[]): { build: TestBuild; jobId: string }[] {
     return this.builds.flatMap((build) =>
       [...build.queue].flatMap(([jobId, { status }]) => (statuses.includes(status) ? [{ build, jobId }] : [])),
@@ -135,7 +135,7 @@ export class World {
     },
   };
 
-  /** What happened, in a word. */
+  /** Plays a random event and returns its name. */
   happen(): string {
     const event = this.#random.weighted(
       [
@@ -158,7 +158,7 @@ export class World {
     for (const build of this.builds) build.now += 1;
   }
 
-  /** Agents for all, and people who let everything through. @returns whether there was something to do */
+  /** Acts as agents for all jobs and as people who approve every gate. @returns whether a job could progress */
   calm(): boolean {
     this.#tick();
     const asking = this.#asking()[0];
