@@ -11,7 +11,7 @@ import { storedRows } from "../support/stored-rows.ts";
 
 const call = callDeployedWith({});
 
-/** Who may call a route, said a second time from the contract's table and not from the routes'. */
+/** Returns the contract's callers for a route. The table here is independent of the routes. */
 const contracted = ({ method, path }: Route): Access => {
   if (path.startsWith("/cache/") || path.startsWith("/job/:id/cache")) return { agent: true };
   if (path === "/repository/:id/cache" && method === "DELETE") return { role: "member" };
@@ -40,7 +40,7 @@ const contracted = ({ method, path }: Route): Access => {
   return { role: /\/build$|\/(cancel|retry|approve|reject)$/.test(path) ? "member" : "maintainer" };
 };
 
-/** A body that the route would take, so that only the caller and the id decide. */
+/** Valid bodies, so that only the caller and the id decide. */
 const BODIES: Record<string, unknown> = {
   "/connection/:id/repository": { hostRepoId: 7, fullName: "acme/app" },
   "/repository/:id/build": { branch: "main" },
@@ -65,7 +65,7 @@ const BODIES: Record<string, unknown> = {
   "/job/:id/environment": { commitSha: "c".repeat(40) },
 };
 
-/** Other parts of a path than its id. */
+/** A path's parameters except its id. */
 const PARTS: Record<string, string> = {
   ...{
     cacheId: "00000000-0000-7000-8000-000000000000",
@@ -86,7 +86,7 @@ const mayCall = ({ verb: { access } }: Route, caller: Caller): boolean => {
   return caller !== "nobody" && access[caller as "operator" | "registration"] === true;
 };
 
-/** All that may tell two answers apart, but for the request's id. */
+/** Returns all parts that could distinguish two answers, without the request's id. */
 const strip = ({ status, headers, text }: Answer<unknown>) => {
   const requestId = headers.get("X-Request-Id") ?? "";
   const kept = [...headers].filter(([name]) => !["x-request-id", "millrace-bookmark"].includes(name));
@@ -112,7 +112,7 @@ describe("the access matrix", () => {
 
   const callers = (): Caller[] => Object.keys(tokens) as Caller[];
 
-  /** Calls the route as the caller with this id in its path. */
+  /** Calls the route as the caller, with this id in its path. */
   const ask = ({ method, path, verb }: Route, caller: Caller, id: string, headers: Record<string, string> = {}) => {
     const query = path.endsWith("/log") && method === "PUT" ? "?offset=0" : "";
     const writes = method === "PUT" || method === "POST";
@@ -171,17 +171,17 @@ describe("the access matrix", () => {
 
   it("lets in whom it names: with an own id, their answer is about the request and no longer about them", async () => {
     let admitted = 0;
-    // What deletes comes last, and of that what deletes all the rest.
+    // Routes that delete come last, and the route that deletes the organization after them.
     const order = ({ id, method }: Route) => (id === "deleteOrganization" ? 2 : Number(method === "DELETE"));
     for (const route of ROUTES.toSorted((a, b) => order(a) - order(b))) {
       for (const caller of callers().filter((one) => mayCall(route, one))) {
         const name = `${caller}: ${route.method} ${route.path}`;
-        // A stale tag keeps what the next caller needs: 412 is said to those only who may.
+        // A stale tag keeps the records for the next callers: only authorized callers get 412.
         const { status, text } = await ask(route, caller, own.ids[nounOf(route)] ?? "", { "If-Match": '"v0"' });
-        // An artifact, a grant or a report of tests that is not there: 404 and 403 are about that.
+        // These paths name an artifact, a grant or a test report that does not exist. Their 404 and 403 concern it.
         const namesAnother = /\/(artifact|cache|test)\/:|^\/job\/:id\/tests$/.test(route.path);
         const isOtherAgent = caller === "other agent" && route.path.startsWith("/buildagent/:id");
-        // What has no version is gone after the first of them.
+        // The first caller deletes a record without a version.
         const mayBeGone = route.method === "DELETE" && /^\/build|\/credential$/.test(route.path);
         if (isOtherAgent) expect(status, name).toBe(403);
         else if (!mayBeGone && !namesAnother) expect([401, 403, 404, 500], `${name}: ${text}`).not.toContain(status);

@@ -18,7 +18,7 @@ const pathOf = ({ path }: Route): string => path.replace(/:\w+/g, path.startsWit
 
 describe("a body on every route that has one", () => {
   const routes = ROUTES.filter(({ verb }) => verb.body);
-  /** Bodies from agents may have fields of a newer version. */
+  /** Agents' bodies may contain a newer version's fields. */
   const isLenient = ({ path, verb }: Route) => path === "/buildagent/register" || verb.access.role === undefined;
 
   const forms: [string, string | Uint8Array, number, ProblemKind, ((route: Route) => boolean)?][] = [
@@ -61,7 +61,7 @@ describe("a body on every route that has one", () => {
     "application/jsonp",
     "",
   ])("is refused as %s", async (type) => {
-    // Each form has a token of its own: one may send only so many requests a minute.
+    // Each type has its own token, because a token's requests per minute are limited.
     const admin = await newToken(own.admin, "admin");
     for (const route of routes) {
       const path = pathOf(route);

@@ -9,7 +9,7 @@ import { type Answer, call, create, expectProblem, newAgent, newOrganization, ne
 import { callDeployedWith } from "../support/deployment.ts";
 import { counting as countingCalls } from "../support/platform/platform.ts";
 
-/** The service in another environment than that of the tests. */
+/** Calls the service with a changed environment. */
 const ask = async (changed: object, path: string, init: RequestInit = {}): Promise<Response> => {
   const context = createExecutionContext();
   const request = new Request(`https://millrace.test${path}`, init);
@@ -177,7 +177,7 @@ describe("too many requests", () => {
     let refused: Answer<Problem> | undefined;
     const key = await sha256Hex(token);
     let sent = 1;
-    // Most of them only count: in a minute that begins meanwhile the count does too.
+    // Most requests only count. A new minute would also restart the count.
     while (!refused && sent < 2 * limit + 100) {
       await Promise.all(Array.from({ length: 49 }, () => rate.limit({ key })));
       const answer = await call<Problem>(token, "GET", path);
@@ -193,7 +193,7 @@ describe("too many requests", () => {
 });
 
 describe("the requests of an organization", () => {
-  /** A service that takes `each` requests under each key of organizations, and any number of a token. */
+  /** Creates a service that accepts `each` requests per organization key, and any number per token. */
   const counting = (each: number, change: Partial<Env> = {}) => {
     const sent: Record<string, number> = {};
     const limit: RateLimit["limit"] = async ({ key }) => {

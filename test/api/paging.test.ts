@@ -6,7 +6,7 @@ import { callDeployedWith } from "../support/deployment.ts";
 
 const call = callDeployedWith({});
 
-/** What happens to a list between two of its pages; rows are numbered in the order of their ids. */
+/** Changes to a list between two pages. Rows have numbers in the order of their ids. */
 interface History {
   limit: number;
   rows: number[];
@@ -21,14 +21,14 @@ const history: fc.Arbitrary<History> = fc.record({
   between: fc.array(fc.record({ inserted: rows, removed: rows }), { maxLength: 4 }),
 });
 
-/** A list that can be changed and read a page at a time; `null` begins anew and ends. */
+/** A list that a test can change and read page by page. `null` starts at the first page, and marks the last. */
 interface List {
   insert(rows: number[]): Promise<unknown>;
   remove(rows: number[]): Promise<unknown>;
   page(limit: number, next: string | null): Promise<{ rows: number[]; next: string | null }>;
 }
 
-/** Reads page by page while rows come and go. Gives what is wrong with what was seen. */
+/** Reads page by page while rows are inserted and removed. Returns the errors in the result. */
 const read = async (list: List, { limit, rows, between }: History): Promise<string[]> => {
   await list.insert(rows);
   const lasting = new Set(rows);
@@ -68,7 +68,7 @@ const TABLES = {
 
 let run = 0;
 
-/** The real list of an organization. */
+/** Returns an organization's real list. */
 const served = (path: keyof typeof TABLES, { orgId, admin }: { orgId: string; admin: string }): List => {
   const mine = ++run;
   const table = path === "/build" ? "build_summary" : "variable_group";
@@ -85,7 +85,7 @@ const served = (path: keyof typeof TABLES, { orgId, admin }: { orgId: string; ad
   };
 };
 
-/** A list whose pages are counted from its beginning, as they should not be. */
+/** Returns a list that wrongly counts its pages from the beginning. */
 const countedFromTheBeginning = (): List => {
   let present: number[] = [];
   return {

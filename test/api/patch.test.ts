@@ -59,6 +59,6 @@ describe("PATCH", () => {
   });
 });
 
-/** What is another with every change. */
+/** Picks the fields that differ after every change. */
 const moved = (record: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(record).filter(([name]) => ["updatedAt", "version", "status"].includes(name)));

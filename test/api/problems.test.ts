@@ -8,7 +8,7 @@ import { newFilledOrganization } from "../support/filled-organization.ts";
 import { BY_RULE, provokeByRule } from "./problems/by-rule.ts";
 import { BY_SHAPE, type Callers } from "./problems/by-shape.ts";
 
-/** The kinds of problem that the description names, by operation (`vitest.config.ts`). */
+/** The problem kinds in the description, by operation (`vitest.config.ts`). */
 const { TEST_PROBLEMS } = env as unknown as { TEST_PROBLEMS: Record<string, ProblemKind[]> };
 const documentedAt = ({ id }: Route): ProblemKind[] => TEST_PROBLEMS[id] ?? [];
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
   callers = { ...furnished, tokens };
 });
 
-/** What a request that should raise the problem is answered, or null where none is known. */
+/** Sends a request that should raise the problem. Returns the answer, or null without such a request. */
 const provoked = async (route: Route, kind: ProblemKind): Promise<string | null> => {
   const pair = `${route.id} ${kind}`;
   const answer = BY_RULE[pair] ? await provokeByRule(pair) : await BY_SHAPE[kind]?.(route, callers);

@@ -14,32 +14,31 @@ interface Cost {
   written: number;
 }
 
-/** What an answer says it took. */
+/** Reads the answer's own cost report. */
 const costOf = (headers: Headers): Cost => {
   const [, rounds, read, written] =
     /rounds=(\d+) read=(\d+) written=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
   return { rounds: Number(rounds), read: Number(read), written: Number(written) };
 };
 
-/** Operations that look at every row because that is what is asked of them. */
+/** Operations that must read every row. */
 const WHOLE = /operator\/rewrap|GET \/organization$/;
 /**
- * A row for each key, one for each thing that upkeep could not do lately, and the numbers of each minute, which are read
- * from the newest on until a LIMIT ends it.
+ * Tables with one row for each key, one row for each recent upkeep failure, and each minute's numbers. Queries read the
+ * numbers from the newest until a LIMIT.
  */
 const SMALL = ["key_check", "upkeep_failure", "service_metric"];
 /**
- * An export is rare, and first asks who may have it and whether the organization exists, and writes the audit. What is
- * asked of a git host, or shown of its hook, reads the connection first. The values of a schedule are compared with the
- * variables that they may not override. What tests said lies in the archive: how often each failed is asked once they
- * are known.
+ * An export is rare. It first checks the caller and the organization, and writes the audit. Requests to a git host, and
+ * views of its hook, read the connection first. A schedule's values are compared with the variables that they may not
+ * override. Test results are in the archive: a query for each test's failures follows them.
  */
 const ROUNDS: Record<string, number> = {
   ...{ exportOrganization: 4, showHook: 2, listHostRepositories: 2, linkRepository: 3, createSchedule: 3 },
   ...{ listBuildTests: 2, getJobTests: 2 },
 };
 
-/** Steps of a plan that read a table from its beginning to its end. */
+/** Returns the plan's steps that read a whole table. */
 const scansIn = (plan: string[]): string[] =>
   plan.filter((step) => {
     const [, table = ""] = /^SCAN (\w+)(?! VIRTUAL)\b/.exec(step) ?? [];
@@ -130,7 +129,7 @@ describe("a list", () => {
     await vi.waitUntil(async () => (await queued()) === COUNT / 5, { timeout: 20_000, interval: 100 });
   });
 
-  /** Every filter of every list alone, and every two of them together. */
+  /** Every filter of every list alone, and every pair of filters. */
   const filters: [string, Record<string, () => string>][] = [
     [
       "/secrets/variables",

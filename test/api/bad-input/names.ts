@@ -1,6 +1,6 @@
 import type { Row } from "./row.ts";
 
-/** Each turns the text around it, or is not seen. */
+/** Each character is invisible, or changes the direction of the surrounding text. */
 const UNSEEN = [0x061c, 0x200b, 0x200e, 0x200f, 0x2028, 0x2029, 0x202a, 0x202e, 0x2060, 0x2066, 0x2069, 0xfeff];
 
 const named = (path: string, pointer: string, body: (name: string) => object): Row[] =>

@@ -1,6 +1,6 @@
 import type { ProblemKind } from "../../../src/protocol/problem.ts";
 
-/** One bad request, and the exact refusal of it. */
+/** A bad request and its exact refusal. */
 export interface Row {
   is: string;
   as?: () => string;

@@ -3,7 +3,7 @@ import type { Job } from "../../../src/protocol/jobs.ts";
 import { call, create, newAgent } from "../../support/api.ts";
 import { type BuildSetup, newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup.ts";
 
-/** Stands in whatever is sent, and in no answer. */
+/** Every bad request contains it, and no answer may. */
 export const CANARY = "cANARYx7q";
 export const UUID = "0198c5d2-0000-7000-8000-000000000000";
 

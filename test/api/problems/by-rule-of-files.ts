@@ -17,7 +17,7 @@ const CACHE_OPENING = { key: "npm-1", bytes: 3, sha256: SHA256, codec: "gzip" };
 const QUERY = { entries: [], codecs: ["gzip"] };
 const DOWNLOADS = { downloads: [{ from: "a" }] };
 
-/** Everything that the organization has in R2 is deleted. */
+/** Deletes all the organization's objects in R2. */
 const emptyArchive = async (orgId: string): Promise<void> => {
   const { objects } = await env.ARCHIVE.list();
   const keys = objects.map(({ key }) => key).filter((key) => key.includes(orgId));
@@ -30,7 +30,7 @@ type Running = Awaited<ReturnType<typeof newStartedBuild>>;
 const succeed = ({ agent, job }: Running) =>
   callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
-/** Of a job that runs and has begun an artifact. */
+/** Acts on a running job that has begun an artifact. */
 const ofArtifact =
   (act: (at: Running, opened: { artifactId: string; grant: string }) => ReturnType<Provoke>): Provoke =>
   async () => {
@@ -38,7 +38,7 @@ const ofArtifact =
     return act(at, (await openArtifact(at.agent, at.job, "app", FILES)).body);
   };
 
-/** Of a job that has left an artifact and test results, and whose bytes R2 has no more. */
+/** Acts on a job that left an artifact and test results, after R2 lost their bytes. */
 const ofLost =
   (act: (at: Running) => ReturnType<Provoke>): Provoke =>
   async () => {
@@ -50,7 +50,7 @@ const ofLost =
     return act(at);
   };
 
-/** Of a job that may download what an earlier one left, when R2 has it no more. */
+/** Acts on a job that may download an earlier job's artifact, after R2 lost it. */
 const ofLostDownload =
   (rest: string): Provoke =>
   async () => {
@@ -64,7 +64,7 @@ const ofLostDownload =
     return call(agent.token, "GET", `/artifact/${body.artifacts[0].grant}/${rest}`);
   };
 
-/** Of a job that runs and has begun to save an entry of the cache. */
+/** Acts on a running job that has begun to save a cache entry. */
 const ofCache =
   (act: (at: Running, opened: { cacheId: string; grant: string }) => ReturnType<Provoke>): Provoke =>
   async () => {
@@ -72,7 +72,7 @@ const ofCache =
     return act(at, (await openCache(at.agent, at.job, "npm-1", BYTES)).body);
   };
 
-/** A request about artifacts, test reports and caches that raises a problem of an operation's own rules. */
+/** Requests about artifacts, test reports and caches that raise a problem by an operation's own rules. */
 export const BY_RULE_OF_FILES: Record<string, Provoke> = {
   "openArtifact lease-lost": withoutLease("artifact", OPENING, "POST", "/job"),
   "openArtifact conflict": asAgent("artifact", OPENING, nothing, "POST", "/job"),

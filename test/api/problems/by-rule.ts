@@ -68,7 +68,7 @@ const variable = ({ orgId }: FilledOrganization, key = "TWICE") => ({
   orgId,
 });
 
-/** A poll of an agent program that was replaced by a newer one, over a WebSocket. */
+/** Polls over a WebSocket as an agent program after a newer program replaced it. */
 const pollOfOldProgram: Provoke = async ({ agent }) => {
   const as = (boot: string, more = {}) =>
     call(agent.token, "GET", `/buildagent/${agent.id}/poll?wait=0`, undefined, { "X-Boot-Id": boot, ...more });
@@ -92,7 +92,7 @@ const TOO_LARGE: DeliveryNote = {
   ...{ builds: [], ignored: null, arrival: null },
 };
 
-/** A request that raises a problem of an operation's own rules, by the operation's id and the kind of problem. */
+/** Requests that raise a problem by an operation's own rules, by the operation's id and the problem's kind. */
 export const BY_RULE: Record<string, Provoke> = {
   ...BY_RULE_OF_FILES,
   "createOrganization duplicate": ({ orgId }) =>
@@ -106,7 +106,7 @@ export const BY_RULE: Record<string, Provoke> = {
   "updateOrganization conflict": ({ orgId }) => {
     const set = (buildsPerDay: number) =>
       [env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits: { buildsPerDay } }] as const;
-    // The operator's read checks no token: it is a batch of one.
+    // The operator's read checks no token, so it is a batch with one statement.
     return between(() => call(...set(8)), 1)(...set(9));
   },
 
@@ -118,7 +118,7 @@ export const BY_RULE: Record<string, Provoke> = {
     at: "2026-11-01T00:00:00Z",
   }),
 
-  // workerd has no point-in-time recovery: no time can be had.
+  // workerd has no point-in-time recovery, so no time is available.
   "restorePool conflict": ({ orgId }) =>
     call(env.OPERATOR_TOKEN ?? "", "POST", "/operator/pool/restore", { orgId, at: "2026-11-01T00:00:00Z" }),
 

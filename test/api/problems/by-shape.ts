@@ -20,7 +20,7 @@ const KINDS: CallerKind[] = ["agent", "registration", "api", "operator"];
 const allowed = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => mayCall(route, kind))!];
 const refused = (route: Route, { tokens }: Callers): string => tokens[KINDS.find((kind) => !mayCall(route, kind))!];
 
-/** What stands for the parameters of a path beside its id. */
+/** Values for a path's parameters except its id. */
 const OTHERS: Record<string, string> = {
   artifactId: UUID,
   cacheId: UUID,
@@ -31,17 +31,17 @@ const OTHERS: Record<string, string> = {
 };
 
 const pathOf = (route: Route, { ids }: Callers, id = ids[nounOf(route)] ?? ""): string => {
-  // What is longer than any grant names none.
+  // A text longer than any grant names no grant.
   const known = { ...OTHERS, id, grant: id === "x" ? "x".repeat(4001) : "x" };
   const path = route.path.replace(/:(\w+)/g, (whole, name) => (known as Record<string, string>)[name] ?? whole);
   return path + (/^write.*Log$/.test(route.id) ? "?offset=0" : "");
 };
 
-/** Where D1 or an object would turn the caller away, any body will do: what is wrong with it comes after that. */
+/** Returns a body. Any body works where D1 or an object rejects the caller: the service checks the body later. */
 const bodyOf = ({ id, verb, method }: Route): unknown =>
   id === "createOrganization" ? { id: "never-made", name: "x" } : verb.body && method !== "GET" ? {} : undefined;
 
-/** The deployment in which everything that is asked of another part of the service fails with this error. */
+/** Returns the deployment in which every call to another part of the service fails with this error. */
 const deployedWithout = (message: string) => {
   const fail = () => {
     throw new Error(message);
@@ -64,7 +64,7 @@ const withBody =
   (route, callers) =>
     call(allowed(route, callers), route.method, pathOf(route, callers), body, headers);
 
-/** Everything that the route checks is wrong: its body, its query, its headers. */
+/** Sends invalid values for everything that the route checks: its body, its query and its headers. */
 const invalid: Provoke = (route, callers) => {
   const fields = Object.keys((route.verb.query as z.ZodMiniObject | undefined)?.shape ?? {});
   const query = new URLSearchParams(fields.map((name) => [name, "x".repeat(300)]));
@@ -73,7 +73,7 @@ const invalid: Provoke = (route, callers) => {
   return call(allowed(route, callers), route.method, path, route.verb.body && [], headers);
 };
 
-/** A request of any route that raises a problem which follows from the route's shape. */
+/** Requests for any route that raise a problem by the route's shape. */
 export const BY_SHAPE: Partial<Record<ProblemKind, Provoke>> = {
   unauthenticated: (route, callers) => call(null, route.method, pathOf(route, callers), bodyOf(route)),
   forbidden: (route, callers) =>

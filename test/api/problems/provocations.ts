@@ -12,17 +12,17 @@ export type Provoke = (at: FilledOrganization) => Promise<Answer<Problem>>;
 
 export const AGENT = { name: "b", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 
-/** Another caller does something between the two steps of a request: its read and its write. */
+/** Lets another caller act between a request's two steps: its read and its write. */
 export const between = (meanwhile: () => Promise<unknown>, writing = 2) => {
   let batches = 0;
   const DB = databaseWithHook(async (statements) => {
-    // A batch of one statement only records that the token was used.
+    // A batch with one statement only records that the token was used.
     if (statements > 1 && ++batches === writing) await meanwhile();
   });
   return callDeployedWith({ DB });
 };
 
-/** Another caller changes the record meanwhile. */
+/** Lets another caller change the record meanwhile. */
 export const overtaken =
   (method: string, noun: string, body?: unknown, rest = "", change: unknown = { name: "changed meanwhile" }): Provoke =>
   ({ admin, ids }) => {
@@ -30,7 +30,7 @@ export const overtaken =
     return between(() => call(admin, "PUT", path, change))(admin, method, path + rest, body);
   };
 
-/** The stored token of the connection does not open. */
+/** Stores a connection token that cannot be opened. */
 export const withBrokenToken =
   (method: string, rest: string, body?: unknown): Provoke =>
   async ({ admin, ids }) => {
@@ -39,7 +39,7 @@ export const withBrokenToken =
     return call(admin, method, `/connection/${id}${rest}`, body);
   };
 
-/** The operator lets the organization have none of these. */
+/** Sets the organization's limit for these records to 0. */
 export const without =
   (what: keyof typeof ORGANIZATION_LIMITS, provoke: Provoke): Provoke =>
   async (at) => {
@@ -52,7 +52,7 @@ export const byOperator =
   () =>
     call(env.OPERATOR_TOKEN ?? "", method, path, body);
 
-/** The same record is created twice. */
+/** Creates the same record twice. */
 export const twice =
   (path: string, body: (at: FilledOrganization) => unknown): Provoke =>
   async (at) => {
@@ -60,7 +60,7 @@ export const twice =
     return call(at.admin, "POST", path, body(at));
   };
 
-/** A record takes the name of another. */
+/** Gives a record another record's name. */
 export const takes =
   (noun: string, other: (at: FilledOrganization) => Promise<unknown>, change: unknown): Provoke =>
   async (at) => {
@@ -68,7 +68,7 @@ export const takes =
     return call(at.admin, "PUT", `${noun}/${at.ids[noun]}`, change);
   };
 
-/** Something that the agent does to its build, once it has come as far as `before` says. */
+/** Acts as the agent on its build, after the steps in `before`. */
 export const asAgent =
   (
     rest: string,
@@ -94,13 +94,13 @@ export const finishAs = (status: string) => async (job: Job, at: FilledOrganizat
 export const cancel = ({ build }: Pick<Job, "build">, { admin }: FilledOrganization) =>
   call(admin, "POST", `/build/${build.id}/cancel`);
 
-/** A lease that the agent never had. */
+/** Sends a lease that the agent never had. */
 export const withoutLease =
   (rest: string, body?: unknown, method = "POST", noun = "/build"): Provoke =>
   ({ agent, ids }) =>
     call(agent.token, method, `${noun}/${ids[noun]}/${rest}`, body, { "X-Lease": "1" });
 
-/** A limit of the pool is down to nothing for the time of one request. */
+/** Sets a pool limit to 0 during one request. */
 export const limited =
   (limit: keyof typeof LIMITS, provoke: Provoke): Provoke =>
   async (at) => {
