@@ -7,9 +7,9 @@ import { runCrons } from "../support/platform/crons.ts";
 import { newOrganizations } from "../support/platform/organizations.ts";
 import { newPlatform } from "../support/platform/platform.ts";
 
-/* The drills of docs/operations.md that take long. */
+/* The long drills of docs/operations.md. */
 
-/** What a Worker may ask in one invocation, and D1 in one of a paid plan. */
+/** A Worker's limit in one invocation, and D1's limit on a paid plan. */
 const SUBREQUESTS = 10_000;
 const STATEMENTS = 1_000;
 

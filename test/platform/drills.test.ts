@@ -15,12 +15,12 @@ import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
 /* The drills of docs/operations.md, "When a goal is missed". */
 
 const MINUTE = 60_000;
-/** Later than the clock of workerd, which would fire an alarm of the past at once: here the test fires it. */
+/** Later than workerd's clock, which would fire a past alarm at once. Here the test fires it. */
 const BEGIN = Date.now() + DAY_MS;
 
 const alarmAt = (pool: Pool) => runInDurableObject(pool, (_, { storage }) => storage.getAlarm());
 
-/** Lets minutes pass, in which the alarm of a pool fires whenever it is due. @returns how often it fired */
+/** Lets minutes pass, and fires the pool's alarm whenever it is due. @returns how often it fired */
 const passMinutes = async (pool: () => Pool, from: number, minutes: number): Promise<number> => {
   let fired = 0;
   for (let at = from; at <= from + minutes * MINUTE; at += 10_000) {
@@ -113,7 +113,7 @@ describe("D1 that takes two seconds", () => {
   });
 });
 
-/** So many builds that a person canceled. @returns their ids */
+/** Creates builds and cancels them as a person. @returns their ids */
 const canceled = async (orgId: string, builds: number): Promise<string[]> => {
   const wanted = Array.from({ length: builds }, () => newBuild(orgId, { inputs: null, secretKeys: [] }));
   await poolOf(orgId).enqueueAll(wanted);

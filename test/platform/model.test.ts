@@ -8,7 +8,7 @@ import { addsRows, fails, hangs, losesAnswer, resets, takes, waitsForTest } from
 import { newPlatform } from "../support/platform/platform.ts";
 import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
 
-/* That the model does to the service what it says: without the trouble that it arranges, each of these fails. */
+/* Checks that the model has its documented effects on the service: without the model's trouble, each test fails. */
 
 const TEN = Date.UTC(2026, 10, 22, 10);
 const MINUTE = 60_000;
@@ -144,7 +144,7 @@ describe("an object", () => {
     await expect(pool.metrics()).rejects.toMatchObject(error);
     expect(overloaded.injected).toBe(1);
     expect(await poolOf("overloaded").metrics()).toMatchObject({ builds: { waiting: 0 } });
-    // The tests look into it, and evict it, all the same.
+    // Tests can still read the object and evict it.
     expect(await runInDurableObject(pool, (object) => typeof object)).toBe("object");
     await evictDurableObject(pool);
   });
