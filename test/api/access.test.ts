@@ -181,7 +181,7 @@ describe("the access matrix", () => {
         // These paths name an artifact, a grant or a test report that does not exist. Their 404 and 403 concern it.
         const namesAnother = /\/(artifact|cache|test)\/:|^\/job\/:id\/tests$/.test(route.path);
         const isOtherAgent = caller === "other agent" && route.path.startsWith("/buildagent/:id");
-        // The first caller deletes a record without a version.
+        // A record without a version has no such protection: the first caller deletes it.
         const mayBeGone = route.method === "DELETE" && /^\/build|\/credential$/.test(route.path);
         if (isOtherAgent) expect(status, name).toBe(403);
         else if (!mayBeGone && !namesAnother) expect([401, 403, 404, 500], `${name}: ${text}`).not.toContain(status);

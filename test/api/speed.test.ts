@@ -31,7 +31,7 @@ const SMALL = ["key_check", "upkeep_failure", "service_metric"];
 /**
  * An export is rare. It first checks the caller and the organization, and writes the audit. Requests to a git host, and
  * views of its hook, read the connection first. A schedule's values are compared with the variables that they may not
- * override. Test results are in the archive: a query for each test's failures follows them.
+ * override. Test results are in the archive: a second query then counts each test's failures.
  */
 const ROUNDS: Record<string, number> = {
   ...{ exportOrganization: 4, showHook: 2, listHostRepositories: 2, linkRepository: 3, createSchedule: 3 },

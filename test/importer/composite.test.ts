@@ -5,8 +5,8 @@ import { deliveredImporter, translate } from "./support/importer.ts";
 /*
  * A composite action on GitHub: its steps run in order at the place of the call; `inputs` are texts with defaults;
  * `steps` are its own; `outputs` are the values that it names
- * (https://docs.github.com/en/actions/reference/workflows-and-actions/metadata-syntax). The test writes the job that
- * GitHub runs by hand. The translations of both must be the same.
+ * (https://docs.github.com/en/actions/reference/workflows-and-actions/metadata-syntax). The test writes by hand the job
+ * that GitHub would run. The translations of both must be the same.
  */
 
 const importer = await deliveredImporter();

@@ -8,7 +8,7 @@ import { addsRows, fails, hangs, losesAnswer, resets, takes, waitsForTest } from
 import { newPlatform } from "../support/platform/platform.ts";
 import { D1, OBJECT, R2 } from "../support/platform/texts.ts";
 
-/* Checks that the model has its documented effects on the service: without the model's trouble, each test fails. */
+/* Checks that the model affects the service as documented. Without the model's trouble, each test fails. */
 
 const TEN = Date.UTC(2026, 10, 22, 10);
 const MINUTE = 60_000;

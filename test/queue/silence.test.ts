@@ -38,7 +38,7 @@ describe("a silent agent", () => {
       pool.advance(50);
       pool.ok("heartbeat", { ...holder, bootId: busy.bootId });
     }
-    // The clock passes every limit. The busy agent stays because of its lease, without any message.
+    // The clock passes every limit. The busy agent stays because of its lease, not because of a message.
     pool.now += 91 * DAY * 1000;
     pool.call("sweep", null);
     expect(forgotten(pool).sort()).toEqual([heard.id, silent.id].sort());

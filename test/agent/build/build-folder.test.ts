@@ -36,7 +36,7 @@ while True:
         time.sleep(0.001)
 `;
 
-/** Creates the workspace of an ended build. The user owns everything in it except the one folder that must stay. */
+/** Creates an ended build's workspace. The user owns everything in it except `victim`, the target of its links. */
 const attackedFolder = async (work: string, user: StepUser, victim: string) => {
   const folder = await makeBuildFolder(work, user);
   for (const name of ["z", "y"]) mkdirSync(join(folder.workspace, name));

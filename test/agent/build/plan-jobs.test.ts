@@ -31,7 +31,7 @@ const stage = async (isEphemeral = false) => {
   return { service, start: (...more: string[]) => runAgentCli(["start", "--grace", "1", "--state", state, ...more]) };
 };
 
-/** Changes to a plan. The agent plans a repository whose second commit changed `src`, and then runs one of its jobs. */
+/** A plan to try. The agent plans a repository whose second commit changed `src`, and then runs one of its jobs. */
 type Planned = Partial<Job> & { text?: string; committed?: Record<string, string>; answer?: StubResponse };
 const plan = async ({ text = FILE, committed = {}, answer, ...change }: Planned) => {
   const { service, start } = await stage();

@@ -157,9 +157,7 @@ const setVariables = (set: Record<string, string>): void => {
   });
 };
 
-/**
- * Creates a repository with a submodule, at a host that requires a password. Its second commit is signed and on main.
- */
+/** Creates a repository with a submodule, at a host with a password. Its second commit is signed and on main. */
 const served = async () => {
   const inner = testRepository({ "inner.txt": "a\n" });
   const outer = testRepository({

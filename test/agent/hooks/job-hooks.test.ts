@@ -10,7 +10,7 @@ import { keptLog, writeHooks } from "./support/hooks.ts";
 const STARTED = Promise.resolve();
 const NEVER = new AbortController().signal;
 
-/** Creates a state folder with these hooks, and returns a function that runs them around jobs. */
+/** Creates a state folder with these hooks, and returns functions that run them around jobs. */
 const stage = (scripts: Parameters<typeof writeHooks>[1], milliseconds?: number) => {
   const state = testFolder();
   const folder = writeHooks(state, scripts);

@@ -12,9 +12,7 @@ import { waitUntil } from "../support/wait-until.ts";
 const BUILD = "01900000-0000-7000-8000-000000000001";
 const QUICK = { initial: 1, max: 5 };
 
-/**
- * A chunk's fate in a log with the wire's rules. `plan` lists the first fates; the service accepts later chunks whole.
- */
+/** How the log service treats a chunk. `plan` has the first fates; the service accepts later chunks whole. */
 type Fate = "take" | "fail" | "drop" | "drop after storing" | "lie" | { keep: number };
 
 const logService = async (plan: Fate[]) => {

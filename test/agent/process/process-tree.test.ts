@@ -38,10 +38,7 @@ const startStep = async (
   return { tree, ended, folder, pids };
 };
 
-/**
- * Leaves a process for each command, after running it. The process has no environment, parent, group or output of the
- * step.
- */
+/** Returns a script. It leaves a process for each command, without the step's environment, parent, group or output. */
 const hidden = (...before: string[]): string => {
   const leave = (first: string): string =>
     `env -i setsid -f bash -c '${first}; echo $$ >> '"$PWD"'/pids; exec sleep 1000 > /dev/null 2>&1'`;
@@ -153,8 +150,7 @@ describe("the process tree of a build", () => {
 
 describe.runIf(canAttack)("a chain of processes that fork, exit and ignore SIGTERM, as the steps' user", () => {
   /**
-   * Writes a byte at every hundredth process. Its output ends with its last process. Short pauses leave the machine
-   * some time.
+   * Writes a byte at every hundredth process. Its output ends with its last process. Short pauses spare the machine.
    */
   const CHAIN = `
 import os, signal, time

@@ -15,8 +15,8 @@ const maskFile = () => {
     file,
     append: (text: string | Uint8Array) => appendFileSync(path, text),
     /**
-     * Replaces the file as `>` does, with a new time: a kernel counts time in steps of some milliseconds. @returns the
-     * news
+     * Replaces the file as `>` does, with a new time: a kernel's clock has steps of some milliseconds. @returns new
+     * masks
      */
     replace: (text: string) => {
       writeFileSync(path, text);

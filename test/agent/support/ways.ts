@@ -6,9 +6,7 @@ import { onTestFinished } from "vitest";
 import { startGitServer } from "../../support/local/git-server.ts";
 import type { TestRepository } from "./repository.ts";
 
-/**
- * Ways to reach a repository: git's protocol, HTTP, HTTP from a host too old to serve commits by hash, and plain files.
- */
+/** Ways to a repository: git's protocol, HTTP, HTTP from a host too old to serve commits by hash, and plain files. */
 export const WAYS = {
   file: async ({ cloneUrl }: TestRepository) => cloneUrl,
   http: (repository: TestRepository) => served(repository, false),

@@ -7,10 +7,10 @@ import type { Happening, TestBuild } from "./test-build.ts";
 import { World } from "./world.ts";
 
 const EVENTS = 40;
-/** Enough steps to decide, lease and finish each job once. */
+/** Enough steps: each job needs at most one decision, one lease and one finish. */
 const CALM = 200;
 
-/** Checks that a retry adopts the successful jobs and runs the rest. */
+/** Checks that a retry adopts the succeeded and skipped jobs, and runs the rest. */
 const checkRerun = (build: TestBuild, rules: JobRules): void => {
   const jobs = Object.fromEntries([...build.jobs].map(([id, { end = null }]) => [id, { end, outputs: {} }]));
   const again = { ...build.graph, jobs: build.graph.jobs.map((job) => ({ ...job, id: `again ${job.id}` })) };

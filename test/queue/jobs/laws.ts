@@ -260,7 +260,9 @@ export const checkSemaphores = ({ builds, maxParallel }: World): void => {
     );
 };
 
-/** Returns the jobs of an ended build that a retry runs: those that did not succeed, and all their dependents. */
+/**
+ * Returns the jobs that a retry of an ended build runs: those neither succeeded nor skipped, and all their dependents.
+ */
 export const runsAnew = (build: TestBuild): Set<string> => {
   const anew = new Set<string>();
   for (const job of build.graph.jobs)

@@ -17,8 +17,7 @@ const NEW_JOB: JobFacts = {
 };
 
 /**
- * Rules and the parts of a wrong machine: how it reads a graph, which orders it follows, its semaphores and their
- * limits.
+ * Rules, and parts of a wrong machine: how it reads graphs, which orders it follows, its semaphores and their limits.
  */
 export interface WrongRules extends JobRules {
   reads?: (graph: JobGraph) => JobGraph;
