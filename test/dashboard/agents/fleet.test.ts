@@ -17,7 +17,7 @@ import { ORIGIN, personWith, signIn } from "../shell/page-requests.ts";
 const SKILLS = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
 const NAME = `mill ${HOSTILE}`.slice(0, 60);
 
-/** An organization with an agent of a hostile name, and a build that nobody can run. */
+/** Creates an organization with a hostile agent name, and a build that no agent can run. */
 const stage = async () => {
   const { admin } = await newOrganization();
   const agent = await create(admin, "/buildagent/register", { ...SKILLS, name: NAME, labels: ["big"] });
@@ -60,7 +60,7 @@ describe("the fleet", () => {
 });
 
 describe("the last hour of an agent", () => {
-  /** An agent that ran a build and runs another, of a pipeline with a name. */
+  /** Creates an agent that has ended one build and runs another, in a named pipeline. */
   const working = async () => {
     const setup = await newBuildSetup();
     const { admin, pipeline, agent } = setup;

@@ -16,7 +16,7 @@ const ORIGIN: BuildOrigin = {
   commit: { subject: "cart: round once", author: "Ada" },
 };
 
-/** An organization with a repository, and its builds of these origins. */
+/** Creates an organization with a repository, and builds with these origins. */
 const newStage = async (origins: Partial<BuildOrigin>[]) => {
   const { orgId, admin } = await newOrganization();
   const { id: repoId } = await newRepository(admin);

@@ -13,7 +13,7 @@ const at = (seconds: number): string => new Date(NOW + seconds * 1000).toISOStri
 
 type Setup = Awaited<ReturnType<typeof newBuildSetup>>;
 
-/** Runs a build of two steps with this log of the second. @returns its id */
+/** Runs a build with two steps; the second prints this log. @returns its id */
 const run = async (
   { admin, agent, pipeline, orgId }: Setup,
   status: "succeeded" | "failed",

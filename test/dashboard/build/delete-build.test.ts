@@ -12,7 +12,7 @@ afterEach(() => {
 
 const WORDS = "words of the log";
 
-/** A build that ended, with a log. */
+/** Creates an ended build with a log. */
 const endedBuild = async ({ admin, pipeline, agent }: BuildSetup) => {
   await triggerBuild(admin, pipeline.id);
   const { body: job } = await pollOnce(agent);

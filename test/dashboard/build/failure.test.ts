@@ -9,7 +9,7 @@ import { personWith } from "../shell/page-requests.ts";
 const AT = "2026-11-22T12:00:00.000Z";
 const HOSTILE = `"><img src=x onerror=alert(1)>\u202e`;
 
-/** A build whose step `test` failed after it had printed this; a step behind it ran nevertheless. */
+/** Creates a build whose step `test` failed after printing this text. A later step still ran. */
 const failed = async (output: string, later = "") => {
   const setup = await newStartedBuild();
   const { agent, job, admin, id } = setup;
@@ -93,7 +93,7 @@ describe("the page of a build that was canceled before it began", () => {
     const { admin, orgId, pipeline } = await newStartedBuild();
     const { id } = await triggerBuild(admin, pipeline.id);
     expect((await call(admin, "POST", `/build/${id}/cancel`)).status).toBe(200);
-    // Who it was stands in the audit, which D1 would be told a moment later.
+    // The audit names the person. D1 would get that entry a moment later.
     await poolStub(orgId).flush();
     const person = await personWith(admin);
     const { text: markup } = await person.open(`/builds/${id}`);

@@ -6,7 +6,7 @@ import { personWith } from "../shell/page-requests.ts";
 
 const HOSTILE = `<img src=x onerror=alert(1)>`;
 
-/** A build of a fork that waits for approval, and the people in front of its page. */
+/** Creates a fork's build that waits for approval, and the people who view its page. */
 const stage = async () => {
   const { orgId, admin } = await newOrganization();
   const { id: repoId } = await newRepository(admin, 1);

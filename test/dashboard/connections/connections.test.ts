@@ -16,7 +16,7 @@ import { type Person, personWith } from "../shell/page-requests.ts";
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
-/** The address and the secret that a page shows to be copied. */
+/** Returns the address and the secret that a page shows for copying. */
 const shownIn = (text: string) => {
   const [url = "", secret = ""] = [...text.matchAll(/<div class="copied"><pre[^>]*>([^<]*)</g)].map(
     ([, shown]) => shown,
@@ -139,7 +139,7 @@ describe("a connection that a person makes by hand", () => {
     const builds = async () => (await call<Build[]>(token, "GET", "/build")).body;
     await expect.poll(builds).toHaveLength(1);
     const [build] = await builds();
-    // The list of deliveries is written after the answer.
+    // The service writes the list of deliveries after its answer.
     await expect.poll(async () => (await admin.open(path)).text).toContain(`href="/app/builds/${build?.id}"`);
     expect((await admin.open(path)).text).toContain("#1</a>");
     expect((await admin.open(`${path}?q=nothing`)).text).toContain("No delivery matches.");
@@ -210,7 +210,7 @@ describe("a state that the host did not take", () => {
     await expect.poll(() => page(refused), { timeout: 10_000 }).toContain(sentence);
     expect(await page(told)).not.toContain("is not at the git host");
 
-    // The check lists what is stored, a moment after the page of the build knows it.
+    // The check reads stored data, which appears a moment after the build's page shows it.
     const check = async () => (await maintainer.open(`/connections/${id}/check`)).text;
     await expect.poll(check, { timeout: 10_000 }).toContain(`href="/app/builds/${refused}"`);
     const text = await check();

@@ -18,7 +18,7 @@ const furnished = async (proof: object = {}) => {
   const { id } = await create(token, "/connection", body);
   const person = await personWith(token);
   const record = async () => (await call(token, "GET", `/connection/${id}`)).body;
-  /** Presses the first button, and answers what the second one would send to GitHub. */
+  /** Presses the first button, and returns what the second one would send to GitHub. */
   const begin = async (organization = "acme") => {
     const shown = await person.submit(`/connections/${id}/app`, { organization });
     const [, action = ""] = /<form method="post" action="(https:[^"]*)"/.exec(shown.text) ?? [];

@@ -14,7 +14,7 @@ import { idleJob, jobRecord } from "./job-records.ts";
 const dropped = (job: string) =>
   ({ status: "dropped", depth: 1, cause: { kind: "need-failed", job, text: null } }) as const;
 
-/** An ended build of these jobs, and the markup of its page for a token of this role. */
+/** Creates an ended build with these jobs. Returns its page's markup for a token with this role. */
 const stage = async (jobs: JobOfBuild[], more: Record<string, string | number | null> = { status: "failed" }) => {
   const { orgId, admin } = await newOrganization();
   const { id: repoId } = await newRepository(admin);
@@ -57,7 +57,7 @@ describe("the page of a build of several jobs that has ended", () => {
 const GATE = { message: "Release main?", by: "maintainer", timeoutHours: 48, hostStatus: "success" } as const;
 type Words = Parameters<typeof graphJob>[1];
 
-/** A build of these jobs in its pool. Those without steps are done as soon as they may run. */
+/** Creates a build with these jobs in its pool. Jobs without steps end as soon as they may run. */
 const liveStage = async (definitions: Record<string, Words>) => {
   const { orgId, admin } = await newOrganization();
   const { id: repoId } = await newRepository(admin);

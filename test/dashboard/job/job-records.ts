@@ -6,7 +6,7 @@ const LATER = "2026-11-22T12:01:04.000Z";
 let made = 0;
 const newId = (): string => `01900000-0000-7000-8000-${String(++made).padStart(12, "0")}`;
 
-/** A job of a build of several that has succeeded, but for what is said. */
+/** Returns a succeeded job from a build with several jobs, with these overrides. */
 export const jobRecord = (key: string, more: Partial<JobOfBuild> = {}): JobOfBuild => ({
   id: newId(),
   key,
@@ -32,7 +32,7 @@ export const jobRecord = (key: string, more: Partial<JobOfBuild> = {}): JobOfBui
   ...more,
 });
 
-/** One that never ran. */
+/** Returns a job that never ran. */
 export const idleJob = (key: string, more: Partial<JobOfBuild> = {}): JobOfBuild =>
   jobRecord(key, {
     status: "waiting",
@@ -44,7 +44,7 @@ export const idleJob = (key: string, more: Partial<JobOfBuild> = {}): JobOfBuild
     ...more,
   });
 
-/** A gate that asks, but for what is said. */
+/** Returns a gate that waits for approval, with these overrides. */
 export const gateRecord = (more: Partial<NonNullable<JobOfBuild["gate"]>> = {}): NonNullable<JobOfBuild["gate"]> => ({
   message: null,
   by: "maintainer",

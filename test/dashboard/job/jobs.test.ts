@@ -18,7 +18,7 @@ const axis = timeAxis({ queuedAt: 0, startedAt: 0, until: NOW.getTime(), isLive:
 
 const shown = (jobs: JobOfBuild[]): string => JobList({ jobs, names, times: { axis, usual: new Map() } }).html;
 
-/** What a person reads of each job, in order. */
+/** Returns the text that a person reads about each job, in order. */
 const linesOf = (jobs: JobOfBuild[]): string[] =>
   shown(jobs)
     .split(/<li (?:id="j-|class="job-matrix")/)
@@ -182,7 +182,7 @@ describe("the list of a build's jobs", () => {
   });
 });
 
-/** Jobs in topological order, each with needs among those before it. */
+/** Generates jobs in topological order. Each job needs only earlier ones. */
 const graphs = fc
   .array(
     fc.record({

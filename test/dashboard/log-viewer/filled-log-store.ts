@@ -1,6 +1,6 @@
 import { LogStore } from "../../../src/dashboard/log-viewer/client/log-store.ts";
 
-/** A log store that was given the text in pieces of so many bytes. */
+/** Creates a log store and appends the text in pieces of so many bytes. */
 export const storeOf = (text: string, piece = Number.POSITIVE_INFINITY): LogStore => {
   const store = new LogStore();
   const bytes = new TextEncoder().encode(text);

@@ -106,7 +106,7 @@ describe("groups of a log", () => {
 });
 
 describe("heights of lines in groups", () => {
-  /** Each line with its rows, none where it is folded away. */
+  /** Returns each line with its number of rows; a folded line has none. */
   const rowsOf = (lines: string[], { all }: Groups, columns: number | null): number[] =>
     lines.map((line, index) => {
       const group = all.find(({ head, end }) => index > head && index < end);

@@ -5,7 +5,7 @@ import { storeOf } from "./filled-log-store.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Compares every sum and every place with rows that are simply counted. */
+/** Compares every sum and every position with a plain count of rows. */
 const check = (heights: Heights, rows: number[]) => {
   let above = 0;
   for (const [line, own] of rows.entries()) {

@@ -1,4 +1,4 @@
-/** Elements and attributes of a page that only a text of somebody else can have made. */
+/** Finds a page's elements and attributes that only foreign text can have created. */
 export const madeByText = async (markup: string): Promise<string[]> => {
   const found: string[] = [];
   const response = new HTMLRewriter()

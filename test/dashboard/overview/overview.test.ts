@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 
 const upkeep = () => keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
 
-/** Rounds to D1 and rows read. */
+/** Returns the round trips to D1 and the rows read. */
 const costOf = (headers: Headers): number[] =>
   (/rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? []).slice(1).map(Number);
 
@@ -59,7 +59,7 @@ describe("the overview", () => {
   });
 
   describe("of a default branch that fails", () => {
-    /** The words of what is for the person, and of the row of the pipeline. */
+    /** Returns the words for the person, and the words in the pipeline's row. */
     const shown = async (pipelineId: string): Promise<string[]> => {
       await upkeep();
       const { text } = await person.open("");

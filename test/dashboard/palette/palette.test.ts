@@ -18,7 +18,7 @@ const rowsOf = async (cookie: string, word = ""): Promise<Row[]> => {
 
 const HOSTILE = '"><img src=x onerror=alert(1)>';
 
-/** An organization with one of everything that has a name. */
+/** Creates an organization with one record of every kind that has a name. */
 const furnished = async () => {
   const { admin } = await newOrganization();
   const { id: repoId } = await create(admin, "/repository", {

@@ -6,7 +6,7 @@ const STATES = [
   ...(["dropped", "skipped", "succeeded", "failed"] as const),
 ];
 
-/** Of those that a person sees side by side; `canceling` becomes `canceled`. */
+/** States that share a shape, although a person sees them together: `canceling` becomes `canceled`. */
 const ALIKE = [["canceling", "canceled"]];
 
 it("has a shape of its own for each state, for those who do not see its colour", () => {

@@ -27,7 +27,7 @@ const escaped = (text: string): string =>
     .replaceAll('"', "&quot;")
     .replaceAll("'", "&#39;");
 const FIRST = HOSTILE[0]!;
-/** Reports lose them. */
+/** Characters that reports drop. */
 const BIDI = /[\u202a-\u202e]/;
 
 describe("hostile texts stay texts", () => {
@@ -60,7 +60,7 @@ describe("hostile texts stay texts", () => {
 
   it("in names of artifacts and their files, and in keys of the cache", async () => {
     const { admin, agent, job, id } = await newStartedBuild();
-    // What a file of Windows cannot be called is refused.
+    // The service rejects names that Windows does not allow for files.
     const names = HOSTILE.map((text, n) => `${n} ${text.replaceAll(/[":<>|*?/\\\u202a-\u202e]/g, "~")}`.slice(0, 60));
     for (const name of names.slice(0, 15))
       await sendArtifact(agent, job, name, { [HOSTILE[1]!]: "x", [`${name}.d/y`]: "y" });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Child, Fragment, jsx } from "../../../src/dashboard/shell/markup.ts";
 import { HOSTILE } from "../../support/hostile-texts.ts";
 
-/** An element of a page, or a text, number or condition in one, before anything makes markup of it. */
+/** A page's element, or a text, number or condition in one, before it becomes markup. */
 type Plan = string | number | boolean | null | undefined | Plan[] | Element;
 interface Element {
   tag: string;
@@ -41,7 +41,7 @@ const { plan } = fc.letrec<{ plan: Plan }>((tie) => ({
   ),
 }));
 
-/** Makes what the compiler makes of such an element: calls from the inside to the outside. */
+/** Builds the same calls as the compiler, from the inside to the outside. */
 const build = <E>(make: (tag: string, properties: object) => E, plan: Plan): unknown => {
   if (Array.isArray(plan)) return plan.map((one) => build(make, one));
   if (typeof plan !== "object" || plan === null) return plan;
@@ -73,7 +73,7 @@ describe("the markup of pages", () => {
   });
 
   it("takes no object of a stranger's JSON for markup", () => {
-    // An element is markup: this is what such an object would like to be.
+    // An element is markup. This object imitates one.
     expect(jsx("p", { children: jsx("script", {}) }).html).toContain("<script>");
     for (const json of ['{"html":"<script>"}', '{"isEscaped":true}', '{"length":1,"0":"<script>"}'])
       expect(() => jsx("p", { children: JSON.parse(json) })).toThrow(TypeError);

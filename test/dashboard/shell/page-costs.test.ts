@@ -7,7 +7,7 @@ import { writeEndedBuild } from "../../support/ended-builds.ts";
 import { type FilledOrganization, newFilledOrganization } from "../../support/filled-organization.ts";
 import { type Person, personWith } from "./page-requests.ts";
 
-/** The pages of a job and of flaky tests look back over the builds of a pipeline. */
+/** The pages for a job and for flaky tests read a pipeline's earlier builds. */
 const MOST = { rounds: 3, rows: 400 };
 const MANY = { repositories: 10, pipelines: 40, builds: 300, variables: 120, groups: 20, tokens: 20 };
 
@@ -15,7 +15,7 @@ describe("every page of an organization with many records", () => {
   let person: Person;
   let furnished: FilledOrganization;
   let ended = "";
-  /** The newest build of a pipeline with few builds. */
+  /** The newest build in a pipeline with few builds. */
   let newest = "";
 
   beforeAll(async () => {
@@ -44,7 +44,7 @@ describe("every page of an organization with many records", () => {
     person = await personWith(admin);
   }, 120_000);
 
-  /** The page's path with ids of records that are there. */
+  /** Returns the page's path with ids of existing records. */
   const addressOf = (path: string): string => {
     const { ids } = furnished;
     const byNoun: Record<string, string | undefined> = {
@@ -79,10 +79,10 @@ describe("every page of an organization with many records", () => {
     const shown = Object.entries(costs).filter(([, { status }]) => status === 200);
     expect(shown.length).toBeGreaterThan(PAGES.length - 3);
     expect(shown.filter(([, { rounds, rows }]) => rounds > MOST.rounds || rows > MOST.rows)).toEqual([]);
-    // The page of one build or job names its owners without reading all repositories and pipelines.
+    // The page for one build or job names its owners without reading all repositories and pipelines.
     const single = ["/builds/:id", "/builds/:id/compare", "/jobs/:id"].map((path) => costs[path]?.rows ?? MOST.rows);
     expect(Math.max(...single)).toBeLessThan(MANY.repositories);
-    // Lists ask once; what an entry of the audit is about is known after it was read.
+    // Lists query once. The audit must read an entry before it knows the entry's subject.
     const lists = shown.filter(([path]) => !path.includes(":id") && path !== "/" && path !== "/audit");
     expect(lists.filter(([, { rounds }]) => rounds > 1)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { newOrganization, newToken } from "../../support/api.ts";
 export const ORIGIN = "https://millrace.test";
 const NO_RECORD = "01900000-0000-7000-8000-000000000000";
 
-/** Requests a page below `/app`. `:id` becomes an id that no record has. */
+/** Requests a page below `/app`. Replaces `:id` with an id that no record has. */
 export const requestPage = (
   path: string,
   { cookie, ...init }: RequestInit & { cookie?: string; headers?: Record<string, string> } = {},
@@ -30,13 +30,13 @@ export const signIn = async (token: string) => {
   return answer.headers.get("Set-Cookie") ?? "";
 };
 
-/** The session cookie of a new person with this role in a new organization. */
+/** Returns the session cookie for a new person with this role in a new organization. */
 export const cookieFor = async (role: Role) => {
   const { admin } = await newOrganization();
   return (await signIn(await newToken(admin, role))).split(";")[0] as string;
 };
 
-/** Somebody in front of the pages. `to` is where a form that was accepted leads. */
+/** A person who uses the pages. `to` is the address to which an accepted form redirects. */
 export interface Person {
   open(path: string): Promise<{ status: number; text: string; headers: Headers }>;
   submit(

@@ -134,7 +134,7 @@ describe("whoever is turned away", () => {
   it("is led from an address with a slash too many to the page", async () => {
     const cookie = await cookieFor("viewer");
     for (const [path, to] of [
-      // A URL takes the dot out of it.
+      // A URL drops the dot.
       ["/.", "/app"],
       ["/builds/", "/app/builds"],
       ["/agents/?q=x", "/app/agents?q=x"],
@@ -146,7 +146,7 @@ describe("whoever is turned away", () => {
 });
 
 describe("the browsers that share a token", () => {
-  /** A service that counts as the platform does: `sent` requests of each key. */
+  /** Creates a service whose limiter counts as the platform does. `sent` has the number of requests for each key. */
   const counting = (limit: number) => {
     const sent: Record<string, number> = {};
     const TOKEN_RATE: RateLimit = {
