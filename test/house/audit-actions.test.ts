@@ -28,7 +28,7 @@ describe("the actions of the audit", () => {
   });
 });
 
-/** Properties of a pipeline file's contexts, which look the same. */
+/** Properties of a pipeline file's contexts. They look like audit actions. */
 const CONTEXT = new Set([
   "build.attempt",
   "build.base",
@@ -39,5 +39,5 @@ const CONTEXT = new Set([
   "build.trusted",
   "agent.platform",
 ]);
-/** Names of files, which look the same too. */
+/** File names. They look like audit actions, too. */
 const FILE = /\.(ts|mjs|log)$/;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 
-/** Each circle of imports once, as the files along it; an import of types alone counts too. */
+/** Returns each import circle once, as the files along it. An import of types alone counts too. */
 const circles = (imports: Import[]): string[] => {
   const targets = Map.groupBy(imports, ({ from }) => from);
   const finished = new Set<string>();

@@ -13,7 +13,7 @@ const OF_TEXT = 4.5;
 const OF_SHAPES = 3;
 const TINT_PERCENT = 14;
 
-/** The tokens that are colours, as linear sRGB. */
+/** Returns the colour tokens as linear sRGB. */
 const coloursOf = (sheet: string, theme: (typeof THEMES)[number]): Map<string, Colour> => {
   const pairs = sheet.matchAll(/--([\w-]+): light-dark\((oklch\([^)/]*\)), (oklch\([^)/]*\))\);/g);
   return new Map(
@@ -21,7 +21,7 @@ const coloursOf = (sheet: string, theme: (typeof THEMES)[number]): Map<string, C
   );
 };
 
-/** Pairs of tokens whose contrast is too low. */
+/** Returns the pairs of tokens whose contrast is too low. */
 const tooLow = (sheet: string): string[] =>
   THEMES.flatMap((theme) => {
     const colours = coloursOf(sheet, theme);
@@ -53,7 +53,7 @@ const tooLow = (sheet: string): string[] =>
     return found;
   });
 
-/** Tokens of the theme, and those that a sheet asks for. */
+/** Returns the tokens that a sheet declares. `asked` returns the tokens in use. */
 const tokens = (sheet: string): string[] => [...sheet.matchAll(/^ {2}(--[\w-]+):/gm)].map(([, name = ""]) => name);
 const asked = (sheet: string): string[] => [...sheet.matchAll(/var\((--[\w-]+)/g)].map(([, name = ""]) => name);
 

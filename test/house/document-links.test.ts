@@ -2,7 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** The id that GitHub gives a heading. */
+/** Returns the id that GitHub gives a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -12,7 +12,10 @@ const anchorOf = (heading: string): string =>
 const anchorsIn = (text: string): string[] =>
   [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
 
-/** Paths of src and test, or beginnings of paths, that a page names; without those with a placeholder in capitals, such as NOUN. */
+/**
+ * Returns the paths in src and test, or beginnings of paths, that a page names. Skips paths with a placeholder in
+ * capitals, such as NOUN.
+ */
 const pathsIn = (text: string): string[] =>
   [...text.matchAll(/`((?:src|test)\/[\w./-]+)`/g)]
     .map(([, path = ""]) => path)

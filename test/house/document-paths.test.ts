@@ -8,25 +8,25 @@ const declares = (text: string, name: string): boolean =>
     text,
   );
 
-/** Paths that a page names and the repository does not have. NOUN, NAME and VERSION stand for any. */
+/** Returns the paths that a page names and the repository lacks. NOUN, NAME and VERSION stand for any name. */
 const missingPaths = (page: string): string[] =>
   [...page.matchAll(/`((?:src|test|docs|migrations)\/[\w./-]+)`/g)]
     .map(([, path = ""]) => path)
     .filter((path) => !/[A-Z]{4}|\*/.test(path) && !existsSync(path));
 
-/** File names without a folder, or with the end of one, that no file of the repository has. */
+/** Returns the file names, without a folder or with its last part, that no file in the repository has. */
 const missingFiles = (page: string, paths: string[]): string[] =>
   [...page.matchAll(/`([\w./-]+\.(?:tsx?|css))`/g)]
     .map(([, name = ""]) => name)
     .filter((name) => !/[A-Z]{4}/.test(name) && !paths.some((path) => path === name || path.endsWith(`/${name}`)));
 
-/** Functions that a page names with a file, and the file does not have: "`step` (`src/queue/step.ts`)". */
+/** Returns the functions that a page names with a file that lacks them: "`step` (`src/queue/step.ts`)". */
 const missingNames = (page: string): string[] =>
   [...page.matchAll(/`(\w+)`[^`.]*?\(`(src\/[^`]+\.tsx?)`\)/g)]
     .filter(([, name = "", path = ""]) => existsSync(path) && !declares(readFileSync(path, "utf8"), name))
     .map(([, name, path]) => `${name} in ${path}`);
 
-// The changelog names what was there then.
+// The changelog names paths that existed at the time.
 const PAGES = sourceFiles("{README.md,docs/**/*.md}").filter(({ path }) => path !== "docs/changelog.md");
 // docs/clients.md names a program that its reader writes.
 const NAMES = [...sourceFiles("{src,test}/**/*.{ts,tsx,css}"), { path: "release.ts" }].map(({ path }) => path);

@@ -8,7 +8,7 @@ const callersOf = ({ verb: { access } }: Route): string =>
     .filter(Boolean)
     .join(", ");
 
-/** One row of docs/api.md for each path: its methods, grouped by the callers who may use them. */
+/** Returns docs/api.md's row for each path: its methods, grouped by the callers who may use them. */
 const rowsOf = (routes: Route[]): string[] =>
   [...Map.groupBy(routes, ({ path }) => path.replace(/:(\w+)/g, "{$1}"))].map(([path, ofPath]) => {
     const groups = [...Map.groupBy(ofPath, callersOf)].map(

@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { HOSTS } from "../../src/githosts/hosts.ts";
 import { type SourceFile, sourceFiles } from "./source-files.ts";
 
-/** The only files that name a kind of git host, beside those in its folder. tsc names each that lacks a new kind. */
+/** The only files outside the git hosts' folders that name a kind of host. tsc reports each that lacks a new kind. */
 const TABLES = ["src/protocol/connection.ts", "src/githosts/hosts.ts", "src/dashboard/connections/git-hosts.tsx"];
-/** Where the same words are something else: contexts of GitHub Actions, and names of tools. */
+/** The same words with another meaning: contexts of GitHub Actions, and names of tools. */
 const OTHER_MEANINGS = ["src/importer/", "src/pipeline/"];
 
 const kinds = Object.keys(HOSTS);

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type Import, importsOf, sourceFiles } from "./source-files.ts";
 
-/** Who may import whom, downwards only; docs/contributing.md shows the same table. Packages by their names' beginnings. */
+/**
+ * The imports that each layer may have, downwards only. docs/contributing.md shows the same table. Packages are listed
+ * by the beginnings of their names.
+ */
 const LAYERS: Record<string, { layers: string[]; packages: string[] }> = {
   protocol: { layers: [], packages: ["zod/mini", "zod/v4/locales", "package.json"] },
   domain: { layers: ["protocol"], packages: ["zod/mini", "croner", "saxes"] },
@@ -38,9 +41,9 @@ const LAYERS: Record<string, { layers: string[]; packages: string[] }> = {
   },
   local: { layers: ["protocol", "crypto"], packages: ["node:"] },
 };
-/** Files of no layer. */
+/** Files outside the layers. */
 const SHARED = ["config", "log", "once-per"];
-/** Types of one layer that another may name, and the files of no layer that a layer may import. */
+/** Types that another layer may name, and files outside the layers that a layer may import. */
 const EXCEPTIONS: Record<string, string[]> = {
   services: ["objects", ...SHARED],
   web: SHARED,
@@ -68,7 +71,7 @@ const breaches = ({ from, to, typeOnly }: Import): string[] => {
     : [`${from} imports ${to}`];
 };
 
-/** Layers whose functions give the same for the same. `githosts` has the requests to the hosts, too. */
+/** Layers with pure functions: equal arguments give equal results. `githosts` also has the requests to the hosts. */
 const PURE = /^src\/(?:domain|mask|pipeline|queue)\//;
 
 const sources = sourceFiles("src/**/*.{ts,tsx}");

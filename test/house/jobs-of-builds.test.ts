@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { type SourceFile, sourceFiles } from "./source-files.ts";
 
 /**
- * Code that asks how many jobs a build has: whether its first alone, or planned ones. A file is asked as `plan`. A new
- * name for the question is found where it is answered: by the number of jobs, or by what the view gives.
+ * Finds code that asks which jobs a build has: only its first one, or planned ones. Code may ask a file, under the name
+ * `plan`. The patterns find a renamed question by its answer: the number of jobs, or the view's result.
  */
 const QUESTIONS = [
   /(?<!\b(?:plan|file)\.)\bjobs\s*(?:[!=]==?\s*(?:null|undefined)\b|\?\?(?! null)|\?\.)/,
@@ -17,10 +17,10 @@ const QUESTIONS = [
   /\b(?:several|jobOf)\??:/,
 ];
 
-/** The planner, which makes the jobs of a file, and the view, which makes the answer. */
+/** The planner, which creates a file's jobs, and the view, which computes the answer. */
 const MAY_ASK = ["src/pipeline/parse/plan-contents.ts", "src/services/builds/build-view.ts"];
 
-/** Rows of earlier releases have fields of these names. */
+/** Rows from earlier releases have fields with these names. */
 const EARLIER = "src/objects/pool/rows.ts";
 
 const askedIn = (files: SourceFile[]): string[] =>

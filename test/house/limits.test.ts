@@ -10,7 +10,7 @@ import { PIPELINE_DEFAULTS } from "../../src/protocol/pipeline.ts";
 
 const read = (file: string): string => readFileSync(file, "utf8");
 
-/** The cells of a section's table, without its head. */
+/** Returns the cells of a section's table, without its head. */
 const tableOf = (page: string, section: string): string[][] => {
   const [, after = ""] = `\n${page}`.split(new RegExp(`\n##? ${section}\n`));
   const [body = ""] = after.split("\n## ");
@@ -19,7 +19,7 @@ const tableOf = (page: string, section: string): string[][] => {
   return cells.slice(2).map((row) => row.map((cell) => cell.trim()));
 };
 
-/** What docs/limits.md says under "limit", by its first column. */
+/** The "limit" column in docs/limits.md, keyed by the first column. */
 const DOCUMENTED_LIMITS: Record<string, string> = {
   "a request's body": byteSize(LIMITS.bodyBytes),
   "a chunk of a log": byteSize(LIMITS.logChunkBytes),
@@ -53,13 +53,13 @@ const DOCUMENTED_LIMITS: Record<string, string> = {
   "steps of a build, characters of a step's name and id": `${LIMITS.steps}, ${LIMITS.stepNameCharacters}`,
 };
 
-/** The default of each setting, as `wrangler.toml` has it. */
+/** Each setting's default in `wrangler.toml`. */
 const settings = new Map(
   [...read("wrangler.toml").matchAll(/^([A-Z_]+) = "([^"]*)"$/gm)].map((match) => [match[1] ?? "", match[2] ?? ""]),
 );
 const setting = (name: string): string => settings.get(name) ?? `no ${name}`;
 
-/** What the documents quote of the table and of the settings: the number with the word behind it. */
+/** Quotes of the table and the settings in the documents: the number and the word after it. */
 const QUOTES: [file: string, ...quotes: string[]][] = [
   [
     "docs/api.md",
@@ -106,7 +106,7 @@ describe("the limits that people read about", () => {
 
 const API = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as ApiDescription;
 
-/** Schemas and fields of the API's description that may quote a number, and what they quote then. */
+/** Schemas and fields in the API's description that may quote a number, and the expected quotes. */
 const FIELDS: Record<string, string | number> = {
   AgentStatus: PERIODS.onlineSeconds,
   Definition: LIMITS.definitionCharacters,

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
-/** Programs that print for people: the agent, the importer, what builds the assets, and scripts of pages. */
+/** Programs that print for people: the agent, the importer, the assets' build, and the pages' scripts. */
 const PRINTS = /^src\/(?:agent|importer|local|assets)\/|\/client(?:\/|\.)|^src\/log\.ts$/;
 
 const ofService = sourceFiles("src/**/*.{ts,tsx}").filter(({ path }) => !PRINTS.test(path));
 
-/** `level event` of each call of the logger, each once. */
+/** Returns `level event` for the logger's calls, without duplicates. */
 const inSource = (): string[] => {
   const calls = ofService.flatMap(({ text }) => [
     ...text.matchAll(/\blog\.(info|warn|error)\(\s*"([a-z]+\.[a-z_]+)"/g),

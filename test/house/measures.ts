@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { type SourceFile, sourceFiles } from "./source-files.ts";
 
 /*
- * Prints how large the source is: `npm run measures`. A note on a change of the structure quotes it before
- * and after. Two shapes with one name in two files count as doubled, since a reader has to know which one is meant.
+ * Prints the source's size: `npm run measures`. A note about a structural change quotes it before and after. Two shapes
+ * with one name in two files count as doubled, since a reader has to know which one is meant.
  */
 
-/** Comments and strings first, so that what is in them is no token of its own. */
+/** Comments and strings come first, so that their contents do not count as tokens. */
 const TOKEN =
   /(?<comment>\/\*[\s\S]*?\*\/|\/\/.*)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|\d[\w.]*|[\p{L}_$][\p{L}\p{N}_$]*|[^\s\p{L}\p{N}_$]/gu;
 const DECLARATION =
@@ -32,7 +32,7 @@ const namesOf = ({ text }: SourceFile): string[] => [
 const CALLED_OF =
   /^\s*(?:export\s+)?(?:const|function)\s+\w+Of\b\s*(?:=|\(|<)|^\s+(?:static\s+|async\s+)?#?\w+Of\([^)]*\)[^;]*\{$/gm;
 
-/** The figures of a set of files, and the exported names that several of them have. */
+/** Returns the figures for a set of files, and the exported names that several files share. */
 export const measure = (files: readonly SourceFile[]) => {
   const owners = new Map<string, Set<string>>();
   for (const file of files)
@@ -43,7 +43,7 @@ export const measure = (files: readonly SourceFile[]) => {
     lines: sum(({ text }) => text.split("\n").length - 1),
     tokens: sum(tokensOf),
     names: owners.size,
-    /** Functions called `xOf`: a name that says no verb. */
+    /** Functions called `xOf`: names without a verb. */
     calledOf: sum(({ text }) => text.match(CALLED_OF)?.length ?? 0),
     doubled: [...owners].filter(([, paths]) => paths.size > 1),
   };

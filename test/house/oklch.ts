@@ -3,7 +3,7 @@ export type Colour = [number, number, number];
 
 const RADIANS = Math.PI / 180;
 
-/** https://bottosson.github.io/posts/oklab: lightness, and the two axes of colour. */
+/** Converts OKLCH to lightness and the two colour axes: https://bottosson.github.io/posts/oklab */
 const toLab = ([lightness, chroma, hue]: Colour): Colour => [
   lightness,
   chroma * Math.cos(hue * RADIANS),
@@ -22,7 +22,7 @@ const fromLab = ([lightness, a, b]: Colour): Colour => {
   return linear.map((part) => Math.min(1, Math.max(0, part))) as Colour;
 };
 
-/** `oklch(L% C H)` of a style sheet. */
+/** Parses `oklch(L% C H)` from a style sheet. */
 export const readOklch = (text: string): Colour => {
   const found = /^oklch\(([\d.]+)% ([\d.]+) ([\d.]+)\)$/.exec(text);
   if (!found) throw new Error(`${text} is no colour of the kind that the pages use`);
@@ -31,7 +31,7 @@ export const readOklch = (text: string): Colour => {
 
 export const toLinear = (colour: Colour): Colour => fromLab(toLab(colour));
 
-/** `color-mix(in oklab, top SHARE, transparent)` over an opaque ground: browsers blend it in sRGB. */
+/** Computes `color-mix(in oklab, top SHARE, transparent)` over an opaque ground. Browsers blend it in sRGB. */
 export const over = (top: Colour, share: number, ground: Colour): Colour => {
   const encode = (part: number) => (part <= 0.0031308 ? 12.92 * part : 1.055 * part ** (1 / 2.4) - 0.055);
   const decode = (part: number) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
@@ -40,7 +40,7 @@ export const over = (top: Colour, share: number, ground: Colour): Colour => {
 
 const luminance = ([red, green, blue]: Colour): number => 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 
-/** The contrast of WCAG 2, from 1 to 21. */
+/** Returns the WCAG 2 contrast, from 1 to 21. */
 export const contrast = (one: Colour, other: Colour): number => {
   const [light = 0, dark = 0] = [luminance(one), luminance(other)].sort((left, right) => right - left);
   return (light + 0.05) / (dark + 0.05);

@@ -4,7 +4,7 @@ import { importsOf, type SourceFile, sourceFiles } from "./source-files.ts";
 
 const sources = sourceFiles("src/**/*.{ts,tsx}");
 
-/** One repeated character and the end of the text: the search begins again at each character that repeats. */
+/** Matches one repeated character up to the text's end. The search restarts at each repeated character. */
 const FROM_EACH_PLACE = /(?<!\\)\/(?:\[(?:[^\]\\]|\\.)*\]|\\?[^\s/[\]])[+*]\$\/|\/[^\s/^]\.\*\$\//;
 
 const regexesFromEachPlace = (files: SourceFile[]): string[] =>
@@ -24,7 +24,7 @@ it("such a regex would be seen", () => {
   expect(regexesFromEachPlace([{ path: "src/x.ts", text }])).toHaveLength(3);
 });
 
-/** Where a file imports one of these names from a path or a package. */
+/** Reports whether a file imports one of these names from a path or a package. */
 const imports = ({ path, text }: SourceFile, from: string, names: readonly string[] | null): boolean =>
   importsOf({ path, text }).some(({ to, typeOnly }) => !typeOnly && (to === from || to.startsWith(`${from}/`))) &&
   (names === null || names.some((name) => new RegExp(`import\\s*\\{[^}]*\\b(?<!type )${name}\\b[^}]*\\}`).test(text)));

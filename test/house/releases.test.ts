@@ -16,7 +16,7 @@ const text = JSON.stringify(served, (name, value) => {
 });
 const released = (): ApiDescription => JSON.parse(text);
 
-/** The released description with one change. */
+/** Returns the released description with one change. */
 const changed = (change: (description: ApiDescription) => void): ApiDescription => {
   const description = released();
   change(description);
@@ -56,10 +56,13 @@ describe("the description", () => {
   });
 });
 
-/** Classes by property, escapes of four digits, looking behind, names: not every language has them. */
+/**
+ * Reports whether a pattern uses property classes, four-digit escapes, lookbehind or named groups: some languages lack
+ * them.
+ */
 const isOfJavaScript = (pattern: string): boolean => /\\[pPukBb]|\(\?[<=!]/.test(pattern);
 
-/** Each is seen as it is said here, and as nothing else. */
+/** The comparison must report each change, and only with messages that match. */
 const BREAKING: [string, (description: ApiDescription) => unknown, RegExp][] = [
   ["a path goes", ({ paths }) => delete paths["/secrets/unused"], /^GET \/secrets\/unused: is gone$/],
   ["a method goes", ({ paths }) => delete paths["/pipeline/{id}"]?.put, /^PUT .*: is gone$/],
@@ -144,7 +147,7 @@ const BREAKING: [string, (description: ApiDescription) => unknown, RegExp][] = [
   ],
 ];
 
-/** What clients are told to expect. */
+/** Changes that clients are required to expect. */
 const ADDED: [string, (description: ApiDescription) => unknown][] = [
   [
     "a path",
@@ -186,7 +189,8 @@ describe("the comparison of two descriptions", () => {
   it("sees every field of every schema that goes", () => {
     const before = released();
     const { schemas } = before.components;
-    // One path after the other, and first the one that showed the field before: it shows most fields of that schema.
+    // Checks one path at a time, starting with the path that showed the previous field: it shows most of the schema's
+    // fields.
     let paths = Object.entries(before.paths);
     const isSeen = (without: ApiDescription): boolean => {
       const shown = paths.find(

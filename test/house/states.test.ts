@@ -19,7 +19,7 @@ import * as specification from "../simulate/specification.ts";
 
 const { TRANSITIONS } = specification;
 const OF_A_JOB = JobStatus.options;
-/** A first job begins in the queue, a planned one may wait. */
+/** A first job starts in the queue. A planned job may wait. */
 const FIRST: JobStatus[] = ["waiting", "queued"];
 
 const phase = (status: JobStatus): string => {

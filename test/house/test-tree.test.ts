@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import { expect, it } from "vitest";
 import { sourceFiles } from "./source-files.ts";
 
-/** Folders whose tests look at the whole service, and `api`, where they speak as a client of any part. */
+/** Folders whose tests cover the whole service, and `api`, whose tests act as a client of any part. */
 const WHOLE = ["api", "clients", "e2e", "house", "platform"];
 
-/** Test files in a folder that `src` does not have. */
+/** Returns test files in folders that `src` lacks. */
 const strays = (paths: string[]): string[] =>
   paths.filter(
     (path) => !WHOLE.includes(path.split("/")[1] ?? "") && !existsSync(dirname(path).replace(/^test/, "src")),
@@ -20,7 +20,7 @@ it("a test in a folder of its own would be seen", () => {
   expect(strays(["test/hosts/client.test.ts", "test/api/a.test.ts", "test/queue/b.test.ts"])).toHaveLength(1);
 });
 
-/** Test helpers that the page does not name, neither by their file nor by their folder. */
+/** Returns the test helpers whose file and folder the page does not name. */
 const unnamed = (page: string, paths: string[]): string[] =>
   paths.filter((path) => {
     const name = path.replace("test/support/", "");

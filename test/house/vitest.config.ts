@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** The rules of the repository. They only read, so that all of them share one worker, which loads the API once. */
+/** The repository's rules. They only read, so they all share one worker, which loads the API once. */
 export default defineConfig({
   test: {
     name: "house",

@@ -14,7 +14,7 @@ const operationsOf = ({ paths }: ApiDescription): [string, Operation][] =>
     Object.entries(methods).map(([method, one]): [string, Operation] => [`${method} ${path}`, one]),
   );
 
-/** Places of a description that have no words, or words of a word. */
+/** Returns the places whose description is missing or shorter than five characters. */
 const unsaid = (of: ApiDescription): string[] => {
   const found: string[] = [];
   const see = (place: string, words: unknown) => {
