@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Artifact, ArtifactWithFiles } from "../../src/protocol/artifact.ts";
 import { Project, type Stage, setUp, soon, tearDown } from "./several-jobs/stage.ts";
 
-/* Artifacts that take three parts to send. */
+/* Artifacts that need three parts. */
 
 const stage = {} as Stage;
 
 beforeAll(() => setUp(stage, ["web"]));
 afterAll(() => tearDown(stage));
 
-/** The same bytes each time, of three parts. */
+/** Three parts. The bytes are the same in each run. */
 const BIG = 70_000_000;
 const MAKE_BIG = `head -c ${BIG} /dev/zero | openssl enc -aes-128-ctr -K 00 -iv 00 -nosalt 2> /dev/null > out/big`;
 
@@ -77,7 +77,7 @@ describe("an upload that is disturbed", () => {
     expect(build, build.message ?? "").toMatchObject({ status: "succeeded" });
     expect(build.attempt).toBe(1);
     expect(seen.length).toBeGreaterThanOrEqual(7);
-    // What the service answered: four parts, and what the restart cut or refused.
+    // The service answered four parts, and those that the restart cut or rejected.
     expect(answered.length).toBeLessThanOrEqual(8);
     const artifacts = await artifactsOf(run.id);
     expect(artifacts.map(({ name, files }) => [name, files])).toEqual([

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Artifact, ArtifactWithFiles } from "../../src/protocol/artifact.ts";
 import { Project, type Stage, setUp, tearDown } from "./several-jobs/stage.ts";
 
-/* The service, its archive, and a real agent: what one job leaves is what the next one finds. */
+/* The service, its archive and a real agent: each job finds the artifacts of the previous one. */
 
 const stage = {} as Stage;
 

@@ -47,7 +47,7 @@ const run = async (body: object): Promise<{ build: Build; log: string }> => {
   return { build, log: await logOf(id) };
 };
 
-/** Whether a process is there and is not merely waiting to be reaped. */
+/** Reports whether a process is alive, not merely a zombie. */
 const runs = (pid: string): boolean => {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, "utf8"));

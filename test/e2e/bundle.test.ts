@@ -5,7 +5,7 @@ import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { preparedService } from "../support/prepared-service.ts";
 
 it("the Worker carries no text of the API's description, which the assets have", () => {
-  // As wrangler uploads it.
+  // The file that wrangler uploads.
   const worker = readFileSync(preparedService()!.script, "utf8");
   const texts = DESCRIBED.map(findDocumentation).flatMap(({ summary, description = "" }) => [summary, description]);
   expect(texts.length).toBeGreaterThan(50);

@@ -10,7 +10,7 @@ const SECRET = "ROOT-ONLY-BYTES";
 
 const stage = {} as Stage;
 let user: NamedUser;
-/** Open to all who know the way: the steps' user works in it. */
+/** A folder that every user can enter by its path. The steps' user works in it. */
 let open: string;
 
 beforeAll(async () => {
@@ -81,7 +81,7 @@ mkdir -p deps; echo kept > deps/kept; ln -s ${secret} deps/link; ln -s ${open} d
     expect(second.log).toContain("deps: restored");
     expect(second.log).not.toContain(SECRET);
 
-    // The checkout has a link where the cache is to be unpacked.
+    // The checkout has a link at the cache's path.
     project.commit("main", fileOf("ls -A deps/; true"));
     project.git.git("rm", "--quiet", "--cached", "--ignore-unmatch", "-r", "deps");
     rmSync(join(project.git.work, "deps"), { recursive: true, force: true });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LIMITS } from "../../src/protocol/limits.ts";
 import { Project, type Stage, setUp, tearDown } from "./several-jobs/stage.ts";
 
-/* Entries that take several parts to send: tens of megabytes each. */
+/* Entries that need several parts: tens of megabytes each. */
 
 const stage = {} as Stage;
 
@@ -32,7 +32,7 @@ cache:
     const first = await (await project.trigger()).endWithLog();
     stage.web.proxy.refuses = () => null;
     expect(first.log).toMatch(/big: saved, 72 MiB/);
-    // All parts are of one save: the second grant is for the first one's.
+    // One save sends all parts: the second grant continues it.
     expect([...parts].map((part) => part.slice(-1)).sort()).toEqual(["1", "2", "3"]);
     expect(new Set([...parts].map((part) => part.split("/")[0])).size).toBe(1);
     rmSync(join(stage.web.state, "cache"), { recursive: true });

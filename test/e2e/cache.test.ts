@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CacheEntry } from "../../src/protocol/cache.ts";
 import { Project, type Stage, setUp, tearDown } from "./several-jobs/stage.ts";
 
-/* The service, its archive, and two real agents: what one build saved is what the next one finds. */
+/* The service, its archive and two real agents: each build finds the cache that the previous one saved. */
 
 const stage = {} as Stage;
-/** A folder below the HOME that steps see. */
+/** A folder below the steps' HOME. */
 let home: string;
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ describe("a cache", () => {
     expect(second.log).toMatch(/deps: restored, \d+ bytes from this machine/);
     expect(second.log).not.toContain("deps: saved");
     expect(project.lines("found")).toEqual(["by 1", "by 1", "tool"]);
-    // A machine that has no copy.
+    // The machine has lost its copy.
     rmSync(home, { recursive: true });
     rmSync(join(stage.web.state, "cache"), { recursive: true });
     const third = await (await project.trigger()).endWithLog();
@@ -63,7 +63,7 @@ describe("a cache", () => {
     expect(project.lines("found").slice(3)).toEqual(["by 1", "by 1", "tool"]);
     expect(readdirSync(join(stage.web.state, "cache"))).toHaveLength(1);
     expect(await entriesOf(project)).toHaveLength(1);
-    // One that cannot be restored is not packed again in vain: an entry never changes.
+    // The agent does not pack an entry again after a failed restore: entries never change.
     mkdirSync(join(project.git.work, "deps/other"), { recursive: true });
     writeFileSync(join(project.git.work, "deps/other/in-its-way"), "");
     project.git.git("add", "--all");

@@ -21,7 +21,10 @@ import { type GitRepository, makeRepository } from "../support/local/git-reposit
 import { type GitServer, startGitServer } from "../support/local/git-server.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-/* Secrets in every place that takes one, builds that do all they can to show them, and a search of everything after. */
+/*
+ * Secrets in every place that accepts one, builds that try everything to show them, and a final search through all
+ * data.
+ */
 
 const canary = (name: string): string => `${name}/+"ä${crypto.randomUUID()}`;
 const CANARIES = {
@@ -30,14 +33,14 @@ const CANARIES = {
   ...{ HOST: `host-${crypto.randomUUID()}`, TIMED: canary("timed") },
   ...{ TEXTFILE: canary("file"), BYTEFILE: Buffer.from(`bytes-${crypto.randomUUID()}`).toString("base64") },
 };
-/** Not secret: wherever the search looks, it has to find this one in every encoding. */
+/** Not secret. Each search must find this text in every encoding. */
 const CONTROL = { control: canary("control") };
 const CONTROL_TEXT = Object.values(encode(CONTROL.control)).join("\n");
 const ALL_FOUND = findEncoded(CONTROL_TEXT, CONTROL);
 
 const isRoot = process.getuid?.() === 0;
 const user = `millrace-${process.pid}`;
-/** Of this run alone: other agents may live on this machine. */
+/** Unique to this run: other agents may run on this machine. */
 const orgId = `canary-${process.pid}`;
 
 const PRINT = `show() {
@@ -99,14 +102,14 @@ let source: GitRepository;
 let repository: Repository;
 let gitHost: TestGitHost;
 let pushed: GitRepository;
-/** Proves deliveries: one answer of the API may show it. */
+/** Proves deliveries. One API answer may contain it. */
 let hookSecret: string;
 let pipeline: Pipeline;
-/** Where an agent of root's lets its steps work: the way there must be open to their user. */
+/** The steps' folder for an agent that runs as root. The steps' user must be able to enter the path. */
 const work = mkdtempSync(join(tmpdir(), "millrace-work-"));
 const temporary = join(work, "tmp");
 const evidence = join(work, "evidence");
-/** Written before there is an agent: no file that has not changed since can have its token. */
+/** Written before an agent exists. Files that have not changed since then cannot contain its token. */
 const begun = join(work, "begun");
 
 const shown: string[] = [];
@@ -129,11 +132,11 @@ const run = async (envVariables: Record<string, string> = {}, more: object = {})
 const credential = (value: string) =>
   client.call("PUT", `/repository/${repository.id}/credential`, { kind: "token", username: "builder", value });
 
-/** The bytes, and what they are packed from. */
+/** Returns the bytes, followed by their unpacked contents if they are gzipped. */
 const opened = (bytes: Buffer): Buffer =>
   bytes[0] === 0x1f && bytes[1] === 0x8b ? Buffer.concat([bytes, gunzipSync(bytes)]) : bytes;
 
-/** Bytes of every file below a folder, by its path. */
+/** Returns every file below a folder: its path and its bytes. */
 const filesOf = (folder: string): [string, Buffer][] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .map((path) => join(folder, path))
@@ -193,7 +196,10 @@ beforeAll(async () => {
   else process.env.TMPDIR = before;
 });
 
-/** A git host with a token of its own, a repository whose pushes are built, and a hook of the next generation. */
+/**
+ * Connects a git host with its own token, creates a repository whose pushes start builds, and rotates the hook's
+ * secret.
+ */
 const connectHost = async () => {
   const secrets = { token: CANARIES.HOST, gitPassword: CANARIES.CLONE };
   gitHost = await TestGitHost.start("gitlab", service.folder, secrets);
@@ -212,7 +218,7 @@ const connectHost = async () => {
   ({ secret: hookSecret } = await client.call<{ secret: string }>("GET", `${path}/hook`));
 };
 
-/** Pushes to the git host. @returns the build of the push, once it has ended and the host knows */
+/** Pushes to the git host. @returns the push's build, after it has ended and the host knows */
 const buildOfPush = async (): Promise<Build> => {
   pushed.git("commit", "--quiet", "--allow-empty", "--message", CONTROL.control);
   await gitHost.push(pushed, gitHost.repositories[0]!, "main");
@@ -375,7 +381,7 @@ describe("after builds that print, fail and are canceled", () => {
   });
 });
 
-/** What an administrator gets from each GET of the API, about each thing there is, with all pages of the export. */
+/** Returns an administrator's answer for each GET in the API, about each record, with all pages of the export. */
 const everyAnswer = async (): Promise<[route: string, text: string][]> => {
   const idsOf = async (path: string): Promise<string[]> =>
     (await client.call<{ id: string }[]>("GET", path)).map(({ id }) => id);

@@ -42,7 +42,7 @@ afterAll(async () => {
   await stage.service?.remove();
 });
 
-/** What GitHub tells of a repository, and what is answered. */
+/** Sends GitHub's event for a repository, and returns the answer. */
 const send = async ({ bare }: Project, name: string, body: object) => {
   const to = stage.host.api.place.hooks.find(({ repositoryId }) => repositoryId === bare.id);
   const repository = { id: bare.id, full_name: bare.fullName, default_branch: "main" };
@@ -111,7 +111,7 @@ describe("a merge queue", () => {
 `;
   let project: Project;
 
-  /** Makes what would be main after the next pull request, as GitHub does, and says so. */
+  /** Creates main as it would be after the next pull request, as GitHub does, and sends the event. */
   const queue = async (pull: number) => {
     const branch = `gh-readonly-queue/main/pr-${pull}-0a1b`;
     project.git.git("checkout", "--quiet", "-b", branch, "main");

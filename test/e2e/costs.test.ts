@@ -31,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-/** The states that a commit was given in a context, in the order in which they came. */
+/** Returns the states that the host received for a commit and context, in order of arrival. */
 const toldOf = (sha: string, context: string): unknown[] =>
   pushes.host.place.statuses
     .filter((one) => one.sha === sha && one.body.context === context)
     .map(({ body }) => body.state);
 
-/* `npm run bench -- costs` prints the same figures; docs/costs.md says what they mean. */
-/** Without the alarms of the pool: how many fall into a build depends on the clock. */
+/* `npm run bench -- costs` prints the same figures. docs/costs.md explains them. */
+/** Drops the pool's alarms: their number in a build depends on the clock. */
 const steady = (counts: Counts): Counts => {
   const without = ({ "pool alarm": _, ...rest }: Record<string, number>) => rest;
   return {
@@ -150,13 +150,13 @@ describe("a delivery", () => {
     await waitUntilIdle(service.http);
     const delivery = await pushes.push();
     await waitUntilIdle(service.http);
-    // The same again: nothing is made, so nobody tells the database anything.
+    // Redeliver the same event. It creates no build, so the service writes nothing to the database.
     const again = await countedWhile(service.http, async () => {
       await deliver("github", delivery);
       expect(delivery.status).toBe(202);
       await waitUntilIdle(service.http);
     });
-    // An alarm may still be that of the first delivery.
+    // The first delivery may have left an alarm.
     const { "host alarm": _, ...asked } = again.objectCalls;
     expect(asked).toEqual({ "pool arrive": 1, "host noteDelivery": 1 });
     expect(again.d1Rounds).toBe(1);

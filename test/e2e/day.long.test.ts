@@ -20,7 +20,7 @@ const pass = async (planted?: Planted): Promise<Findings> => {
   }
 };
 
-/* `npm run drill -- day` lets a day of 5,000 builds pass. */
+/* `npm run drill -- day` simulates a day with 5,000 builds. */
 it("a day on which D1 is overloaded, R2 away and a tenant in a loop loses no build, and is late with nothing", async () => {
   const found = await pass();
   expect(found.wrong, JSON.stringify(found, null, 1)).toEqual([]);

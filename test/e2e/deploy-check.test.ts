@@ -10,7 +10,7 @@ const NAMES = ["OPERATOR_TOKEN", "TOKEN_KEYS", "SECRETS_KEYS"];
 const BUCKETS = "Listing buckets...\nname:           millrace-archive\ncreation_date:  2026-11-22T00:00:00.000Z\n";
 const secrets = (names: string[]) => JSON.stringify(names.map((name) => ({ name, type: "secret_text" })));
 
-/** What wrangler prints to each question, as far as it differs from a deployment where nothing is missing. */
+/** Returns the missing parts. `answers` replaces wrangler's output for a complete deployment. */
 const missing = async (settings: string, answers: Record<string, Partial<WranglerResult>> = {}): Promise<string[]> => {
   const usual: Record<string, string> = {
     r2: BUCKETS,

@@ -14,8 +14,8 @@ import { typeErrors } from "../support/typed-client.ts";
 const description = describeApi(ROUTES, EXAMPLES);
 
 /**
- * Succeeds on Cloudflare alone, as point-in-time recovery is no part of workerd, or after a delivery of a git host. Their
- * examples are refusals.
+ * Operations that succeed only on Cloudflare, since workerd lacks point-in-time recovery, or after a git host's
+ * delivery. Their examples are rejections.
  */
 const ELSEWHERE_REFUSED = ["restorePool", "installConnection", "redeliverDelivery"];
 
@@ -73,7 +73,7 @@ describe("the service", () => {
     const shown = exchanges.find(({ operation }) => operation === "getVariable")!;
     const wrong = { ...shown, answer: { ...(shown.answer as object), key: 1 } };
     const errors = await typeErrors(description, [...exchanges, wrong]);
-    // The first line has the import.
+    // The import is on the first line.
     expect(errors).toEqual([expect.stringContaining(`answers.ts(${exchanges.length + 2},`)]);
   });
 });

@@ -110,7 +110,7 @@ describe("what is served beside the API", () => {
     const { tags, paths } = (await json("/openapi.json")) as Described;
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     expect(operations).toHaveLength(ROUTES.flatMap(methodsOf).length);
-    // Of a long list the page draws what is in sight: so each group by itself.
+    // The page draws only the visible part of a long list, so the test opens each group by itself.
     const filter = browser.page.locator(".operation-filter-input");
     for (const { name } of tags) {
       await filter.fill(name);

@@ -9,7 +9,7 @@ import { connectRepository, makeRepository } from "../support/local/git-reposito
 import { startProxy } from "../support/local/proxy.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-/* Short leases, so that what waits for their end does not wait long; longer than the service needs to start again. */
+/* Short leases, so that tests do not wait long for their expiry. The service restarts in less time. */
 const VARS = { START_SECONDS: "3", LEASE_SECONDS: "8", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 let service: LocalService;
@@ -23,14 +23,14 @@ afterAll(async () => {
   await service?.remove();
 });
 
-/** Every line from 1 to the count that the build itself printed at its end, once each and in order. */
+/** Expects every line from 1 to the count that the build printed at its end, once each and in order. */
 const expectWhole = (log: string): void => {
   const count = Number(/^lines: (\d+)$/m.exec(log)?.[1]);
   const lines = [...log.matchAll(/^line (\d+)$/gm)].map((match) => Number(match[1]));
   expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 };
 
-/** An organization of one test, so that several can wait for the end of a lease at the same time. */
+/** Creates an organization for one test, so that several tests can wait for a lease to expire at the same time. */
 const newStage = async (id: string, { expect }: TestContext) => {
   const client = await service.newOrganization(id);
   const go = join(service.folder, `go-${id}`);
@@ -46,7 +46,7 @@ const newStage = async (id: string, { expect }: TestContext) => {
       return agent;
     },
     get: (id: string): Promise<Build> => client.call<Build>("GET", `/build/${id}`),
-    /** A build that counts its lines until it is let go. */
+    /** Starts a build that counts its lines until `end`. */
     startBuild: async (): Promise<Build> => {
       const git = makeRepository(service.folder, {
         ".millrace.yml": `steps:
@@ -63,12 +63,12 @@ const newStage = async (id: string, { expect }: TestContext) => {
       await expect.poll(() => logOf(build.id)).toContain("line 3\n");
       return build;
     },
-    /** Lets the build go. @returns it when it has ended */
+    /** Ends the build. @returns the ended build */
     end: (id: string): Promise<Build> => {
       writeFileSync(go, "");
       return waitForEnd(client, id);
     },
-    /** Calls the service as the agent with this state folder would. */
+    /** Calls the service as the agent with this state folder does. */
     asAgent: async (state: string, lease: string, method: string, path: string, body: BodyInit, type: string) => {
       const { token } = JSON.parse(readFileSync(join(state, "identity.json"), "utf8"));
       const headers = { Authorization: `Bearer ${token}`, "X-Lease": lease, "Content-Type": type };

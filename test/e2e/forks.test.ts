@@ -8,7 +8,7 @@ import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { startLocalService } from "../support/local/service.ts";
 import { type HostedStage, Project, type Stage, see } from "./git-hosts/stage.ts";
 
-/* The service, a real agent for code of strangers and one for all other, real git, and a GitHub on loopback. */
+/* The service, a real agent for strangers' code and another for all other code, real git, and a GitHub on loopback. */
 
 const stage = { projects: [] } as unknown as Stage & HostedStage;
 const agents: RunningAgent[] = [];
@@ -33,8 +33,8 @@ afterAll(async () => {
 });
 
 /**
- * Looks for every secret of the test in what a step can read, and in what the service answers to somebody who knows the
- * build, and guesses. Says how many kinds it found.
+ * Searches for every secret of the test in all data that a step can read, and in the service's answers to a caller who
+ * knows the build and guesses. Prints the number of kinds that it found.
  */
 const SEARCH = `cache: [{ name: deps, key: deps, path: deps }]
 steps:
@@ -56,7 +56,7 @@ steps:
 
 const secret = () => `canary-${randomBytes(16).toString("hex")}`;
 
-/** A project whose pull requests of forks are built after approval, and that everybody may read. */
+/** Creates a public project that builds pull requests from forks after approval. */
 const openProject = async (name: string): Promise<Project> => {
   const project = await Project.connect(stage, name, { ".millrace.yml": SEARCH }, stage);
   const { client, host, service } = stage;
@@ -117,7 +117,7 @@ describe("a fork's pull request", () => {
     expect(newest).toMatchObject({ status: "queued", commitSha: last });
     await approve(newest!.id);
     const second = await waitForEnd(stage.client, newest!.id);
-    // What it left before, and nothing of the default branch: that left nothing yet.
+    // The previous entry from the same pull request. The default branch has not saved one yet.
     expect(await project.logOf(second)).toContain(`left by ${held!.id}\nleft by ${newest!.id}`);
 
     project.git.git("checkout", "--quiet", "main");

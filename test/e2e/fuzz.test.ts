@@ -10,7 +10,7 @@ import { Sequence } from "../fuzz/sequence.ts";
 import { type ServedWorker, serveBundled } from "../support/served-worker.ts";
 import { withStorageIn } from "../support/storage-in.ts";
 
-/** `npm run fuzz` sends as many as one likes. */
+/** `npm run fuzz` sends any number of requests. */
 const REQUESTS = 1_000;
 
 let service: ServedWorker;
@@ -42,7 +42,7 @@ describe("requests made from the description", () => {
     await sequence.setUp();
     const { token } = await service.operator.call<{ token: string }>("POST", "/organization/fuzz-control/token");
     const otherClient = new Client(service.url, token);
-    // By the service's clock: workerd's may be some milliseconds behind this process's.
+    // Uses the service's clock: workerd's clock may be some milliseconds behind this process's.
     const newest = service.db.prepare("SELECT max(at) AS at FROM audit_log WHERE org_id = ?").bind("fuzz-control");
     const begun = (await newest.first<string>("at")) ?? "";
     await otherClient.call("POST", "/secrets/groups", { name: "stored behind its back" });
@@ -60,7 +60,7 @@ describe("a body with a length that is not its own", () => {
     ({ token } = await service.newOrganization("lengths"));
   });
 
-  /** The status of the answer to bytes that no client of HTTP would send. */
+  /** Returns the status for bytes that no HTTP client would send. */
   const statusOf = async (headers: string[], body: string): Promise<number> => {
     const { hostname, port } = new URL(service.url);
     const socket = connect(Number(port), hostname);

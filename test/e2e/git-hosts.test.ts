@@ -12,7 +12,7 @@ const stage = {} as Stage;
 beforeAll(() => setUp(stage, ["one", "two", "three", "four"]));
 afterAll(() => tearDown(stage));
 
-// At the same time: their builds mostly wait for each other, and a GitHub is told of one state a second.
+// The tests run at the same time: their builds mostly wait for each other, and a GitHub accepts one state a second.
 describe.concurrent("a connected repository", () => {
   describe("of a GitHub", () => pushes(stage));
   describe("whose refs are moved or removed", () => refs(stage));

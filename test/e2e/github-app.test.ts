@@ -13,10 +13,10 @@ import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-/* The service, a real agent and real git, with a GitHub on loopback whose private repositories only its App may read. */
+/* The service, a real agent and real git, with a GitHub on loopback. Only its App may read the private repositories. */
 
 const { key, publicKey } = newAppKeys();
-/** A line in the middle of the key: no key begins or ends with it. */
+/** A line from the middle of the key. Keys share their first and last lines. */
 const KEY_LINE = key.split("\n")[5] ?? "";
 const FILE = `steps:
   - run: |
@@ -111,7 +111,7 @@ describe("a private repository of a GitHub App", () => {
     await call("GET", "/connection");
     const minted = host.api.place.minted.map(({ token }) => token);
     expect(minted.length).toBeGreaterThan(1);
-    // Whoever looks for all of it would miss a part.
+    // A search for the whole text would miss a part.
     const needles = [
       KEY_LINE,
       ...minted,

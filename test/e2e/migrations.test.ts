@@ -8,7 +8,7 @@ import { migrate, ROOT } from "../../src/local/service.ts";
 import { RELEASES } from "../releases/last.ts";
 import { preparedService } from "../support/prepared-service.ts";
 
-/* With wrangler, as whoever deploys applies them: what it prints is what they read. */
+/* Applies migrations with wrangler, as an operator does. The tests check the output that the operator reads. */
 
 const folder = mkdtempSync(join(tmpdir(), "millrace-migrations-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -18,7 +18,7 @@ const OF_0_10_0 = Object.entries(
   JSON.parse(readFileSync(join(RELEASES, "0.10.0/migrations.json"), "utf8")) as Record<string, string>,
 );
 
-/** The database in a state folder. */
+/** Opens the database in a state folder. */
 const databaseOf = (state: string): DatabaseSync => {
   const [file = ""] = globSync(join(state, "**/d1/**/*.sqlite")).filter((path) => !path.includes("metadata"));
   return new DatabaseSync(file);
@@ -32,10 +32,10 @@ const ask = (state: string, query: string): Record<string, unknown>[] => {
 const applied = (state: string): unknown[] =>
   ask(state, "SELECT name FROM d1_migrations ORDER BY id").map(({ name }) => name);
 
-/** Nobody reads these, but the release before while it is still there. */
+/** Only the previous release reads these, while it still runs. */
 const UNREAD = JSON.stringify(["audit", "build", "variable_use", "audit_list", "build_list", "earlier_build"]);
 
-/** Each table with its columns, and each index, view and trigger: without those that nobody reads. */
+/** Returns each table with its columns, and each index, view and trigger. Skips those that nobody reads. */
 const schemaOf = (state: string): unknown[] =>
   ask(
     state,
@@ -46,7 +46,7 @@ const schemaOf = (state: string): unknown[] =>
       ORDER BY type, name`,
   );
 
-/** Two organizations, of which one has three variables. */
+/** Adds two organizations. One has three variables. */
 const addVariables = (state: string): void => {
   using db = databaseOf(state);
   db.exec("INSERT INTO organization (id, name, created_at) VALUES ('acme', 'Acme', ''), ('empty', 'Empty', '')");
@@ -58,7 +58,7 @@ const addVariables = (state: string): void => {
   for (const key of ["A", "B", "C"]) row.run(key);
 };
 
-/** Makes the database one that has these migrations and nothing else. */
+/** Empties the database. */
 const begin = (state: string): void => {
   using db = databaseOf(state);
   db.exec("DELETE FROM d1_migrations");

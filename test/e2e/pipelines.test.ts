@@ -47,7 +47,7 @@ const logOf = async (id: string, query = ""): Promise<string> => {
   return (await fetch(`${client.url}/build/${id}/log${query}`, { headers })).text();
 };
 
-/** The end of a build of these steps, with its log. */
+/** Runs a build with these steps to its end, and returns it with its log. */
 const run = async (definition: string, more: { pipeline?: object; build?: object } = {}) => {
   const { id } = await trigger(await newPipeline(definition, more.pipeline), more.build);
   const build = await waitForEnd(client, id);
@@ -56,7 +56,7 @@ const run = async (definition: string, more: { pipeline?: object; build?: object
 
 const told = (steps: Step[]) => steps.map(({ name, status, exitCode }) => [name, status, exitCode]);
 
-/** What a step printed: its part of the log without the line with its name. */
+/** Returns a step's output: its part of the log without the line with its name. */
 const partOf = ({ steps }: Build, log: string, index: number): string => {
   const bytes = Buffer.from(log);
   const next = steps.slice(index + 1).find(({ logOffset }) => logOffset !== null)?.logOffset ?? bytes.length;
@@ -355,7 +355,7 @@ describe("a time limit", () => {
         steps: [{ name: "long", status: "canceled" }],
       });
       expect(build.message).toContain(`${limit} seconds`);
-      // The agent counts from its own start, which the service may store seconds later.
+      // The agent counts from its own start, and the service may store the start seconds later.
       const took = Date.parse(build.finishedAt ?? "") - Date.parse(build.startedAt ?? "");
       expect(took).toBeGreaterThanOrEqual(seconds * 500);
     }
@@ -400,7 +400,7 @@ steps:
     const build = await waitForEnd(client, id);
     expect(build).toMatchObject({ status: "failed", reason: "pipeline-invalid", steps: [] });
     const lines = build.message?.split("\n") ?? [];
-    // What starts builds is no matter of a build.
+    // A build does not check the triggers.
     expect(lines.map((line) => line.split(": ")[0])).toEqual(
       EXPECTED.slice(1).map(([line, column]) => `.millrace.yml:${line}:${column}`),
     );

@@ -23,7 +23,7 @@ afterAll(async () => {
   await service?.remove();
 });
 
-/** The files of a published package, by the npm client as this machine has it. */
+/** Returns a published package's files. This machine's npm client downloads them. */
 const published = (name: string): Record<string, string> => {
   const folder = mkdtempSync(join(service.folder, "package-"));
   try {
@@ -41,7 +41,7 @@ const published = (name: string): Record<string, string> => {
   );
 };
 
-/** The build of a repository with these files, with its log. */
+/** Builds a repository with these files. Returns the build and its log. */
 const build = async (files: Record<string, string>): Promise<{ build: Build; log: string }> => {
   const { id: repoId } = await connectRepository(client, makeRepository(service.folder, files));
   const { id } = await client.call<Build>("POST", `/repository/${repoId}/build`, { branch: "main" });
@@ -50,7 +50,7 @@ const build = async (files: Record<string, string>): Promise<{ build: Build; log
   return { build: result, log: await (await fetch(`${client.url}/build/${id}/log`, { headers })).text() };
 };
 
-/** These need the npm registry. `builds.test.ts` builds a C project, which needs none. */
+/** These tests need the npm registry. `builds.test.ts` builds a C project without it. */
 describe("a repository as people have them", () => {
   it.concurrent("is a published package with its tests", { timeout: 180_000 }, async () => {
     const files = published("xtend@4.0.2");

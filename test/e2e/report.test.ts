@@ -12,14 +12,14 @@ import { type RunningAgent, startAgent } from "../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-/* A report with scripts, made by a build, in a real browser of a person who is signed in. */
+/* A build creates a report with scripts. A signed-in person opens it in a real browser. */
 
 let service: LocalService;
 let port: number;
 let client: Client;
 let agent: RunningAgent;
 let chromium: Chromium;
-/** The service by a name of which that of the artifacts' host is part of the same site. */
+/** The service's address under a name whose site includes the artifacts' host. */
 let site: string;
 let host: string;
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await service?.remove();
 });
 
-/** Tries all that a hostile report could want, and writes down what came of it. */
+/** Tries everything that a hostile report could want, and writes down the results. */
 const SCRIPT = `
 const said = {};
 const trying = async (name, act) => {
@@ -106,14 +106,14 @@ describe("a report with scripts", () => {
     for (const path of ["/build", "/token/self", "/app/builds"]) expect(said[`read ${path}`]).toBe("no: TypeError");
     expect(said.frame).toMatch(/^no|^undefined$/);
     expect(page.url()).toContain(host);
-    // What it sent blindly changed nothing.
+    // The report's blind requests changed nothing.
     await page.goto(`${site}/app/builds`);
     expect(page.url()).toBe(`${site}/app/builds`);
     await close();
   });
 });
 
-/** The status of an answer to a request that names this host. */
+/** Returns the answer's status for a request that names this host. */
 const statusAt = (name: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const asked = { host: "127.0.0.1", port, path, headers: { Host: name } };
@@ -124,7 +124,7 @@ const statusAt = (name: string, path: string): Promise<number> =>
     sent.on("error", reject).end();
   });
 
-/** The addresses of all static files. */
+/** Returns the addresses of all static files. */
 const served = (): string[] =>
   readdirSync(SERVED, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith("_"))

@@ -3,7 +3,7 @@ import { restartUnder } from "../drill/restart.ts";
 
 const AGENTS = 40;
 
-/** How many calls come in a second is the drill's to say: `npm run drill -- restart`. */
+/** `npm run drill -- restart` reports the calls per second. */
 it("a restart under 40 agents loses no lease, and all of them come back", { timeout: 240_000 }, async () => {
   const { calls, leasesLost } = await restartUnder(AGENTS, 4);
   expect(leasesLost).toBe(0);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { RestoreScenario } from "../support/local/restore-scenario.ts";
 
-/** `npm run drill -- restore` also sets back each side alone. */
+/** `npm run drill -- restore` also restores each side alone. */
 it("a restore of both sides from older files keeps every promise", { timeout: 180_000 }, async () => {
   const lines: string[] = [];
   const scenario = new RestoreScenario("both", (line) => lines.push(line));

@@ -23,7 +23,7 @@ let agent: { id: string; token: string };
 const values: Record<string, string> = {};
 let keys: { s1: string; s2: string };
 
-/** Deploys with this keyring: a new run of the service on the same state. */
+/** Deploys with this keyring: restarts the service on the same state. */
 const deploy = async (keyring: string): Promise<void> => {
   service.vars.SECRETS_KEYS = keyring;
   await service.restart();
@@ -38,7 +38,7 @@ const addSecret = async (key: string): Promise<void> => {
   await client.call("POST", "/secrets/variables", body);
 };
 
-/** What an agent is handed out for the build that waits longest. */
+/** Runs the oldest waiting build. Returns the job that the service gave its agent. */
 const nextJob = async (): Promise<Job> => {
   const caller = new Client(service.url, agent.token);
   const job = await caller.call<Job>("GET", `/buildagent/${agent.id}/poll?wait=20`);
@@ -97,7 +97,7 @@ describe("a rotation of the sealing key", () => {
     await expectAllOpens("of the first");
 
     await rewrap(10);
-    // The next ones are under way when it dies: which of them were stored, nobody knows.
+    // The service dies during the next calls. Nobody knows which of them it stored.
     const cut = (async () => {
       for (;;) await rewrap(1);
     })().catch(() => "cut");

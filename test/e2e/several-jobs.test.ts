@@ -7,7 +7,7 @@ import { names } from "./several-jobs/names.ts";
 import { type Stage, setUp, tearDown } from "./several-jobs/stage.ts";
 import { stops } from "./several-jobs/stops.ts";
 
-/* The service, real git, and three real agents: a Mac with iOS, Linux with Android, and one for the web. */
+/* The service, real git, and three real agents: a Mac for iOS, Linux for Android, and one for the web. */
 
 const stage = {} as Stage;
 

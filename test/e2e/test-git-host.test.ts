@@ -9,7 +9,7 @@ import { HOSTS } from "../../src/githosts/hosts.ts";
 import { TestGitHost } from "../support/local/git-host/git-host.ts";
 import { makeRepository } from "../support/local/git-repository.ts";
 
-/* What the git host of the tests delivers is what the readers of deliveries take from real hosts. */
+/* The test git host's deliveries have the fields that the readers use in real hosts' deliveries. */
 
 const SECRET = "the secret of the hook";
 
@@ -37,7 +37,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What one kind of host delivers while a repository lives. */
+/** Starts a host of this kind with a repository. `arrivals` returns the deliveries that an action causes. */
 const lifeAt = async (kind: "github" | "gitlab" | "gitea") => {
   const host = await TestGitHost.start(kind, folder);
   const repository = host.addRepository("acme/app");

@@ -7,7 +7,7 @@ import { bringAxe, judge } from "./judge.ts";
 import { crawl, repositoryWith, runBuild, type Stage } from "./stage.ts";
 import { htmlProblems } from "./valid-html.ts";
 
-/** Leaves a summary with a table, a report, an artifact of two folders, and an entry of the cache. */
+/** A pipeline that leaves a summary with a table, a report, an artifact with two folders, and a cache entry. */
 const FILE = `steps:
   - run: |
       printf '| a | b |\\n| - | -: |\\n| 1 | 2 |\\n' >> "$MILLRACE_SUMMARY"
@@ -19,20 +19,20 @@ reports: { junit: r.xml }
 cache: [{ name: out, key: one, path: out/ }]
 `;
 
-/** Pages that need no record, and one that is not there. */
+/** Pages that need no record, and a page that does not exist. */
 const EVERYWHERE = [
   ...["", "/builds", "/builds?view=all&status=bogus", "/builds/new", "/agents", "/agents/new", "/repositories"],
   ...["/repositories/new", "/schedules", "/variables", "/variables/new", "/groups", "/connections", "/connections/new"],
   ...["/tokens", "/audit", "/first-hour", "/nothing"],
 ];
-/** Forms that are refused, whose pages are shown again. */
+/** Forms that the service rejects and shows again. */
 const REFUSED: [path: string, form: Record<string, string>][] = [
   ["/repositories/new", { fullName: "no-owner", cloneUrl: "nowhere", gitHostRepoId: "x", defaultBranch: "" }],
   ["/variables/new", { owner: "organization:x", key: "1 bad", value: "" }],
   ["/connections/new", { kind: "github", name: "", webUrl: "nowhere", way: "hand", token: "" }],
 ];
 
-/** Creates one record of every kind that has a page. @returns a build that leaves all that builds leave */
+/** Creates one record for every kind of page. @returns a build with everything that builds leave */
 const oneOfEach = async (stage: Stage): Promise<Build> => {
   const { client } = stage;
   const repository = await repositoryWith(stage, FILE);

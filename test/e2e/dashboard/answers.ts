@@ -21,7 +21,9 @@ const GATED = `jobs:
     steps: [{ run: echo gone live }]
 `;
 
-/** A repository whose pushes a GitHub tells: of four commits of main the first is green, and the others are not. */
+/**
+ * Creates a repository whose pushes GitHub reports. The first of four commits on main is green, and the others are not.
+ */
 const pushedRed = async ({ client, service }: Stage) => {
   const connection = await client.call<{ id: string }>("POST", "/connection", {
     ...{ kind: "github", name: "GitHub", webUrl: `https://${crypto.randomUUID()}.example` },

@@ -5,7 +5,7 @@ import { waitForEnd } from "../../../src/local/demo.ts";
 import { signIn } from "../../support/browser.ts";
 import { makeGate, repositoryWith, runBuild, type Stage } from "./stage.ts";
 
-/** Keeps what the pages tell of: headless Chromium shows no notification. */
+/** Records the pages' notifications, since headless Chromium shows none. */
 const RECORD = `globalThis.told = [];
 globalThis.Notification = class extends EventTarget {
   static permission = "granted";

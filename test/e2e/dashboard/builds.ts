@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { waitForEnd } from "../../../src/local/demo.ts";
 import { makeGate, repositoryWith, runBuild, type Stage } from "./stage.ts";
 
-/** Starts a build that waits until `go` is called. */
+/** Starts a build that waits until the test calls `go`. */
 const startPausing = async (stage: Stage) => {
   const gate = makeGate(stage);
   const repository = await repositoryWith(
@@ -54,7 +54,7 @@ export const builds = (stage: Stage) => {
     await page.getByText("First 300.").waitFor();
     await page.locator('#step-0[data-state="running"]').waitFor();
     await page.locator(".log-row", { hasText: "First 290." }).hover();
-    // The page listens before the wheel turns: a scroll that ends earlier would never be heard.
+    // The page listens before the wheel turns. Otherwise it could miss the end of a short scroll.
     const scrolled = await page.locator(".log-lines").evaluateHandle((box) => {
       const from = box.scrollTop;
       return {

@@ -8,7 +8,7 @@ import { signIn } from "../../support/browser.ts";
 import { makeRepository } from "../../support/local/git-repository.ts";
 import type { Stage } from "./stage.ts";
 
-/** Runs the commands of the page in a shell with an empty home. The last one keeps running until the result is called. */
+/** Runs the page's commands in a shell with an empty home. The last one runs until the test calls the result. */
 export const typeInto = async (home: string, commands: string) => {
   const lines = commands.split("\n");
   const env = { ...process.env, HOME: home, XDG_STATE_HOME: join(home, "state"), NO_COLOR: "1" };

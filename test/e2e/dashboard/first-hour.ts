@@ -9,7 +9,7 @@ import { typeInto } from "./first-build.ts";
 import { judge } from "./judge.ts";
 import type { Stage } from "./stage.ts";
 
-/** A person's hands: what they click, and what they type or paste. */
+/** Acts as a person who clicks, types and pastes. */
 const handsOn = (page: Page) => {
   const did = { clicks: 0, texts: 0 };
   const click = (what: Locator) => {
@@ -90,7 +90,7 @@ export const firstHour = (stage: Stage) => {
       await stop();
       await host.close();
     }
-    // Each one more is a step that somebody new has to find.
+    // Each additional action is a step that a new user has to find.
     expect(did).toEqual({ clicks: 18, texts: 6 });
     expect(browser.complaints).toEqual([]);
     await browser.close();

@@ -14,7 +14,7 @@ interface Taken {
   lease: number;
 }
 
-/** An agent without a machine: it takes the next build and starts it. */
+/** Acts as an agent without a machine: accepts the next build and starts it. */
 const takenBy = async (url: string, agent: Agent & { token: string }) => {
   const own = new Client(url, agent.token);
   const { build, lease } = await own.call<Taken>("GET", `/buildagent/${agent.id}/poll?wait=0`);
@@ -121,7 +121,7 @@ export const fleet = (stage: Stage) => {
     const [agents, queue] = [await page.locator("#agents").boundingBox(), await page.locator(".queue").boundingBox()];
     expect(queue?.x).toBeGreaterThan((agents?.x ?? 0) + (agents?.width ?? 0));
     expect(await judge(page)).toEqual([]);
-    // By the keyboard: builds of the same second lie over each other.
+    // Uses the keyboard, since builds from the same second overlap.
     await row.locator(".hour-bar a:has(.is-failed)").press("Enter");
     await page.waitForURL(`${service.url}/app/builds/${failed.id}`);
 

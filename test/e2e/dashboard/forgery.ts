@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import type { Group } from "../../../src/protocol/group.ts";
 import type { Stage } from "./stage.ts";
 
-/** A page of another origin on the same host: browsers send strict cookies with its requests too. */
+/** Serves a page from another origin on the same host. Browsers send strict cookies with its requests too. */
 const otherSite = async (html: string) => {
   const server = createServer((_, response) => response.setHeader("Content-Type", "text/html").end(html));
   server.listen(0, "127.0.0.1");

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { newPull, newPush, SHA } from "../../support/host-events.ts";
 import type { Stage } from "./stage.ts";
 
-/** A hook as a person copied it, or as the service registered it. */
+/** A hook that a person copied or the service registered. */
 interface HostHook {
   url: string;
   secret: string;
@@ -10,7 +10,7 @@ interface HostHook {
 
 const PREFIXES = { github: "X-GitHub", gitea: "X-Gitea" };
 
-/** Delivers what the host would, with its proof. @returns what came of it @throws unless the service takes it */
+/** Sends the host's delivery with its proof. @returns the delivery's result @throws unless the service accepts it */
 export const deliver = async (
   { url, secret }: HostHook,
   kind: keyof typeof PREFIXES,
@@ -32,7 +32,7 @@ export const deliver = async (
   return answer.json();
 };
 
-/** A repository of a connection of its own, with a pipeline `ci` that waits for an agent that never comes. */
+/** Connects a new connection's repository. Its pipeline `ci` waits for an agent that never comes. */
 export const connectWaiting = async ({ client }: Stage, fullName: string) => {
   const { id } = await client.call<{ id: string }>("POST", "/connection", {
     ...{ kind: "github", name: "GitHub", webUrl: `https://${crypto.randomUUID()}.example` },
@@ -49,7 +49,7 @@ export const connectWaiting = async ({ client }: Stage, fullName: string) => {
   return { connectionId: id, hook, facts: { id: hostRepoId, fullName } };
 };
 
-/** A connection with a delivery of hostile and long texts, and the build of a pull request that came of it. */
+/** Creates a connection with a delivery that has hostile and long texts, and the resulting pull request's build. */
 export const deliverHostile = async (stage: Stage, title: string): Promise<{ connectionId: string }> => {
   const { connectionId, hook, facts } = await connectWaiting(stage, "acme/hostile");
   await deliver(hook, "github", "push", newPush(SHA("c"), { ...facts, message: title }));

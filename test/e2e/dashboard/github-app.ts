@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 
 const { key, publicKey } = newAppKeys();
 
-/** GitHub's pages where a person makes an App and installs it: each sends the browser back at once. */
+/** GitHub's pages for creating and installing an App. Each redirects the browser back at once. */
 const pagesOf = (host: RecordingHost) => {
   let setupUrl = "";
   return async (request: Request): Promise<Response | null> => {
@@ -44,7 +44,7 @@ export const githubApp = (stage: Stage) => {
     const { page } = browser;
     await signIn(page, service.url, client.token);
     await page.goto(`${service.url}/app/connections/new?kind=github`);
-    // Another site than the service's, as GitHub is.
+    // The service and GitHub are on different sites, as in production.
     await page.getByLabel("Address").fill(served.url.replace("127.0.0.1", "localhost"));
     expect(await page.getByLabel("Token", { exact: true }).isVisible()).toBe(false);
     await page.getByRole("button", { name: "Connect" }).click();

@@ -7,10 +7,10 @@ import { connectRepository, makeRepository } from "../../support/local/git-repos
 import { deliverHostile } from "./git-host.ts";
 import { crawl, type Stage } from "./stage.ts";
 
-/** The text without the direction controls that names must not have. */
+/** Returns the text without the direction controls that names must not contain. */
 const named = (text: string): string => text.replace(/[\u202a-\u202e]/g, "~");
 
-/** Fills every field of free text with one of these texts. */
+/** Fills every free text field with one of these texts. */
 const fill = async ({ service, client }: Stage) => {
   const branch = `x<img/src=x/onerror=${RUN}>`;
   const written = [...HOSTILE, ...ESCAPES].join("\n");
@@ -41,7 +41,7 @@ ${HOSTILE.slice(0, 8)
   for (const name of HOSTILE.slice(0, 10)) {
     made.push(client.call("POST", "/buildagent/register", { ...agent, name, version: name.slice(0, 100) }));
   }
-  // Four texts in each title: a delivery is dear.
+  // Each title has four texts, since a delivery is expensive.
   for (let from = 0; from < HOSTILE.length; from += 4) {
     made.push(deliverHostile({ service, client } as Stage, HOSTILE.slice(from, from + 4).join(" ")));
   }
@@ -51,7 +51,7 @@ ${HOSTILE.slice(0, 8)
   return waitForEnd(client, build.id);
 };
 
-/** What no text may become. */
+/** Elements that no text may become. */
 const ALIVE = "main script, main iframe, main object, main base, main [onerror]";
 
 const RIGHT_TO_LEFT = "\u05e9\u05dc\u05d5\u05dd (1)";

@@ -30,7 +30,7 @@ const FILE = (flag: string) => `jobs:
       - { id: go, name: go, run: 'echo "place=harbour" >> "$MILLRACE_OUTPUT"; echo gone live' }
 `;
 
-/** Of these shards the last one fails, and the others have nothing to do. */
+/** The last shard fails; the others do nothing. */
 const MATRIX = (shards: number[]) => `jobs:
   shard:
     matrix: { n: [${shards.join(", ")}] }
@@ -38,7 +38,7 @@ const MATRIX = (shards: number[]) => `jobs:
     steps: [{ run: exit 3 }]
 `;
 
-/** A build of which one test fails until the flag is there, and which waits at a gate. */
+/** Starts a build that waits at a gate. One of its tests fails until the flag exists. */
 const startJobs = async (stage: Stage) => {
   const flag = join(stage.service.folder, `flag-${crypto.randomUUID()}`);
   const repository = await repositoryWith(stage, FILE(flag));

@@ -9,7 +9,7 @@ const PHONE = { width: 360, height: 740 };
 
 type Violation = { id: string; nodes: { html: string; failureSummary: string }[] };
 
-/** Gives axe to all pages that are opened from now on: sending it to each takes longer than most of its rules. */
+/** Installs axe on all pages that open from now on. Sending it to each page takes longer than most of its rules. */
 export const bringAxe = (context: BrowserContext): Promise<unknown> => context.addInitScript(AXE);
 
 const findings = async (page: Page, options: object): Promise<string[]> => {
@@ -20,10 +20,13 @@ const findings = async (page: Page, options: object): Promise<string[]> => {
   return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
 };
 
-/** What axe objects to in a page as it is shown. */
+/** Returns axe's findings on the current page. */
 export const axeFindings = (page: Page): Promise<string[]> => findings(page, {});
 
-/** Violations that axe finds in light mode, of contrast in dark mode, on a phone, and whether the page is too wide for it. */
+/**
+ * Returns axe's violations in light mode, for contrast in dark mode, and on a phone, and reports a page that is too
+ * wide for it.
+ */
 export const judge = async (page: Page): Promise<string[]> => {
   const found = await findings(page, {});
   await page.emulateMedia({ colorScheme: "dark" });

@@ -10,13 +10,13 @@ import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 const WIDTHS = [360, 768, 1024, 1440];
 const LONG = "unreasonably-long-".repeat(8);
 
-/** Jobs with long names, one of which fails for the other. */
+/** Jobs with long names. One fails, and the other depends on it. */
 const SEVERAL = `jobs:
   first: { name: ${LONG}, matrix: { axis: [${LONG}, b] }, steps: [{ name: ${LONG}, run: exit 1 }] }
   second: { needs: [first], if: "success() && build.branch != '${LONG}'", steps: [{ run: "true" }] }
 `;
 
-/** Creates one record of every kind with a long name, and a build of sixty steps. */
+/** Creates one record of every kind with a long name, and a build with sixty steps. */
 const fill = async (stage: Stage) => {
   const { client } = stage;
   const steps = Array.from({ length: 60 }, (_, index) => `  - name: ${LONG}${index}\n    run: "true"\n`);
@@ -70,7 +70,10 @@ const fill = async (stage: Stage) => {
 const tooWide = async (page: Page): Promise<boolean> =>
   Number(await page.evaluate("document.documentElement.scrollWidth - innerWidth")) > 0;
 
-/** In the browser: the texts that a person sees whole of the newest build of a repository; null of one that is hidden, cut, out of its row or under another. */
+/**
+ * Runs in the browser. Returns the fully visible texts for a repository's newest build; null for a text that is hidden,
+ * cut, outside its row or under another.
+ */
 const PARTS = `(repository) => {
   const row = document.querySelector('.short-name[title="' + repository + '"]').closest(".build-row");
   // The number of a pipeline's ten thousandth build leaves the least room.
@@ -93,7 +96,10 @@ const PARTS = `(repository) => {
   return { name: whole(".short-name"), pipeline: whole(".of .pipeline"), branch: whole(".branch"), author: whole(".author") };
 }`;
 
-/** In the browser: pixels that the beginning of a name has beside a longer pipeline. A character and an ellipsis take twenty. */
+/**
+ * Runs in the browser. Returns the pixels that are left for a name's beginning beside a longer pipeline. A character
+ * and an ellipsis take twenty.
+ */
 const ROOM_OF_CUT = `(repository) => {
   const name = document.querySelector('.short-name[title="' + repository + '"]');
   name.closest(".of").querySelector(".pipeline").textContent = "/ a pipeline with a long name";

@@ -14,7 +14,7 @@ const FILE = `steps:
       exit 3
 `;
 
-/** Looks for what is in lines that come late, and once do not come at all. */
+/** Searches for text in lines that arrive late, and once in lines that never arrive. */
 const searchBeforeItIsRead = async (page: Page, address: string): Promise<void> => {
   const failed = Promise.withResolvers<void>();
   onTestFinished(() => failed.resolve());

@@ -9,7 +9,7 @@ import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import { type LocalService, startLocalService } from "../../support/local/service.ts";
 
-/** Shared by all tests of a file: a service, an organization with an agent, and a browser signed in as its admin. */
+/** Shared by all tests in a file: a service, an organization with an agent, and a browser signed in as its admin. */
 export interface Stage {
   service: LocalService;
   client: Client;
@@ -17,7 +17,7 @@ export interface Stage {
   browser: Browser;
 }
 
-/** Sets the stage before the tests of a file, and clears it after them. No test may leave complaints. */
+/** Sets the stage before a file's tests, and clears it after them. No test may leave complaints. */
 export const setStage = (): Stage => {
   const stage = {} as Stage;
   let agent: RunningAgent;
@@ -49,19 +49,22 @@ export const repositoryWith = ({ service, client }: Stage, file: string) =>
 export const runBuild = ({ client }: Stage, repoId: string): Promise<Build> =>
   client.call("POST", `/repository/${repoId}/build`, { branch: "main" });
 
-/** A file that a step waits for. It is there at the end of the test at the latest, so that the agent is free again. */
+/** Returns the path to a file that a step waits for. The file appears by the end of the test, to free the agent. */
 export const makeGate = ({ service }: Stage): string => {
   const gate = join(service.folder, `gate-${crypto.randomUUID()}`);
   onTestFinished(() => writeFileSync(gate, ""));
   return gate;
 };
 
-/** A page's path without its ids and query, but for the part of a build that it shows, equal for all pages of one kind. */
+/**
+ * Returns a page's path without its ids and query, equal for all pages of one kind. Keeps the tab that a build's page
+ * shows.
+ */
 const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?(?!tab=).*/, "");
 
 /**
- * Pages that links lead to, from `start` on: each one's address, and its source as the server sent it.
- * @param most how many of one kind are looked at
+ * Follows links from `start`. Returns each page's address, and its source as the server sent it.
+ * @param most maximum pages of one kind
  */
 export const crawl = async (page: Page, service: string, most = Number.POSITIVE_INFINITY, start = "/app/builds") => {
   const sources = new Map<string, string>();

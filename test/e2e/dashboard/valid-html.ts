@@ -1,6 +1,9 @@
 import { HtmlValidate } from "html-validate";
 
-/** The recommended rules but for those of style. A list may have a name, an id a slash, and a form may send a field several times. */
+/**
+ * The recommended rules, except those for style. A list may have a name, an id may have a slash, and a form may send a
+ * field several times.
+ */
 const RULES = new HtmlValidate({
   root: true,
   extends: ["html-validate:recommended"],
@@ -17,7 +20,7 @@ const RULES = new HtmlValidate({
   },
 });
 
-/** What is wrong with a page as it was served. */
+/** Returns the problems in a page's served source. */
 export const htmlProblems = (source: string): string[] =>
   RULES.validateStringSync(source).results.flatMap(({ messages }) =>
     messages.map(({ ruleId, message, selector }) => `${ruleId}: ${message} (${selector})`),

@@ -21,7 +21,7 @@ const LINES = [
   "\x1b[32mleft on at the step's end",
 ];
 
-/** Whether the element is completely visible within the log. */
+/** Reports whether the element is completely visible within the log. */
 const isInSight = async (page: Page, selector: string): Promise<boolean> => {
   const box = await page.locator(".log-lines").boundingBox();
   const found = await page
@@ -35,7 +35,9 @@ const isInSight = async (page: Page, selector: string): Promise<boolean> => {
   return isWithin(found.x, found.width, box.x, box.width) && isWithin(found.y, found.height, box.y, box.height);
 };
 
-/** Whether the key has brought the element in sight: a row's height is known once it was drawn, and the end goes on then. */
+/**
+ * Presses a key and reports whether the element is in sight. Rows get their height when drawn, and the end then moves.
+ */
 const pressed = async (page: Page, key: string, selector: string): Promise<boolean> => {
   await page.keyboard.press(key);
   return isInSight(page, selector);

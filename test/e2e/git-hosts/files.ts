@@ -3,7 +3,7 @@ import { Project, type Stage } from "./stage.ts";
 
 const STEPS = "steps: [{ run: 'echo built' }]\n";
 
-/** What the pipeline file of the default branch decides. */
+/** The default branch's pipeline file decides these. */
 export const files = (stage: Stage): void => {
   it("builds what `on` of the default branch wants, whatever a branch's own says", async () => {
     const app = await Project.alone(stage, "on");
@@ -56,7 +56,7 @@ steps:
     await app.seeEnds(1);
     app.git.git("checkout", "--quiet", "-b", "docs");
     const written = app.commit("Write", { "docs/a.md": "1" });
-    // Pushed under another name first: the pull request alone asks for it.
+    // Push the commit under another name first, so that only the pull request wants it.
     await app.push("docs:refs/heads/docs");
     await app.host.openPull(app.bare, "docs");
     const builds = await app.seeEnds(2);

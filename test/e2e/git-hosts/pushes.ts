@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Project, type Stage, see } from "./stage.ts";
 
-/** What pushes, tags and pull requests make. */
+/** Pushes, tags and pull requests create builds. */
 export const pushes = (stage: Stage): void => {
   it("makes one build of a push, which knows its event and whose state goes back", async () => {
     const app = await Project.alone(stage, "push");
@@ -18,7 +18,7 @@ export const pushes = (stage: Stage): void => {
     await app.seeSuccess(sha);
     expect(app.host.statesOf(before, "millrace/ci")).toEqual([]);
     expect(await app.logOf(build!)).toContain("event=push ref=refs/heads/main tag= pull= base=");
-    // No host could open a link to loopback.
+    // A host could not open a link to loopback.
     const told = app.host.api.place.statuses.find((status) => status.sha === sha);
     expect(told?.body).not.toHaveProperty("target_url");
   });

@@ -18,7 +18,7 @@ export interface Stage {
   service: LocalService;
   client: Client;
   agents: RunningAgent[];
-  /** Whose builds may still wait. */
+  /** Projects whose builds may still wait. */
   projects: Project[];
 }
 
@@ -58,14 +58,14 @@ export const tearDown = async ({ projects = [], agents = [], service }: Partial<
 
 const hostsOf = (projects: Project[]): Set<TestGitHost> => new Set(projects.map(({ host }) => host));
 
-/** Checks what was asked of all hosts of the test. */
+/** Checks the requests to all git hosts of the test. */
 export const expectGoodManners = ({ projects }: Stage, leastRequests: number): void => {
   const requests = [...hostsOf(projects)].flatMap(({ api }) => api.requests);
   expect(requests.length).toBeGreaterThan(leastRequests);
   expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
 };
 
-/** Prints what the build knows of its event, then waits until its commit, or all, is let go. */
+/** Prints the build's event, then waits until `letGo` releases its commit, or all. */
 const WAITING = `steps:
   - run: |
       echo "event=$MILLRACE_EVENT ref=$MILLRACE_REF tag=$MILLRACE_TAG pull=$MILLRACE_PULL base=$MILLRACE_PULL_BASE"
@@ -74,11 +74,11 @@ const WAITING = `steps:
 
 const soon = { timeout: 120_000, interval: 200 };
 
-/** Waits until it is so. Unlike `expect.poll` for tests that run at the same time. */
+/** Waits until the values are equal. Unlike `expect.poll`, it suits tests that run at the same time. */
 export const see = (now: () => unknown, wanted: unknown): Promise<void> =>
   vi.waitFor(async () => expect(await now()).toEqual(wanted), soon);
 
-/** A repository of a host that is connected, has a pipeline, and a clone to push from. */
+/** A connected host's repository, with a pipeline and a clone to push from. */
 export class Project {
   readonly #stage: Stage;
   readonly host: TestGitHost;
@@ -105,12 +105,12 @@ export class Project {
     mkdirSync(this.#go);
   }
 
-  /** At a GitHub of its own: each is told of one state a second, whoever waits. */
+  /** Connects a project to its own GitHub: each GitHub accepts one state a second, whoever waits. */
   static async alone(stage: Stage, name: string): Promise<Project> {
     return Project.connect(stage, name, {}, await connectHost(stage, "github"));
   }
 
-  /** Makes the repository at the host with its first commit, and connects it as a person does. */
+  /** Creates the repository at the host with its first commit, and connects it as a person does. */
   static async connect(
     stage: Stage,
     name: string,
@@ -136,7 +136,7 @@ export class Project {
     return project;
   }
 
-  /** Commits these files on the branch that is checked out. @returns the commit */
+  /** Commits these files on the current branch. @returns the commit */
   commit(message: string, files: Record<string, string> = {}): string {
     for (const [path, text] of Object.entries(files)) {
       mkdirSync(join(this.git.work, path, ".."), { recursive: true });
@@ -151,7 +151,7 @@ export class Project {
     return this.host.push(this.git, this.bare, ...refs);
   }
 
-  /** Lets the builds of a commit end; of all that were made and will be without one. */
+  /** Lets a commit's builds end. Without a commit, lets all current and future builds end. */
   letGo(sha = "all"): void {
     writeFileSync(join(this.#go, sha), "");
   }
@@ -166,7 +166,7 @@ export class Project {
     return (await this.builds()).sort((left, right) => left.number - right.number);
   }
 
-  /** Waits until all its builds have ended, and the database knows, in which the base of the next one is found. */
+  /** Waits until all builds have ended and the database knows: the next build finds its base there. */
   async seeEnds(count: number): Promise<Build[]> {
     const { client } = this.#stage;
     const builds = await this.seeBuilds(count);
@@ -182,18 +182,18 @@ export class Project {
     return see(now, status);
   }
 
-  /** Waits until the host was told so, and nothing else before. */
+  /** Waits until the host has received exactly these states. */
   seeStates(sha: string, context: string, states: string[]): Promise<void> {
     return see(() => this.host.statesOf(sha, context), states);
   }
 
-  /** Waits until the host knows that all is well, and was told no more than that it waits for the pipeline. */
+  /** Waits until the host has received the final success, and otherwise only that the build waits for the pipeline. */
   async seeSuccess(sha: string): Promise<void> {
     await this.seeStates(sha, "millrace/ci", ["pending", "success"]);
     await this.seeStates(sha, "millrace", ["success"]);
   }
 
-  /** Waits until the last that the host was told is so. */
+  /** Waits until the host's last state is this one. */
   seeLast(sha: string, context: string, state: string): Promise<void> {
     return see(() => this.host.statesOf(sha, context).at(-1), state);
   }

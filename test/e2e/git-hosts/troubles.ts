@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Project, type Stage } from "./stage.ts";
 
-/** What is lost while one of both sides is away: nothing. */
+/** Nothing gets lost while one of both sides is unavailable. */
 export const troubles = (stage: Stage): void => {
   it("tells a host that was away how its build ended, once it is back", async () => {
     const app = await Project.alone(stage, "host-away");
@@ -12,7 +12,7 @@ export const troubles = (stage: Stage): void => {
     const asked = app.host.api.requests.length;
     app.host.trouble = "errs";
     app.letGo();
-    // The agent has its commit, so the build needs the host no more.
+    // The agent has its commit, so the build no longer needs the host.
     await app.seeEnds(1);
     app.host.trouble = "loses answers";
     await expect.poll(() => app.host.api.requests.length).toBeGreaterThan(asked);

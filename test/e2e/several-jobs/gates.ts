@@ -12,7 +12,7 @@ const GATED = `jobs:
     steps: [{ run: 'echo deployed >> "$HERE/deployed"' }]
 `;
 
-/** As the default branch has it: a person lets it run, and it alone asks for the group. */
+/** The default branch's file: a person opens the gate, and only this job uses the group. */
 const CAREFUL = `jobs:
   deploy:
     gate: { message: Really? }
@@ -20,7 +20,7 @@ const CAREFUL = `jobs:
     steps: [{ run: 'echo "\${DEPLOY_KEY:-nothing}" | sha256sum > "$HERE/key"' }]
 `;
 
-/** What a branch makes of it: no gate, and it tries every way to the variable that a file has. */
+/** A branch's file: it has no gate, and tries every way that a file has to read the variable. */
 const SNEAKY = `jobs:
   deploy:
     groups: [release]
@@ -65,10 +65,10 @@ const statusOf = (call: Promise<unknown>): Promise<number> =>
     (problem: unknown) => (problem instanceof ServiceProblem ? problem.status : 0),
   );
 
-/** The keys of the gates that ask. */
+/** Returns the keys of the gates that wait for a decision. */
 const asking = async (run: Run): Promise<string[]> => (await run.get()).waitsFor.map(({ key }) => key);
 
-/** What waits for a person, whatever happens meanwhile. */
+/** Builds that wait for a person, whatever happens meanwhile. */
 export const gates = (stage: Stage): void => {
   it("waits at a gate through a restart of the service, and goes on when a person opens it", async () => {
     const { client, service } = stage;

@@ -3,7 +3,7 @@ import type { Build } from "../../../src/protocol/build.ts";
 import type { JobOfBuild } from "../../../src/protocol/build-job.ts";
 import { Project, type Stage, statusesOf } from "./stage.ts";
 
-/** Waits until all three are at work at the same time. */
+/** Waits until all three run at the same time. */
 const MEET = `steps:
       - id: build
         run: |
@@ -46,7 +46,7 @@ const APPS = `jobs:
 
 const COMBINATIONS = 12;
 
-/** The first time, one of the 12 fails. */
+/** In the first run, one of the 12 fails. */
 const MATRIX = `jobs:
   lint:
     outputs: { word: "\${{ steps.find.outputs.word }}" }
@@ -65,7 +65,7 @@ const MATRIX = `jobs:
         run: echo publish >> "$HERE/ran"; echo "lint said \${{ needs.lint.outputs.word }}"; echo "$ALL" | grep -c 'result.*success'
 `;
 
-/** How many of the jobs ran at the same moment, by their own times. */
+/** Returns how many jobs ran at the same moment, by their own times. */
 const mostAtOnce = (jobs: JobOfBuild[]): number => {
   const time = (at: string | null): number => Date.parse(at ?? "");
   const moments = jobs.map(({ startedAt }) => time(startedAt));
@@ -74,7 +74,7 @@ const mostAtOnce = (jobs: JobOfBuild[]): number => {
   return Math.max(...moments.map(runningAt));
 };
 
-/** Fan-out, fan-in, matrices, and the repetition of what failed. */
+/** Fan-out, fan-in, matrices, and retries of failed jobs. */
 export const graph = (stage: Stage): void => {
   it("runs on a Mac, on Linux and for the web at the same time, and joins what they made", async () => {
     const app = await Project.connect(stage, APPS);

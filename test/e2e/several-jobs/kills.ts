@@ -22,13 +22,13 @@ const release = `
 `;
 
 const THREE = `jobs:${job("ios")}${job("android")}${job("web")}${release}`;
-/** The other two begin when the first lets them. */
+/** The first job releases the other two. */
 const HELD = `jobs:
   first:
     requires: { android: true }
     steps: [{ run: 'while [ ! -e "$HERE/begin" ]; do sleep 0.05; done' }]${job("ios", "first")}${job("android", "first")}${job("web", "first")}${release}`;
 
-/** Agents that are killed at a moment when nobody is told of it, and started again. */
+/** The tests kill agents without notice, and restart them. */
 export const kills = (stage: Stage): void => {
   it("goes on when they die before a start, in a step, and with the result on its way", async () => {
     const { mac, android, web } = stage;

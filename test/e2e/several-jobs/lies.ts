@@ -30,7 +30,7 @@ steps:
   - run: echo "${word} \${{ inputs.device }}" >> "$HERE/ran"
 `;
 
-/** Its agent's calls are made by the test. */
+/** An agent whose calls come from the test. */
 class Liar {
   readonly id: string;
   readonly #stage: Stage;
@@ -61,7 +61,7 @@ class Liar {
     });
   }
 
-  /** Takes a build to plan, while the real agents take none, and starts it. */
+  /** Takes a build to plan while the real agents are draining, and starts it. */
   async take(
     app: Project,
   ): Promise<{ run: Run; plan(commitSha: string, text: string, more?: object): Promise<Response> }> {
@@ -85,7 +85,7 @@ class Liar {
   }
 }
 
-/** A planner that tells of what the commit does not have. */
+/** A planner that reports contents that the commit lacks. */
 export const lies = (stage: Stage): void => {
   it("runs nothing of a file that the commit does not have", async () => {
     const app = await Project.connect(stage, HONEST);

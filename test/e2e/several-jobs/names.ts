@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { Project, type Stage } from "./stage.ts";
 
-/** Each makes a file in a shell that reads it as code: bare, within double quotes, or after single ones. */
+/** Each creates a file in a shell that reads it as code: bare, within double quotes, or after single ones. */
 const VALUES = [
   "$(touch${IFS}marker)",
   "`touch marker`",
@@ -47,7 +47,7 @@ const FILE = `jobs:
         run: echo "$ALL" $ALL
 `;
 
-/** Texts of strangers, wherever a build of several jobs has some. */
+/** Strangers' texts, in every place where a build with several jobs shows some. */
 export const names = (stage: Stage): void => {
   it("never runs what its branch, jobs, combinations, outputs and gates are called", async () => {
     const app = await Project.connect(stage, FILE);

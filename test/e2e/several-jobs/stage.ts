@@ -18,14 +18,14 @@ export interface Stage {
   mac: Machine;
   android: Machine;
   web: Machine;
-  /** Whose builds may still wait. */
+  /** Projects whose builds may still wait. */
   projects: Project[];
 }
 
-/* Short leases, so that what waits for their end does not wait long. */
+/* Short leases, so that tests do not wait long for their expiry. */
 const VARS = { START_SECONDS: "5", LEASE_SECONDS: "8", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
-/** Starts a service with an organization and these machines. `start`: options of their agents. */
+/** Starts a service with an organization and these machines. `start` has their agents' options. */
 export const setUp = async (stage: Stage, names: Machine["name"][], start: string[] = []): Promise<void> => {
   stage.projects = [];
   stage.service = await startLocalService(VARS);
@@ -45,7 +45,7 @@ const patience = { timeout: 120_000, interval: 150 };
 /** Waits until the check no longer throws. */
 export const soon = <T>(check: () => T | Promise<T>): Promise<T> => vi.waitFor(check, patience);
 
-/** A repository with a pipeline. Its steps leave marks in the folder `$HERE`, and wait for such. */
+/** A repository with a pipeline. Its steps create marks in the folder `$HERE`, and wait for marks. */
 export class Project {
   readonly #stage: Stage;
   readonly git: GitRepository;
@@ -75,7 +75,7 @@ export class Project {
     return project;
   }
 
-  /** Commits another text of the pipeline file on a branch that is made where it is not there. @returns the commit */
+  /** Commits a new pipeline file on a branch. Creates the branch if it does not exist. @returns the commit */
   commit(branch: string, file: string): string {
     const { git, work } = this.git;
     git("checkout", "--quiet", "-B", branch);
@@ -93,12 +93,12 @@ export class Project {
     git("commit", "--quiet", "--message", "Add a file");
   }
 
-  /** Leaves a mark that steps wait for. */
+  /** Creates a mark that steps wait for. */
   mark(name: string): void {
     writeFileSync(join(this.#folder, name), "");
   }
 
-  /** The lines that steps wrote to this file so far, without the empty one at its end. */
+  /** Returns the lines that steps wrote to this file so far, without the empty one at its end. */
   lines(name: string): string[] {
     const text = readFileSync(join(this.#folder, name), { encoding: "utf8", flag: "a+" });
     return text.split("\n").slice(0, -1);
@@ -114,7 +114,7 @@ export class Project {
   }
 }
 
-/** One build of several jobs. */
+/** One build with several jobs. */
 export class Run {
   readonly #stage: Stage;
   readonly id: string;
@@ -149,7 +149,7 @@ export class Run {
     });
   }
 
-  /** Waits until a gate asks. @returns its job's id */
+  /** Waits until a gate waits for a decision. @returns its job's id */
   gate(key: string): Promise<string> {
     return soon(async () => {
       const { waitsFor, message } = await this.get();
@@ -168,7 +168,11 @@ export class Run {
     });
   }
 
-  /** The build when it has ended, with its log. @throws with what was printed when it does not end */
+  /**
+   * Waits for the build's end.
+   * @returns the build with its log
+   * @throws with the printed output if the build does not end
+   */
   async endWithLog(): Promise<{ build: Build; log: string }> {
     const { service, web } = this.#stage;
     const build = await this.end().catch((error) => {
@@ -184,6 +188,6 @@ export class Run {
   }
 }
 
-/** The status of each job, by its key. */
+/** Returns each job's status by its key. */
 export const statusesOf = ({ jobs }: Pick<Build, "jobs">): Record<string, string> =>
   Object.fromEntries((jobs ?? []).map(({ key, status }) => [key, status]));

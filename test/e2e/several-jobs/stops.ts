@@ -32,13 +32,13 @@ const DEPLOY = `jobs:
     steps: [{ run: 'echo "$MILLRACE_BUILD_ID" >> "$HERE/began"; while [ ! -e "$HERE/go" ]; do sleep 0.05; done' }]
 `;
 
-/** Whether a process is there and is not merely waiting to be reaped. */
+/** Reports whether a process is alive, not merely a zombie. */
 const runs = (pid: string): boolean => {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, "utf8"));
 };
 
-/** Builds that are stopped, and jobs that hold each other up. */
+/** Stopped builds, and jobs that block each other. */
 export const stops = (stage: Stage): void => {
   it("is canceled in the middle with all that runs and waits, and cleans up", async () => {
     const app = await Project.connect(stage, LONG);

@@ -17,7 +17,7 @@ const ORG = "by-hand";
 const REPOSITORY = { gitHostRepoId: 1, fullName: "acme/app", cloneUrl: "https://git.example/acme/app.git" };
 const SKILLS = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
 
-/** Two parts: the second one has 4 bytes. */
+/** Two parts; the second one has 4 bytes. */
 const PART = 32 * 1024 * 1024;
 const FILE = packed({ "app.bin": new Uint8Array(PART + 4).fill(97).fill(98, PART) });
 const ENTRY = new TextEncoder().encode("an entry of the cache");
@@ -28,21 +28,21 @@ const md5 = (...parts: Uint8Array[]): Buffer => {
   return hash.digest();
 };
 
-/** An agent with the job that it holds. */
+/** An agent with its job. */
 interface Holder {
   agent: Agent & { token: string };
   job: Job;
 }
 
-/** What of the upload is sent; it is ended under the next release. */
+/** The part of the upload that is already sent. The upload ends under the next release. */
 interface Begun<Opened> {
   opened: Opened;
   etag: string;
 }
 
 /**
- * Agents that speak the protocol by hand, so that each stands still in the middle of what it does while the service is
- * upgraded. Their leases are not renewed: the upgrade follows at once.
+ * Agents that speak the protocol by hand, so that each pauses in the middle of its work during the upgrade. They do not
+ * renew their leases: the upgrade follows at once.
  */
 export class ByHand {
   readonly #service: LocalService;
@@ -89,7 +89,7 @@ export class ByHand {
     return { agent, job };
   }
 
-  /** An artifact of two parts, of which one is sent, and an entry of the cache without its end. */
+  /** Sends one part of an artifact with two, and a cache entry without its end. */
   async #sendHalf(): Promise<void> {
     const { list, bytes } = FILE;
     const opening = { name: "app", as: "files", bytes: bytes.length, files: list.length };
@@ -107,7 +107,9 @@ export class ByHand {
     return (await this.#call<{ etag: string }>(this.#sending, "PUT", path, bytes, headers)).etag;
   }
 
-  /** The database takes no end of a build of this organization: what the pool has to tell stays in its outbox. */
+  /**
+   * Ends a build while the database rejects ends of this organization's builds. The pool's change stays in its outbox.
+   */
   async #endUntold(): Promise<void> {
     for (const change of ["INSERT", "UPDATE"]) {
       const refuse = `CREATE TRIGGER no_end_${change} BEFORE ${change} ON build_summary
@@ -125,7 +127,7 @@ export class ByHand {
     expect(await told.bind(this.#ended.job.build.id).first()).toEqual({ finished_at: null });
   }
 
-  /** Under today's service each goes on with the call that it would have made next. */
+  /** Continues each agent under today's service, with the call that it would have made next. */
   async expectEnds(): Promise<void> {
     const { bytes, list } = FILE;
     const { opened, etag } = this.#artifact;
@@ -183,7 +185,7 @@ export class ByHand {
     expect(await this.#call(holder, "POST", "finish", { status, exitCode })).toMatchObject({ status });
   }
 
-  /** A call about what the agent holds, under its lease. */
+  /** Calls the service about the agent's job, under its lease. */
   #call<T>(
     { agent, job }: Holder,
     method: string,

@@ -10,7 +10,7 @@ import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
-/** Ten jobs, of which one runs across the upgrade. */
+/** Ten jobs. One of them runs across the upgrade. */
 const file = (go: string): string => `jobs:
   one:
     steps: [{ run: 'echo begun; while [ ! -e ${go} ]; do sleep 0.2; done' }]
@@ -32,7 +32,7 @@ const file = (go: string): string => `jobs:
 const GATED = "jobs:\n  ship:\n    gate: { message: Ship it? }\n    steps: [{ run: echo shipped }]\n";
 const NOBODYS = "jobs:\n  one:\n    requires: { labels: [nobody-has-it] }\n    steps: [{ run: echo one }]\n";
 
-/** An organization with an agent of the release before, whose builds of planned jobs are under way at the upgrade. */
+/** An organization with the previous release's agent. Its builds with planned jobs are under way at the upgrade. */
 export class SeveralJobs {
   readonly #client: Client;
   readonly #go: string;
@@ -49,7 +49,7 @@ export class SeveralJobs {
     [this.#across, this.#gated, this.#queued] = builds;
   }
 
-  /** Begins them under the release before. */
+  /** Starts the builds under the previous release. */
   static async begin(service: LocalService, programBefore: string): Promise<SeveralJobs> {
     const client = await service.newOrganization("several");
     const go = join(service.folder, "go-several");
@@ -70,12 +70,12 @@ export class SeveralJobs {
     return begun;
   }
 
-  /** What readers see of these builds. */
+  /** Returns these builds as readers see them. */
   #seen(): Promise<Build[]> {
     return Promise.all([this.#across, this.#gated, this.#queued].map((id) => this.#get(id)));
   }
 
-  /** Today's service keeps the lease of the job that runs, and the place of what waits. */
+  /** Expects today's service to keep the running job's lease, and the places of waiting jobs. */
   async expectGoOn(): Promise<void> {
     expect(await this.#seen()).toMatchObject(this.#before);
     const jobs = await jobsOf(this.#client, this.#across);
@@ -88,7 +88,7 @@ export class SeveralJobs {
     });
   }
 
-  /** Each job runs once, the one that fails at first once more. */
+  /** Expects each job to run once, and the job that fails at first to run twice. */
   async expectEnds(): Promise<void> {
     const client = this.#client;
     writeFileSync(this.#go, "");

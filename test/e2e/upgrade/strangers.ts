@@ -16,7 +16,7 @@ interface Hook {
   secret: string;
 }
 
-/** Tells of a pull request of a fork, whose head the repository has as a host would. @returns its build */
+/** Delivers a fork's pull request, and puts its head into the repository as a host would. @returns its build */
 const openFork = async (
   { client, git, hook }: { client: Client; git: GitRepository; hook: Hook },
   repository: { id: number; fullName: string; defaultBranch: string },
@@ -40,7 +40,7 @@ const openFork = async (
   return (await ofPull())[0]!.id;
 };
 
-/** Builds of forks at the upgrade: one that nobody approved, and one that an agent of the release before has run. */
+/** Builds from forks at the upgrade: one without approval, and one that the previous release's agent has run. */
 export class Strangers {
   readonly #client: Client;
   readonly #pipelineId: string;
@@ -56,7 +56,7 @@ export class Strangers {
     this.#agent = agent;
   }
 
-  /** Begins them under the release before, with an agent of it that has the label. */
+  /** Starts the builds under the previous release. Its agent has the label. */
   static async begin(service: LocalService, programBefore: string): Promise<Strangers> {
     const client = await service.newOrganization("strangers");
     const git = makeRepository(service.folder, { ".millrace.yml": "steps: [{ run: echo built }]\n" });
@@ -77,7 +77,7 @@ export class Strangers {
     return new Strangers(client, pipeline.id, [held, approved], agent);
   }
 
-  /** The agent of before is at work; nothing hands it what nobody approved, and it runs that once somebody does. */
+  /** Expects the old agent to keep working. It gets the unapproved build only after an approval. */
   async expectEnds(): Promise<void> {
     const client = this.#client;
     const held = this.#held;

@@ -18,7 +18,7 @@ import { ByHand } from "./by-hand.ts";
 import { SeveralJobs } from "./several-jobs.ts";
 import { Strangers } from "./strangers.ts";
 
-/* Longer than a deploy takes here, so that no lease ends because of one. */
+/* Longer than a deploy takes here, so that a deploy lets no lease expire. */
 const VARS = { LEASE_SECONDS: "180", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "5" };
 
 /** Other tests use the machine at the same time: the agents take minutes then. */
@@ -52,7 +52,7 @@ const trigger = (pipelineId: string, go: string): Promise<Build> => {
 
 const SKILLS = { platform: 1, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: false };
 
-/** A token that the release before made, and an agent that it registered; `end` ends both. */
+/** Creates a token and registers an agent under the previous release; `end` revokes both. */
 const intruders = async () => {
   const token = await client.call<{ id: string; token: string }>("POST", "/token", {
     ...{ name: "revoked", kind: "api", role: "viewer" },
@@ -77,7 +77,7 @@ const release = (go: string): void => writeFileSync(join(service.folder, go), ""
 const hasLines = (id: string, from: number) =>
   expect.poll(async () => [...(await logOf(id)).matchAll(/^line /gm)].length).toBeGreaterThan(from);
 
-/** Every line from 1 to the count that the build itself printed at its end, and its secret masked. */
+/** Expects every line from 1 to the count that the build printed at its end, and its secret masked. */
 const expectWhole = async (id: string): Promise<void> => {
   const log = await logOf(id);
   const count = Number(/^lines: (\d+)$/m.exec(log)?.[1]);
@@ -85,7 +85,10 @@ const expectWhole = async (id: string): Promise<void> => {
   expect(lines).toEqual(Array.from({ length: count }, (_, index) => index + 1));
 };
 
-/** Connects the repository by hand. @returns what tells of a push to it, once and again */
+/**
+ * Connects the repository by hand.
+ * @returns a function that commits. Its result delivers the push, once or several times.
+ */
 const connect = async (git: GitRepository, repository: Repository) => {
   const host = { kind: "github", name: "by hand", webUrl: "https://git.example" };
   const { id: connectionId } = await client.call<{ id: string }>("POST", "/connection", host);
@@ -110,7 +113,7 @@ const connect = async (git: GitRepository, repository: Repository) => {
   };
 };
 
-/** Tests the deploy of this code over the release that is kept in the folder `kept`. */
+/** Tests the deploy of this code over the release in the folder `kept`. */
 export const testTakeOver = (kept: string): void => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "millrace-upgrade-"));
