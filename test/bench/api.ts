@@ -24,7 +24,7 @@ interface Measured {
   times: number[];
 }
 
-/** Requests a second over CONNECTIONS connections, each with one request at a time. */
+/** Measures requests per second over CONNECTIONS connections. Each connection has one request at a time. */
 const measure = async (ask: Ask, milliseconds: number): Promise<Measured> => {
   const times: number[] = [];
   const begun = performance.now();
@@ -40,7 +40,7 @@ const measure = async (ask: Ask, milliseconds: number): Promise<Measured> => {
   return { perSecond: times.length / ((performance.now() - begun) / 1000), times };
 };
 
-/** Measures the service and its floor in turns, so that the load of the machine is the same for both. */
+/** Measures the service and its floor in turns, so that the machine's load is the same for both. */
 export const measureInTurns = async (own: Ask, floor: Ask | null, count = ROUNDS, milliseconds = ROUND_MS) => {
   await own();
   await floor?.();
@@ -61,7 +61,7 @@ const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number)
   console.log(`${text}; floor ${bare.toFixed(0)}, ratio ${ratio.toFixed(2)}${goal ? ` (goal ${goal})` : ""}`);
 };
 
-/** The D1 cost of one request, from its Server-Timing header. */
+/** Returns a request's D1 cost from its Server-Timing header. */
 const cost = async (url: string, token: string, method: string, path: string, body?: string): Promise<string> => {
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   const response = await fetch(url + path, { method, headers, body });
@@ -126,7 +126,7 @@ const printCosts = async (
   }
 };
 
-/** What each package and layer adds to the bundle: the difference that it makes to leave it out. */
+/** Packages and layers. The bench measures how much smaller the bundle is without each of them. */
 const PARTS = [
   ..."@actions croner drizzle-orm hono yaml zod".split(" ").map((name) => `node_modules/${name}`),
   ..."api dashboard db domain githosts mask objects pipeline protocol queue services"
@@ -146,7 +146,7 @@ const printSize = async (service: ServedWorker): Promise<void> => {
   console.log(`start-up: ${ms(startUpCpu(service.folder))} of CPU`);
 };
 
-/** Compares requests to the bundled Worker with the same to a bare one. */
+/** Compares requests to the bundled Worker with the same requests to a bare one. */
 export const benchApi = async (): Promise<void> => {
   const load = loadavg()[0]?.toFixed(1);
   console.log(

@@ -18,7 +18,7 @@ const PARTS = 8;
 const BYTES = PARTS * LIMITS.artifactPartBytes;
 const ROUNDS = 3;
 
-/** Jobs that differ by what they leave and fetch alone; each notes when its steps began and ended. */
+/** Jobs that differ only in the artifacts that they leave and fetch. Each notes when its steps began and ended. */
 const FILE = `jobs:
   none:
     checkout: false
@@ -38,7 +38,7 @@ const FILE = `jobs:
 const run = promisify(execFile);
 const curl = (...args: string[]) => run("curl", ["--silent", "--fail", ...args], { maxBuffer: 2 ** 20 });
 
-/** Milliseconds of the agent for the artifact: beyond those of a job that leaves or fetches nothing. */
+/** Measures the agent's milliseconds for the artifact, beyond those of a job that leaves or fetches nothing. */
 const measureService = async (): Promise<{ send: number; fetch: number }[]> => {
   const removeProgram = await bundleAgent();
   const service = await serveBundled();
@@ -70,7 +70,7 @@ const measureService = async (): Promise<{ send: number; fetch: number }[]> => {
   return rounds.slice(1);
 };
 
-/** Milliseconds of curl for as many bytes to a bare Worker, two parts at a time as the agent sends them. */
+/** Measures curl's milliseconds for the same number of bytes to a bare Worker, two parts at a time, like the agent. */
 const measureFloor = async (): Promise<{ send: number; fetch: number }[]> => {
   const floor = await serveFloor("artifact-floor-worker.ts");
   const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));

@@ -20,7 +20,7 @@ const CHECKOUT = { depth: 1, submodules: "none", lfs: false, fetchTags: false } 
 const folder = mkdtempSync(join(tmpdir(), "millrace-bench-"));
 const fresh = (): string => mkdtempSync(join(folder, "clone-"));
 
-/** Milliseconds that the work takes in a new folder, which is removed afterwards. */
+/** Returns the milliseconds that the work takes in a new folder, and removes the folder. */
 const timed = async (work: (folder: string) => Promise<void>): Promise<number> => {
   const place = fresh();
   const begun = performance.now();
@@ -30,7 +30,7 @@ const timed = async (work: (folder: string) => Promise<void>): Promise<number> =
   return took;
 };
 
-/** The agent's way. A real agent creates the empty repository earlier, while it waits. */
+/** Checks out the agent's way. A real agent creates the empty repository earlier, while it waits. */
 const own = async (cloneUrl: string, commitSha: string | null): Promise<number> => {
   const [workspace, around] = [fresh(), fresh()];
   mkdirSync(workspace, { recursive: true });
@@ -46,7 +46,7 @@ const own = async (cloneUrl: string, commitSha: string | null): Promise<number> 
   return took;
 };
 
-/** The fewest git commands that check out one commit. */
+/** Checks out one commit with the fewest git commands. */
 const plain = (address: string, commitSha: string | null): Promise<number> =>
   timed(async (place) => {
     const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: place });
@@ -56,7 +56,7 @@ const plain = (address: string, commitSha: string | null): Promise<number> =>
     await git("checkout", "--quiet", "FETCH_HEAD");
   });
 
-/** Compares the checkout of commits of different ages with plain git, from the same `git http-backend`. */
+/** Compares checkouts of commits of different ages with plain git, from the same `git http-backend`. */
 export const benchCheckout = async (): Promise<void> => {
   const repository = madeOf(folder, { "a.txt": "0" });
   addHistory(repository.work, COMMITS, FILES);

@@ -9,7 +9,9 @@ import { dollars, rounded, table } from "./support/markdown-table.ts";
 import { bill, dollarsStored, HOURS_A_MONTH, objectAwake, total } from "./support/prices.ts";
 import { BUILD_SECONDS } from "./support/typical-build.ts";
 
-/* Prints the tables of docs/costs.md: counts operations of the running service and multiplies by the list prices. */
+/*
+ * Prints the tables in docs/costs.md: counts the running service's operations and multiplies them by the list prices.
+ */
 
 const SIZES = [10, 1_000, 100_000];
 const AGENTS_AN_ORGANIZATION = 1_000;
@@ -27,7 +29,7 @@ const poolsOf = (agents: number) => Math.ceil(agents / AGENTS_AN_ORGANIZATION);
 const awakeMonth = objectAwake(HOURS_A_MONTH * 3600);
 const held = heldPolls(longPoll, POLLS_AN_HOUR);
 
-/** Dollars of a month in which one agent builds without a pause, by what is paid. */
+/** Returns a month's dollars by billed item, for one agent that builds without a pause. */
 const busyMonth = (build: Counts): Record<string, number> => {
   const kept =
     dollarsStored(run.databaseBytes, KEPT_DAYS, "d1") + dollarsStored(build.archiveBytes, KEPT_DAYS, "archive");
@@ -101,7 +103,7 @@ printCounted("Counted, with 30 variables, by where the file lies", {
 printCounted("Counted, beside a build without", run.besides);
 
 const { d1RowsWritten } = withVariables.counts;
-/** The rows that a build writes, by table. */
+/** Returns the rows that a build writes, by table. */
 const writtenBy = (counts: Counts): Record<string, number> => ({
   ...counts.objectRowsWritten,
   ...Object.fromEntries(Object.entries(counts.d1RowsWritten).map(([name, rows]) => [`D1 ${name}`, rows])),

@@ -12,7 +12,7 @@ const KILOBYTE = 1000;
 
 const gzipped = (bytes: string | Buffer): number => gzipSync(bytes).length;
 
-/** Gzipped bytes of a page for a browser with an empty cache: with its style sheet and modules. */
+/** Returns a page's gzipped bytes for a browser with an empty cache: with its style sheet and modules. */
 const weight = (html: string): number => {
   const files = [...html.matchAll(/(?:src|href)="(\/app\/static\/[^"]+)"/g)].map(([, path]) => path as string);
   const served = [...new Set(files)].map((path) => gzipped(readFileSync(join(ROOT, "dist/assets", path))));
@@ -32,7 +32,7 @@ const taken = async (path: string, asked: { token?: string; headers?: Record<str
   return performance.now() - begun;
 };
 
-/** Measures page and call in turns, so that the load of the machine is the same for both. */
+/** Measures page and call in turns, so that the machine's load is the same for both. */
 const measure = async ({ page, call }: PageAndCall) => {
   const asPerson = { headers: { Cookie: cookie } };
   const asProgram = { token: client.token };

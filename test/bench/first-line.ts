@@ -17,19 +17,19 @@ import { ms, quantile } from "./support/statistics.ts";
 
 const BUILDS = 50;
 const TRACER = join(import.meta.dirname, "support/agent-trace.ts");
-/** Builds of which the last one is shown: the first ones load what the later ones have. */
+/** Number of builds. The bench shows the last one: the first ones load data that the later ones have. */
 const TRACED = 10;
 const REST_MS = 300;
 export const FILE = "steps:\n  - run: echo first-line-$((6 * 7))\n";
 
-/** Milliseconds until the service has answered, a follower of the log gets the first line of the step, and the end. */
+/** Milliseconds until the service has answered, and until a follower gets the step's first log line and the end. */
 export interface Times {
   answered: number;
   line: number;
   end: number;
 }
 
-/** Makes a build and follows its log. @param make Begins it and gives its id. */
+/** Creates a build and follows its log. @param make Begins the build and returns its id. */
 export const firstLineOf = async ({ url, token }: Client, make: () => Promise<string>): Promise<Times> => {
   const begun = performance.now();
   const headers = { Authorization: `Bearer ${token}`, Accept: "text/event-stream" };
@@ -51,7 +51,7 @@ const triggerOf =
   async (): Promise<string> =>
     (await client.call<Build>("POST", "/build", { pipelineId, branch: "main" })).id;
 
-/** A host whose pushes the client's organization builds. */
+/** Connects a host whose pushes the client's organization builds. */
 const connectHost = async (client: Client, folder: string) => {
   const host = await TestGitHost.start("github", folder);
   const bare = host.addRepository("acme/pushed");
@@ -68,16 +68,16 @@ const connectHost = async (client: Client, folder: string) => {
   return { host, bare, git };
 };
 
-/** Commits, then begins the push. @returns the id of its build as soon as the service has answered its delivery */
+/** Commits, then begins the push. @returns the build's id as soon as the service has answered the delivery */
 const pushed = (host: TestGitHost, bare: BareRepository, git: GitRepository) => async (): Promise<string> => {
   await host.push(git, bare, "main");
   const { builds } = JSON.parse(host.deliveries.at(-1)?.answer ?? "{}") as { builds: string[] };
   return builds[0] ?? "";
 };
 
-/** Runs builds one after the other, with the real agent and real git: of triggers, and of pushes to a host. */
+/** Runs builds one after the other, with the real agent and real git: from triggers, and from pushes to a host. */
 const measure = async (storage: Storage): Promise<{ trigger: Times[]; push: Times[] }> => {
-  // Git hosts on loopback.
+  // The git hosts are on loopback.
   const vars = { CLONE_PROTOCOLS: "https,ssh,http,file" };
   const service = await withStorageIn(storage, () => serveBundled({ vars }));
   const client = await service.newOrganization("bench");
@@ -98,7 +98,7 @@ const measure = async (storage: Storage): Promise<{ trigger: Times[]; push: Time
   return times;
 };
 
-/** Prints what an idle agent does for one build, in milliseconds after the trigger. */
+/** Prints an idle agent's actions for one build, in milliseconds after the trigger. */
 const printTimeline = async (): Promise<void> => {
   const service = await withStorageIn("memory", () => serveBundled());
   const client = await service.newOrganization("bench");
@@ -136,7 +136,7 @@ const print = (from: string, times: Times[]): void => {
   console.log(`      to the log's end: ${figures(times.map(({ end }) => end))}`);
 };
 
-/** Measures from the trigger, and from the push, to the first line of the step at a follower of the log. */
+/** Measures from the trigger, and from the push, to the step's first line at a log follower. */
 export const benchFirstLine = async (): Promise<void> => {
   const removeProgram = await bundleAgent();
   console.log(

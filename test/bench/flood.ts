@@ -7,7 +7,7 @@ import { type Comparison, describeComparison } from "./support/comparison.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
 import { memoryOf, workerdProcesses } from "./support/process-usage.ts";
 
-/* Heartbeats of an agent before, while and after another agent of the organization floods its sockets. */
+/* Heartbeats of an agent before, while and after another agent in the organization floods its sockets. */
 const SAMPLES = 100;
 const FLOOD_MS = 5_000;
 const SOCKETS = 8;
@@ -31,7 +31,7 @@ const heartbeats = async (): Promise<number[]> => {
   return took;
 };
 
-/** Sends as fast as the socket allows, and opens another when it is closed, until `end`. */
+/** Sends as fast as the socket allows, and replaces it when it closes, until `end`. */
 const flood = async ({ id, token }: RegisteredAgent, end: AbortSignal): Promise<{ sent: number; opened: number }> => {
   let sent = 0;
   let opened = 0;

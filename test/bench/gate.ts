@@ -18,7 +18,7 @@ Measures each row beside its floor in the same run and compares it with test/ben
 measured once more; if it is worse again, the gate ends with 1. --keep writes the measured values into the file instead:
 for a release, in a commit of its own that says why.`;
 
-/** The figures of a release, by row. */
+/** A release's figures, by row. */
 interface Kept {
   release: string;
   rows: Record<string, Figure>;
@@ -44,10 +44,10 @@ const show = ({ name, unit }: Row, figure: Figure, verdict: string): void => {
   console.log(`  ${cells.join("  ")}  kept ${before.padStart(6)}  ${verdict}`);
 };
 
-/** What is kept is the median of so many measurements. */
+/** --keep stores the median of so many measurements. */
 const KEPT_OF = 3;
 
-/** The figure to keep, or to judge: of a row that is worse, the better of two measurements. */
+/** Returns the figure to keep or to judge. If a row got worse, measures twice and returns the better figure. */
 const measure = async (row: Row): Promise<Figure> => {
   const before = kept.rows[row.name];
   const figures = [await row.measure()];

@@ -15,7 +15,7 @@ const DELIVERIES = 100;
 const SMALL = 30_000;
 const LARGE = 25_000_000;
 const GOAL = 2;
-/** What follows an answer, such as telling D1 of the build, is not measured with the next delivery. */
+/** Keeps the work after an answer, such as the build's write to D1, out of the next delivery's measurement. */
 const PAUSE_MS = 20;
 
 interface Hook {
@@ -25,7 +25,7 @@ interface Hook {
 
 const sha = (): string => randomUUID().replaceAll("-", "").padEnd(40, "0");
 
-/** A push of one commit to the default branch, filled up to so many bytes with its list of commits. */
+/** Returns a push of one commit to the default branch, padded to so many bytes with its list of commits. */
 const pushOf = (bytes: number): string => {
   const after = sha();
   const commit = { id: after, message: "Mend it", author: { name: "Ann" }, added: [], removed: [], modified: ["a.ts"] };
@@ -46,7 +46,7 @@ const headersOf = ({ secret }: Hook, body: string): Record<string, string> => ({
   "X-Hub-Signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
 });
 
-/** Milliseconds of each of these deliveries, one after the other. */
+/** Returns each delivery's milliseconds, one after the other. */
 export const deliver = async (
   http: KeepAliveClient,
   hook: Hook,
@@ -67,7 +67,7 @@ export const deliver = async (
   return times;
 };
 
-/** The highest resident bytes of a process while `work` runs, above what it had before. Linux alone knows them. */
+/** Returns a process's highest resident bytes while `work` runs, above those before. Only Linux has this figure. */
 const peakOf = async (id: number, work: () => Promise<unknown>): Promise<number> => {
   const field = (name: string): number =>
     1024 * Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${id}/status`, "utf8"))?.[1]);
@@ -90,7 +90,7 @@ export const connectHook = async (service: ServedWorker): Promise<{ hook: Hook; 
   return { hook: { path: new URL(url).pathname, secret }, connection };
 };
 
-/** The tables that a delivery reads, with their rows. */
+/** Copies the tables that a delivery reads, with their rows. */
 export const copyTables = async (from: D1Database, to: D1Database): Promise<void> => {
   for (const table of ["connection", "repository", "credential", "pipeline", "open_pull"]) {
     const named = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND sql IS NOT NULL";
@@ -108,7 +108,7 @@ export const copyTables = async (from: D1Database, to: D1Database): Promise<void
   }
 };
 
-/** Forged deliveries a second, and that nothing was stored of them. */
+/** Measures forged deliveries per second, and checks that the service stored none of them. */
 const forge = async (service: ServedWorker, http: KeepAliveClient, { path }: Hook): Promise<void> => {
   const body = pushOf(SMALL);
   const headers = { ...headersOf({ path, secret: "a stranger's" }, body) };
@@ -123,7 +123,9 @@ const forge = async (service: ServedWorker, http: KeepAliveClient, { path }: Hoo
   console.log(`5,000 forged deliveries of 30 KB: ${ms(took / 5000)} each, ${(await rows())! - before!} builds`);
 };
 
-/** Deliveries of git hosts, beside a bare Worker that checks the same signature, asks the same and stores one row. */
+/**
+ * Measures git hosts' deliveries. The bare Worker checks the same signature, runs the same queries and stores one row.
+ */
 export const benchHook = async (): Promise<void> => {
   const service = await withStorageIn("memory", () => serveBundled());
   const [own = 0] = workerdProcesses();

@@ -45,7 +45,7 @@ interface Bench {
 const trigger = ({ http, token, pipelineId }: Bench): Promise<Build> =>
   http.request("POST", "/build", { token, body: JSON.stringify({ pipelineId, branch: "main", priority: 1 }) });
 
-/** Takes a build's root, and gives back how its jobs are planned. */
+/** Takes a build's root, and returns a function that plans its jobs. */
 const readyToPlan = async (bench: Bench): Promise<() => Promise<{ jobs: unknown[] }>> => {
   const { http, agents } = bench;
   const [{ id, token }] = agents as [RegisteredAgent];
@@ -63,7 +63,7 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - begun;
 };
 
-/** Milliseconds for each of JOBS, which AGENTS run at once. */
+/** Returns the milliseconds for each of JOBS. AGENTS jobs run at once. */
 const runAll = async (run: (agent: number) => Promise<unknown>): Promise<number> => {
   let left = JOBS;
   const took = await timed(() =>
@@ -99,7 +99,7 @@ const round = async (bench: Bench, builds: Bench): Promise<Round> => {
   return { plan: planned, floorPlan, job, build, floorJob };
 };
 
-/** What one plan costs while WAITING agents wait, and how many hints they get. */
+/** Counts the cost of one plan while WAITING agents wait, and the hints that they get. */
 const countPlan = async (bench: Bench): Promise<{ counts: Counts; hints: number }> => {
   const { http, url, agents } = bench;
   const plan = await readyToPlan(bench);
@@ -113,7 +113,7 @@ const countPlan = async (bench: Bench): Promise<{ counts: Counts; hints: number 
     const { jobs } = await plan();
     if (jobs.length !== JOBS) throw new Error(`${jobs.length} jobs were planned`);
   });
-  // An offer that nobody takes is withdrawn after a while: what came until then are the plan's own.
+  // After a while, the pool withdraws an offer that nobody takes. All hints until then come from the plan.
   await delay(500);
   const hints = waiters.arrivals;
   waiters.close();
@@ -126,7 +126,7 @@ const line = (what: string, own: number[], floor: number[]): void => {
   console.log(`    ${what}: ${ms(median(own))}, floor ${ms(median(floor))}, ratio ${ratio.toFixed(2)}`);
 };
 
-/** Hands out and runs JOBS jobs of one build, beside as many builds and a bare Worker. */
+/** Hands out and runs JOBS jobs from one build, beside as many builds and a bare Worker. */
 const benchMany = async (): Promise<void> => {
   const entry = join(import.meta.dirname, "support/counted-worker.ts");
   const [service, floor] = await withStorageIn("memory", () => Promise.all([serveBundled({ entry }), serveFloor()]));
@@ -164,7 +164,7 @@ interface JobSaid {
   finishedAt: string | null;
 }
 
-/** Milliseconds from the end of the first job to the first line of the second, at a follower. */
+/** Returns the milliseconds from the first job's end to the second job's first line at a follower. */
 const chained = async (client: Client, pipelineId: string): Promise<number> => {
   const { id } = await client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
   const jobs = async () => (await client.call<{ jobs: JobSaid[] | null }>("GET", `/build/${id}`)).jobs ?? [];
@@ -179,7 +179,7 @@ const chained = async (client: Client, pipelineId: string): Promise<number> => {
   return at - Date.parse((await find("first"))?.finishedAt ?? "");
 };
 
-/** Waits of a person: for the first job of a build, and between two jobs, with real agents and real git. */
+/** Measures a person's waits: for a build's first job, and between two jobs, with real agents and real git. */
 const benchChain = async (): Promise<void> => {
   const service = await withStorageIn("memory", () => serveBundled({ vars: { CLONE_PROTOCOLS: "https,file" } }));
   const client = await service.newOrganization("bench");

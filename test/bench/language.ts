@@ -34,7 +34,7 @@ const FACTS: JobContext = {
   agent: { id: "a", name: "agent", platform: "linux" },
 };
 
-/** Milliseconds of each round, after a few to warm up. */
+/** Returns each round's milliseconds, after a few rounds to warm up. */
 const timed = (work: () => void): number[] =>
   Array.from({ length: ROUNDS + 10 }, () => {
     const begun = performance.now();
@@ -42,11 +42,11 @@ const timed = (work: () => void): number[] =>
     return performance.now() - begun;
   }).slice(10);
 
-/** Heap limits to try, in megabytes. The first is enough for an empty file and everything that the process loads. */
+/** Heap limits to try, in megabytes. The first suffices for an empty file and everything that the process loads. */
 const HEAPS = [12, 16, 20, 24, 28, 32, 40, 48, 56, 64];
 const ROOM = 1024;
 
-/** The smallest heap limit with which the file can be read. */
+/** Returns the smallest heap limit with which the process can read the file. */
 const leastHeap = async (file: string, way: "plan" | "yaml"): Promise<number | null> => {
   let [low, high] = [0, HEAPS.length];
   while (low < high) {
@@ -68,7 +68,7 @@ const benchLimits = async (): Promise<void> => {
   }
 };
 
-/** Measures a file of 200 steps, from its text to the environment of each step, and the limits. */
+/** Measures a file with 200 steps, from its text to each step's environment, and the limits. */
 export const benchLanguage = async (): Promise<void> => {
   const file = `env: { A: "\${{ V1 }}" }\nsteps:${Array.from({ length: STEPS }, (_, index) => step(index)).join("")}`;
   const { plan, mistakes } = parsePlan(file);

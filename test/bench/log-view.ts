@@ -6,13 +6,13 @@ import { framesDuring, longTasksDuring, overSlowLine, until } from "./support/br
 import { makePipeline, registerAgent } from "./support/build-requests.ts";
 import { KeepAliveClient } from "./support/keep-alive.ts";
 
-/* Frames lost while a log streams in, and while a long one scrolls. */
+/* Lost frames while a log streams in, and while a long one scrolls. */
 const LINES_PER_SECOND = 5_000;
 const STREAM_SECONDS = 20;
 const TICK_MS = 200;
 const LONG_BYTES = 50 * 1024 * 1024;
 const CHUNK = 1024 * 1024;
-/** At 60 frames a second, a longer pause means that a frame was lost. */
+/** At 60 frames per second, a longer pause means a lost frame. */
 const LOST_MS = 34;
 
 const LAST_LINE = "the last line of all";
@@ -24,7 +24,7 @@ const http = new KeepAliveClient(service.url);
 const { id: pipelineId } = await makePipeline(client);
 const { token, id: agentId } = await registerAgent(client, http, "mill-1");
 
-/** Starts a build; this program plays its agent. */
+/** Starts a build. This program acts as its agent. */
 const begin = async () => {
   await client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
   const { build, lease } = await http.request<Job>("GET", `/buildagent/${agentId}/poll?wait=50`, { token });
@@ -116,7 +116,7 @@ const scrolled = await framesDuring(page, () =>
 report("50 MB scroll by", scrolled);
 console.log(`  elements on the page: ${await page.locator("*").count()}`);
 
-// Only rows that the box of the log shows are there.
+// The page has only the rows that the log's box shows.
 const isAtEnd = `[...document.querySelectorAll(".log-text")].some((row) => row.textContent.includes("${LAST_LINE}"))`;
 for (const isCold of [true, false]) {
   const taken = await overSlowLine(context, { address: long.address, ready: isAtEnd, isCold });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-/** Each is a program of its own, so that none warms up another. */
+/** Each benchmark is a separate program, so that none warms up another. */
 const BENCHES: Record<string, string> = {
   api: "requests a second of single operations, beside a bare Worker; D1 round trips, bundle size, start-up",
   artifacts: "an artifact to the archive and back, beside curl to a bare Worker",
@@ -30,7 +30,7 @@ the service in the same run. Compare ratios, not times: these depend on the mach
 
 const args = process.argv.slice(2);
 const wanted = args.filter((arg) => !arg.startsWith("--"));
-/** Options of the benchmarks, which are named before them. */
+/** Options for the benchmarks. They precede the benchmarks' names. */
 const options = args.filter((arg) => arg.startsWith("--"));
 const isHelp = wanted.length === 0 && options.includes("--help");
 if (isHelp || wanted.some((name) => !(name in BENCHES))) {

@@ -5,7 +5,7 @@ import { compile, Masker } from "../../src/mask/mask.ts";
 const CHUNK = 64 * 1024;
 const RUNS = 5;
 
-/** A seeded generator of numbers from 0 to below 1 (mulberry32). */
+/** Returns a seeded generator of numbers from 0 to below 1 (mulberry32). */
 const random = (seed: number) => () => {
   seed = (seed + 0x6d2b79f5) | 0;
   const mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -26,7 +26,7 @@ const secretsOf = (count: number): string[] => {
   );
 };
 
-/** A log like that of a build: words, paths and digests, with a secret about every 50 KB. */
+/** Returns a log like a build's: words, paths and digests, with a secret about every 50 KB. */
 const logOf = (megabytes: number, secrets: string[]): Uint8Array => {
   const next = random(7);
   const lines: string[] = [];
@@ -38,7 +38,7 @@ const logOf = (megabytes: number, secrets: string[]): Uint8Array => {
   return new TextEncoder().encode(lines.join("\n"));
 };
 
-/** Megabytes a second, the median of several runs. */
+/** Returns megabytes per second, the median of several runs. */
 const throughput = (bytes: number, work: () => void): number => {
   work();
   const seconds = Array.from({ length: RUNS }, () => {

@@ -16,7 +16,7 @@ import { median, ms } from "./support/statistics.ts";
 export const AGENTS = 16;
 const ROUNDS = 4;
 const ROUND_MS = 2_000;
-/** Trivial builds a second of Buildbot 3.7.0: one master, four workers, sqlite on a disk, two cores. */
+/** Trivial builds per second with Buildbot 3.7.0: one master, four workers, sqlite on a disk, two cores. */
 const BUILDBOT = 5.0;
 
 interface Round {
@@ -24,7 +24,7 @@ interface Round {
   perSecond: number;
 }
 
-/** Builds a second of AGENTS agents, each with one build at a time. */
+/** Measures builds per second with AGENTS agents. Each has one build at a time. */
 export const round = async (live: (agent: number) => Promise<StageTimes>, milliseconds = ROUND_MS): Promise<Round> => {
   const lives: StageTimes[] = [];
   const begun = performance.now();
@@ -35,7 +35,7 @@ export const round = async (live: (agent: number) => Promise<StageTimes>, millis
   return { lives, perSecond: lives.length / ((performance.now() - begun) / 1000) };
 };
 
-/** Measures the service and the floor in turns, so that the load of the machine is the same for both. */
+/** Measures the service and the floor in turns, so that the machine's load is the same for both. */
 const measure = async (storage: Storage): Promise<{ own: Round; bare: Round }[]> => {
   const [service, floor] = await withStorageIn(storage, () => Promise.all([serveBundled(), serveFloor()]));
   const client = await service.newOrganization("bench");
@@ -71,7 +71,7 @@ const report = (storage: Storage, rounds: { own: Round; bare: Round }[]): void =
   }
 };
 
-/** Measures whole builds over HTTP: trigger, poll, start, one chunk of log, finish. */
+/** Measures whole builds over HTTP: trigger, poll, start, one log chunk, finish. */
 export const benchThroughput = async (): Promise<void> => {
   const load = loadavg()[0]?.toFixed(1);
   console.log(

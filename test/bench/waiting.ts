@@ -17,7 +17,7 @@ import { inParallel, Waiters } from "./support/waiters.ts";
 const AGENTS = 1_000;
 const SAMPLES = 50;
 const AT_ONCE = 32;
-/** Milliseconds without a call after which an object hibernates. */
+/** Milliseconds without a call until an object hibernates. */
 const SLEEP = 12_000;
 
 const entry = join(import.meta.dirname, "support/counted-worker.ts");
@@ -32,7 +32,7 @@ const { id: pipelineId, repoId } = await makePipeline(client);
 
 const trigger = () =>
   http.request("POST", "/build", { token: client.token, body: JSON.stringify({ pipelineId, branch: "main" }) });
-/** Enqueues a build at the pool directly, without the Worker's part. */
+/** Enqueues a build in the pool directly, without the Worker. */
 const enqueue = () => {
   const build: NewBuild = { ...DEFAULT_BUILD, id: crypto.randomUUID(), orgId: "bench", repoId, pipelineId };
   return http.request("POST", "/enqueue", { body: JSON.stringify(build) });
@@ -56,7 +56,7 @@ const until = async (isSo: () => Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await sleep(50);
 };
 
-/** Memory per waiter, at most: processes do not return freed memory. */
+/** Returns the maximum memory for each waiter: processes do not return freed memory. */
 const perWaiter = (): string => {
   const [own, bare] = [memoryOf(serviceProcess) - empty.own, memoryOf(floorProcess) - empty.bare];
   const kibibytes = (bytes: number) => `${(bytes / 1024 / AGENTS).toFixed(0)} KiB`;

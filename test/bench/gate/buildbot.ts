@@ -7,7 +7,7 @@ import { ms, quantile } from "../support/statistics.ts";
 const SETTINGS = join(import.meta.dirname, "buildbot.cfg");
 const BUILDS = 20;
 
-/** Prints how long Buildbot takes from a trigger to the first line of a step without a checkout, where it is installed. */
+/** If Buildbot is installed, prints its time from a trigger to the first line of a step without a checkout. */
 export const printBuildbot = (): void => {
   if (spawnSync("buildbot", ["--version"]).status !== 0) return;
   const folder = mkdtempSync(join(tmpdir(), "millrace-buildbot-"));

@@ -1,28 +1,28 @@
 import { median } from "../support/statistics.ts";
 
-/** What one row measured: milliseconds of the service and of its floor in the same run, or a count without a floor. */
+/** One row's result: milliseconds for the service and its floor in the same run, or a count without a floor. */
 export interface Figure {
   own: number;
   floor: number | null;
 }
 
-/** One row of the gate. Less is better in each. */
+/** One row of the gate. Lower is better in each. */
 export interface Row {
   name: string;
   unit: "ms" | "kB" | "rows";
   measure(): Promise<Figure>;
 }
 
-/** Rows that share what they need. */
+/** Rows that share their setup. */
 export interface RowGroup {
   rows: Row[];
   close(): Promise<void>;
 }
 
-/** Milliseconds of one run of a row. */
+/** Returns the milliseconds that one run of a row took. */
 type Run = () => Promise<number>;
 
-/** Runs the floor and the service in turns, so that the load of the machine is the same for both. */
+/** Runs the floor and the service in turns, so that the machine's load is the same for both. */
 export const inTurns = async (count: number, runs: { floor: Run; own: Run }, average = median): Promise<Figure> => {
   const times: Record<"own" | "floor", number[]> = { own: [], floor: [] };
   for (let n = 0; n < count; n++) {
@@ -34,15 +34,18 @@ export const inTurns = async (count: number, runs: { floor: Run; own: Run }, ave
 
 export type Verdict = "better" | "same" | "worse";
 
-/** A ratio may be so much above the kept one: a smaller difference is the machine's. */
+/** The allowed increase of a ratio over the kept one. Smaller differences come from the machine. */
 const RATIO_TOLERANCE = 0.15;
 /** Counts do not depend on the machine. */
 const COUNT_TOLERANCE = 0.02;
 
-/** What is compared with the kept file: a ratio, which does not depend on the machine's speed, or the count itself. */
+/**
+ * Returns the value to compare with the kept file: a ratio, which does not depend on the machine's speed, or the count
+ * itself.
+ */
 export const scoreOf = ({ own, floor }: Figure): number => (floor === null ? own : own / floor);
 
-/** Judges a figure by the value that was kept. */
+/** Compares a figure with the kept value. */
 export const judge = (figure: Figure, kept: number): Verdict => {
   const tolerance = figure.floor === null ? COUNT_TOLERANCE : RATIO_TOLERANCE;
   const change = scoreOf(figure) / kept - 1;
@@ -50,5 +53,5 @@ export const judge = (figure: Figure, kept: number): Verdict => {
   return change < -tolerance ? "better" : "same";
 };
 
-/** The figures from the lowest to the highest score. */
+/** Returns the figures from the lowest to the highest score. */
 export const sorted = (figures: Figure[]): Figure[] => [...figures].sort((a, b) => scoreOf(a) - scoreOf(b));

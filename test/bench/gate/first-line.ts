@@ -22,10 +22,10 @@ const BUILDS = 20;
 const FLOORS = 10;
 const STARTS = 7;
 const IDLE = 1;
-/** Milliseconds in which an agent that has ended a build prepares for the next one. */
+/** Milliseconds in which an agent prepares for the next build after it has ended one. */
 const REST_MS = 300;
 
-/** What the first line needs without a service: three calls of a bare Worker, the commit, and bash. */
+/** The first line's needs without a service: three calls to a bare Worker, the commit, and bash. */
 const SCRIPT = `set -e
 curl -fsS -X POST "$FLOOR/trigger?id=$ID"
 curl -fsS "$FLOOR/poll?id=$ID"
@@ -47,7 +47,7 @@ const runScript = async (folder: string, floor: string, source: string): Promise
   return took;
 };
 
-/** Waits until the only agent of the client's organization is ready for its next build. */
+/** Waits until the only agent in the client's organization is ready for its next build. */
 const untilIdle = async (client: Client): Promise<void> => {
   while ((await client.call<Agent[]>("GET", "/buildagent"))[0]?.status !== IDLE) await delay(20);
   await delay(REST_MS);
@@ -59,7 +59,7 @@ const timesOf = async (count: number, run: () => Promise<number>): Promise<numbe
   return times;
 };
 
-/** Two repositories with their pipelines, of which builds take turns, each of a commit of its own. */
+/** Two repositories with their pipelines. Their builds take turns, each with its own commit. */
 class TwoRepositories {
   readonly #client: Client;
   readonly #turns: { source: GitRepository; pipelineId: string }[] = [];
@@ -79,7 +79,7 @@ class TwoRepositories {
     return made;
   }
 
-  /** Goes on to the other repository, and commits there. @returns its address */
+  /** Switches to the other repository, and commits there. @returns its address */
   next(): string {
     this.#turn = 1 - this.#turn;
     const { source } = this.#turns[this.#turn]!;
@@ -87,7 +87,7 @@ class TwoRepositories {
     return source.cloneUrl;
   }
 
-  /** From a trigger to the first line. */
+  /** Measures from a trigger to the first line. */
   async build(): Promise<number> {
     const { pipelineId } = this.#turns[this.#turn]!;
     const begin = () => this.#client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
@@ -95,7 +95,7 @@ class TwoRepositories {
   }
 }
 
-/** Milliseconds from the start of a program to its first call that is meant. */
+/** Returns the milliseconds from a program's start to its first call that matches `meant`. */
 const untilCall = async (proxy: CallProxy, meant: RegExp, start: () => { stop(): Promise<unknown> }) => {
   const begun = performance.now();
   const called = new Promise<number>((resolve) => {
@@ -110,7 +110,7 @@ const untilCall = async (proxy: CallProxy, meant: RegExp, start: () => { stop():
   return took;
 };
 
-/** Node with nothing but one call. */
+/** Starts Node with one call and nothing else. */
 const startNode = (url: string) => {
   const child = spawn(process.execPath, ["-e", `fetch("${url}/poll")`], { stdio: "ignore" });
   return { stop: () => endProcess(child) };
@@ -118,7 +118,7 @@ const startNode = (url: string) => {
 
 const proxyTo = ({ url }: { url: string }): Promise<CallProxy> => CallProxy.to(Number(new URL(url).port));
 
-/** The row of an agent's start, in an organization of its own: another agent would take the builds. */
+/** Returns the row for an agent's start, in its own organization: another agent would take the builds. */
 const rowOfStart = (service: ServedWorker, floor: ServedFloor): Row => ({
   name: "agent's start to its first poll, beside node's to a call",
   unit: "ms",
@@ -137,7 +137,7 @@ const rowOfStart = (service: ServedWorker, floor: ServedFloor): Row => ({
   },
 });
 
-/** From a trigger to the first line of the step at a follower of the log: one real agent, as it is served, and real git. */
+/** Measures from a trigger to the step's first line at a log follower: one real bundled agent, and real git. */
 export const openFirstLine = async (): Promise<RowGroup> => {
   const removeProgram = await bundleAgent();
   const [service, floor] = await withStorageIn("memory", () => Promise.all([serveBundled(), serveFloor()]));

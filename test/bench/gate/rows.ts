@@ -4,7 +4,7 @@ import type { RowGroup } from "./figure.ts";
 
 const VARIABLES = 30;
 
-/** The rows that a build of five minutes with 30 variables writes. */
+/** Counts the rows that a build writes in five minutes with 30 variables. */
 export const openRows = async (): Promise<RowGroup> => {
   const service = await CountedService.start();
   const { counts } = await service.buildCost(await service.tenant("gate", VARIABLES));

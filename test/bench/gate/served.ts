@@ -39,7 +39,7 @@ interface Served {
   floors: Record<"build" | "api" | "hook", ServedFloor & { http: KeepAliveClient }>;
 }
 
-/** Requests of each kind in turns with their floor, as milliseconds that each takes the machine. */
+/** Runs each kind of request in turns with its floor. Returns the milliseconds that each costs the machine. */
 const requestsInTurns = async (own: () => Promise<unknown>, floor: () => Promise<unknown>): Promise<Figure> => {
   const rounds = await measureInTurns(own, floor, ROUNDS, ROUND_MS);
   const millisecondsOf = (which: "own" | "floor") => median(rounds.map((one) => 1000 / one[which]!.perSecond));
@@ -169,7 +169,9 @@ const pageRows = async (served: Served): Promise<Row[]> => {
   ];
 };
 
-/** Requests to one service in memory, each beside a bare Worker that asks the same of D1 and its objects. */
+/**
+ * Measures requests to one service in memory, each beside a bare Worker with the same queries to D1 and its objects.
+ */
 export const openServed = async (): Promise<RowGroup> => {
   const withClient = async (entry: string) => {
     const floor = await serveFloor(entry);

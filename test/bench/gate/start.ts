@@ -15,7 +15,7 @@ import { inTurns, type RowGroup } from "./figure.ts";
 
 const STARTS = 3;
 const SERVES = 7;
-/** What `npm start` prints last. */
+/** The last line that `npm start` prints. */
 const READY = "Stop with Ctrl-C";
 const WRANGLER = "node_modules/wrangler/bin/wrangler.js";
 
@@ -31,7 +31,7 @@ const folderWith = (files: Record<string, string>): string => {
   return folder;
 };
 
-/** The files of the project as a fresh clone has them, with the changes that are not committed. */
+/** Copies the project's files as a fresh clone has them, with the uncommitted changes. */
 const freshCopy = (): string => {
   const folder = folderWith({});
   const list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -41,7 +41,7 @@ const freshCopy = (): string => {
   return folder;
 };
 
-/** Milliseconds until the program has printed this text. */
+/** Returns the milliseconds until the program has printed this text. */
 const untilPrinted = (child: ChildProcess, text: string): Promise<number> =>
   new Promise((resolve, reject) => {
     const begun = performance.now();
@@ -76,7 +76,7 @@ const timeBareStart = async (folder: string): Promise<number> => {
   return timeUntil("Ready on", folder, [process.execPath, WRANGLER, "dev", ...where]);
 };
 
-/** Milliseconds of CPU that a new workerd needs to load this module and to answer that nobody has signed in. */
+/** Returns the CPU milliseconds that a new workerd needs to load this module and answer that nobody has signed in. */
 const cpuUntilAnswer = async (script: string): Promise<number> => {
   const settings = readWorkerSettings(join(ROOT, "wrangler.toml"));
   const port = await freePort();
@@ -88,7 +88,7 @@ const cpuUntilAnswer = async (script: string): Promise<number> => {
       bindings: { ...settings.vars, ...freshKeyset() },
       unsafeDirectSockets: [{ host: "127.0.0.1", port }],
       cf: false,
-      // Its line about the request.
+      // Drops workerd's line about the request.
       handleStructuredLogs: () => {},
     }),
   );
@@ -100,7 +100,7 @@ const cpuUntilAnswer = async (script: string): Promise<number> => {
   return took;
 };
 
-/** Starting the service, on a machine and in an isolate, and the size of what is deployed. */
+/** Measures the service's start, on a machine and in an isolate, and the deployed bundle's size. */
 export const openStart = async (): Promise<RowGroup> => {
   const bare = folderWith({ "worker.js": BARE, "wrangler.toml": BARE_SETTINGS });
   const script = await bundleWorker(join(bare, "bundle"));

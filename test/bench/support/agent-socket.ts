@@ -4,7 +4,7 @@ import { SocketReply } from "../../../src/agent/wire/answers.ts";
 import { HeartbeatSocket } from "../../../src/agent/wire/heartbeat.ts";
 import { type RegisteredAgent, SAID } from "./build-requests.ts";
 
-/** The open socket of an agent, on which its heartbeats go. */
+/** An agent's open socket, which carries its heartbeats. */
 export class AgentSocket {
   readonly heartbeats = new HeartbeatSocket(undefined);
   readonly #socket: WebSocket;

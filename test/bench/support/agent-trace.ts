@@ -2,8 +2,8 @@ import { ChildProcess } from "node:child_process";
 import { appendFileSync } from "node:fs";
 
 /*
- * Loaded before an agent's program (`node --import`): notes when the program calls the service and when its processes
- * start and end, a line each, in the file that TRACE_FILE names. The program itself knows nothing of it.
+ * Loads before an agent's program (`node --import`). Writes to TRACE_FILE, one line each, when the program calls the
+ * service and when its processes start and end. The program itself does not know about it.
  */
 
 const { TRACE_FILE = "" } = process.env;
@@ -11,7 +11,7 @@ const { TRACE_FILE = "" } = process.env;
 const note = (what: string): void =>
   appendFileSync(TRACE_FILE, `${performance.timeOrigin + performance.now()} ${what}\n`);
 
-/** The verb of a call, without ids. */
+/** Returns a call's verb, without ids. */
 const verbOf = (address: string): string => new URL(address).pathname.split("/").at(-1) ?? "";
 
 const { fetch } = globalThis;
@@ -23,13 +23,13 @@ globalThis.fetch = async (...request) => {
   return answer;
 };
 
-/** A command of git's, without its settings, or the name of another program. */
+/** Returns a git command without its settings, or another program's name. */
 const nameOf = (command: string, args: readonly string[]): string => {
   if (command !== "git") return command.split("/").at(-1) ?? command;
   return `git ${args[args.lastIndexOf("-c") + 2]}`;
 };
 
-/** What starts every process, with all that it was told. */
+/** The prototype whose `spawn` starts every process, with all its arguments. */
 const { prototype } = ChildProcess as unknown as {
   prototype: ChildProcess & { spawn(options: { file: string; args: string[] }): unknown };
 };

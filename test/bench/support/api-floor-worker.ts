@@ -22,9 +22,9 @@ export class Floor extends DurableObject<FloorEnv> {
 }
 
 /**
- * The least that a read of variables and a heartbeat can cost: two statements in one batch, one upsert. Under `/limited/`
- * it counts the request as the service does, for the token and then for the organization: Cloudflare counts in memory,
- * but a local workerd in an object, which takes longer than the rest of a heartbeat.
+ * The lowest possible cost of a read of variables and of a heartbeat: two statements in one batch, one upsert. Under
+ * `/limited/` it counts the request as the service does, for the token and then for the organization. Cloudflare counts
+ * in memory, but a local workerd counts in an object, which takes longer than the rest of a heartbeat.
  */
 export default {
   async fetch(request: Request, { DB, POOL, RATE }: FloorEnv): Promise<Response> {

@@ -4,10 +4,10 @@ interface FloorEnv {
   BUCKET: R2Bucket;
 }
 
-/** The objects that every floor has. */
+/** Every floor needs this class. */
 export class Floor extends DurableObject<FloorEnv> {}
 
-/** Parts into a bucket and an object out of it, without tokens, grants, leases or checksums. */
+/** Writes parts to a bucket and reads an object from it, without tokens, grants, leases or checksums. */
 export default {
   async fetch(request: Request, { BUCKET }: FloorEnv): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url);

@@ -3,10 +3,12 @@ import type { BrowserContext, Page } from "playwright-core";
 
 const POLL_MS = 20;
 const MOST_MS = 60_000;
-/** What a person on a bad mobile line has: 400 kbit/s, each answer 400 ms later. */
+/** A slow mobile line: 400 kbit/s, and each answer arrives 400 ms later. */
 const SLOW_LINE = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 
-/** Looks from outside until `ready` holds: the policy of the pages forbids what waits within them. Returns milliseconds. */
+/**
+ * Polls from outside until `ready` holds, since the pages' policy forbids waiting within them. Returns milliseconds.
+ */
 export const until = async (page: Page, ready: string): Promise<number> => {
   const begun = performance.now();
   while (!(await page.evaluate(ready).catch(() => false))) {
@@ -16,7 +18,7 @@ export const until = async (page: Page, ready: string): Promise<number> => {
   return performance.now() - begun;
 };
 
-/** Milliseconds between the frames that are drawn during `work`. */
+/** Returns the milliseconds between the frames that the browser draws during `work`. */
 export const framesDuring = async (page: Page, work: () => Promise<unknown>): Promise<number[]> => {
   await page.evaluate(`window.__frames = []; window.__last = performance.now();
     (function next(now) { __frames.push(now - __last); __last = now; window.__raf = requestAnimationFrame(next); })(performance.now())`);
@@ -24,12 +26,15 @@ export const framesDuring = async (page: Page, work: () => Promise<unknown>): Pr
   return (await page.evaluate("cancelAnimationFrame(__raf), __frames")) as number[];
 };
 
-/** A task that the watch must see, or it sees none. */
+/** A task that the observer must see. Otherwise it sees no tasks at all. */
 const CONTROL_MS = 120;
 
 const seesTasks = "__tasks.some((duration) => duration >= 100)";
 
-/** Milliseconds of the tasks that held up the page during `work`: those above 50. It first sees one that it made. */
+/**
+ * Returns the milliseconds of tasks above 50 that blocked the page during `work`. First checks that the observer sees a
+ * task of its own.
+ */
 export const longTasksDuring = async (page: Page, work: () => Promise<unknown>): Promise<number[]> => {
   await page.evaluate(`window.__tasks = []; window.__watch = new PerformanceObserver((list) => {
     for (const { duration } of list.getEntries()) __tasks.push(duration); }); __watch.observe({ type: "longtask" })`);
@@ -42,7 +47,7 @@ export const longTasksDuring = async (page: Page, work: () => Promise<unknown>):
   return (await page.evaluate("__watch.disconnect(), __tasks")) as number[];
 };
 
-/** Milliseconds from the navigation until `ready` holds in the page, over a slow line. */
+/** Returns the milliseconds from the navigation until `ready` holds in the page, over a slow line. */
 export const overSlowLine = async (
   context: BrowserContext,
   { address, ready, isCold }: { address: string; ready: string; isCold: boolean },

@@ -9,18 +9,20 @@ import type { KeepAliveClient } from "./keep-alive.ts";
 export type RegisteredAgent = Agent & { token: string; heartbeatSeconds: number };
 
 export const STAGES = ["trigger", "poll", "start", "log", "finish"] as const;
-/** Milliseconds of each request of one build. */
+/** Milliseconds for each request in one build. */
 export type StageTimes = Record<(typeof STAGES)[number], number>;
-/** The same of what was triggered before, such as a job of a build of several. */
+/** The same for work that was triggered earlier, such as a job from a build with several jobs. */
 export type RunTimes = Omit<StageTimes, "trigger">;
 
-/** What the agent says with its polls and on its socket. */
+/** The agent's header on its polls and its socket. */
 export const SAID = { [FEATURES_HEADER]: FEATURES.join(",") };
 
-/** What a pipeline's record says where its file does not lie in the repository. */
+/** A pipeline record's definition if the file is not in the repository. */
 const DEFINITION = "steps:\n  - run: echo\n";
 
-/** Creates a repository with a pipeline; null: its file lies in the repository. Nothing is cloned from it. */
+/**
+ * Creates a repository with a pipeline; null: the pipeline's file is in the repository. Nothing clones the repository.
+ */
 export const makePipeline = async (client: Client, definition: string | null = DEFINITION): Promise<Pipeline> => {
   const repository = await client.call<Repository>("POST", "/repository", {
     gitHostRepoId: 1,
@@ -35,7 +37,7 @@ export const registerAgent = (client: Client, http: KeepAliveClient, name: strin
   return http.request("POST", "/buildagent/register", { token: client.token, body: JSON.stringify(body) });
 };
 
-/** One log chunk of a small build. */
+/** One log chunk from a small build. */
 export const LOG = Array.from({ length: 20 }, (_, line) => `line ${line}: what a small step has to say\n`).join("");
 
 const timed = async <T>(times: Partial<StageTimes>, stage: keyof StageTimes, work: Promise<T>): Promise<T> => {
@@ -45,7 +47,7 @@ const timed = async <T>(times: Partial<StageTimes>, stage: keyof StageTimes, wor
   return result;
 };
 
-/** Polls what waits, and runs it to its end. Undefined where nothing waits for this agent. */
+/** Polls the next waiting job and runs it to its end. Returns undefined if nothing waits for this agent. */
 export const runNext = async (http: KeepAliveClient, agent: RegisteredAgent): Promise<RunTimes | undefined> => {
   const times: Partial<StageTimes> = {};
   const { token } = agent;
@@ -76,7 +78,7 @@ export const runBuild = async (
   return times as StageTimes;
 };
 
-/** Runs a job that the agent has taken to its end. */
+/** Runs a job that the agent already has to its end. */
 export const runTaken = async (
   http: KeepAliveClient,
   { token }: RegisteredAgent,
@@ -96,7 +98,7 @@ export const runTaken = async (
   await timed(times, "finish", http.request("POST", `${path}/finish`, { token, headers, body: end }));
 };
 
-/** The same five requests against the floor. */
+/** Sends the same five requests to the floor. */
 export const runFloorBuild = async (http: KeepAliveClient): Promise<StageTimes> => {
   const times: Partial<StageTimes> = {};
   const id = `?id=${crypto.randomUUID()}`;
@@ -104,7 +106,7 @@ export const runFloorBuild = async (http: KeepAliveClient): Promise<StageTimes> 
   return { ...times, ...(await runFloorJob(http, id)) } as StageTimes;
 };
 
-/** The same without the trigger. */
+/** Sends the same requests without the trigger. */
 export const runFloorJob = async (http: KeepAliveClient, id = `?id=${crypto.randomUUID()}`): Promise<RunTimes> => {
   const times: Partial<StageTimes> = {};
   await timed(times, "poll", http.request("GET", `/poll${id}`));

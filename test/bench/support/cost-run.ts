@@ -5,44 +5,44 @@ import { leaveArtifact, leaveTests } from "./left-behind.ts";
 import { inParallel } from "./waiters.ts";
 
 const SAMPLE = 20;
-/** Seconds between two polls of an agent with an open socket. */
+/** Seconds between two polls by an agent with an open socket. */
 const LOOK_SECONDS = 600;
-/** Builds over which the bytes in D1 are measured: one page of it is shared by several. */
+/** Number of builds for the measurement of bytes in D1: several share one page. */
 const STORED_SAMPLE = 300;
-/** Builds that run at once in one organization. */
+/** Number of builds that run at once in one organization. */
 const CROWD = 20;
 const BUILD_DAYS = 90;
-/** Jobs of a build of several over which the cost of one is measured. */
+/** Number of jobs for the measurement of one job's cost in a build with several. */
 const JOBS = 4;
-/** Polls while D1 is away over which the cost of one is measured. */
+/** Number of polls while D1 is unavailable, for the measurement of one poll's cost. */
 const POLLS = 20;
 
-/** What one run of the bench counted. */
+/** The counts from one run of the bench. */
 export interface CostRun {
   build: BuildCost;
   withVariables: BuildCost;
-  /** With 30 variables, for which the agent asks once it has read the file in the repository. */
+  /** With 30 variables, which the agent requests after it has read the file in the repository. */
   ofAFile: BuildCost;
-  /** With the same: each job of a build of several, and what that build costs besides its jobs. */
+  /** With the same: each job in a build with several, and the build's other costs. */
   several: { job: Counts; plan: Counts };
-  /** With 30 variables too, made by a push; its states go back to the git host. */
+  /** Also with 30 variables. A push creates the build, and its states go back to the git host. */
   ofAPush: BuildCost;
-  /** One of many builds of an organization that run at once, with 30 variables. */
+  /** One of many builds that run at once in an organization, with 30 variables. */
   inACrowd: Counts;
-  /** A build whose log was sent four times a second. */
+  /** A build whose agent sends the log four times a second. */
   oftenLogged: Counts;
-  /** What a short build of one job costs besides, by what its agent sends; and an outage of D1. */
+  /** Additional costs of a short build with one job, by the data that its agent sends; and an outage of D1. */
   besides: Record<string, Counts>;
-  /** What retention costs for each build. */
+  /** Retention's cost for each build. */
   removal: Counts;
-  /** Bytes of D1 for each build with 30 variables. */
+  /** Bytes in D1 for each build with 30 variables. */
   databaseBytes: number;
-  /** Rows that the pool keeps of them after their retention. */
+  /** Rows that the pool keeps for these builds after their retention. */
   rowsLeft: number;
   hours: { longPoll: Counts; socket: Counts; everyThreeSeconds: Counts };
 }
 
-/** What costs more than a build without. */
+/** Counts the costs of additional data, compared with a build without it. */
 const countBesides = async (service: CountedService): Promise<Record<string, Counts>> => {
   const tenant = await service.tenant("besides", 0);
   const ofJobs = {
@@ -87,7 +87,7 @@ export const countCosts = async (): Promise<CostRun> => {
   }
 };
 
-/** The costs of an agent if an object held its long poll, without the time in which this object is awake. */
+/** Returns an agent's costs if an object held its long poll, without the time in which this object is awake. */
 export const heldPolls = (longPoll: Counts, polls: number): Counts => ({
   ...nothing(),
   requests: polls,

@@ -1,4 +1,4 @@
-/** A figure of the last release, as this bench printed it with that release's Worker, and what it should be. */
+/** A figure of the last release, as this bench printed it with that release's Worker, and its goal. */
 interface Figure {
   before: number | null;
   goal: number | null;
@@ -6,7 +6,7 @@ interface Figure {
 
 const figure = (before: number | null, goal: number | null = null): Figure => ({ before, goal });
 
-/** What the bench printed of release 0.3.0. */
+/** The bench's output for release 0.3.0. */
 export const RELEASE_BEFORE = {
   version: "0.3.0",
   figures: {

@@ -2,14 +2,14 @@ import { type Counts, nothing, type Tally } from "./counts.ts";
 
 export const counts: Counts = nothing();
 
-/** Whether D1 answers nobody. */
+/** Simulates an outage of D1. */
 export const outage = { isAway: false };
 
 const checkDatabase = (): void => {
   if (outage.isAway) throw new Error("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
 };
 
-/** The table that a statement writes. */
+/** Returns the table that a statement writes. */
 const tableOf = (sql: string): string =>
   /\b(?:INTO|UPDATE(?: OR \w+)?|DELETE FROM|TABLE(?: IF NOT EXISTS)?)\s+["`]?(\w+)/i.exec(sql)?.[1] ?? "?";
 
@@ -28,7 +28,7 @@ const bound = (target: object, name: string | symbol): unknown => {
   return typeof found === "function" ? found.bind(target) : found;
 };
 
-/** Statements by what `prepare` and `bind` returned, with their words. */
+/** The SQL, keyed by the statement that `prepare` or `bind` returned. */
 const words = new WeakMap<D1PreparedStatement, string>();
 
 const countRows = (sql: string, meta: D1Meta): void => {
@@ -36,7 +36,7 @@ const countRows = (sql: string, meta: D1Meta): void => {
   addRows(counts.d1RowsWritten, sql, meta.rows_written);
 };
 
-/** A statement that remembers its words through `bind`, and counts when it runs alone. */
+/** Wraps a statement: remembers its SQL through `bind`, and counts when it runs alone. */
 const countedStatement = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
   words.set(statement, sql);
   const bind = statement.bind.bind(statement);
@@ -82,7 +82,7 @@ export const countedDatabase = <D extends D1Database | D1DatabaseSession>(db: D)
     },
   });
 
-/** Cloudflare bills each call of an object's method, and each socket to it, as a request. */
+/** Counts each call to an object's method, and each socket to it: Cloudflare bills both as requests. */
 export const countedObjects = <N extends DurableObjectNamespace>(objects: N, kind: string): N =>
   new Proxy(objects, {
     get(target, name) {
@@ -107,7 +107,7 @@ const sizeOf = (body: unknown): number => {
   return body instanceof Blob ? body.size : 0;
 };
 
-/** Each part, and the end, is billed as a write. How long a part is, its sender knows. */
+/** Counts each part and the end, which Cloudflare bills as writes. The sender knows a part's length. */
 const countedUpload = (upload: R2MultipartUpload): R2MultipartUpload =>
   new Proxy(upload, {
     get(target, name) {

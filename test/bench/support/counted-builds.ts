@@ -14,13 +14,13 @@ import { buildRows, bytesOfABuild, logBytes } from "./stored-bytes.ts";
 import { type BuildTrigger, triggerBuild, typicalBuilds, typicalJobs } from "./typical-build.ts";
 import { inParallel } from "./waiters.ts";
 
-/** Seconds after which a build's log is in the archive, and its object gone. */
+/** Seconds until a build's log is in the archive, and its object is gone. */
 const ARCHIVED_AFTER = 3 * 3600;
 const DAY_MS = 86_400_000;
-/** Runs of the cron trigger in which all old builds of a sample are removed. */
+/** Number of cron runs in which the service removes all old builds of a sample. */
 const UPKEEP_ROUNDS = 10;
 
-/** An organization of a counted service, with a pipeline and an agent that has its socket open. */
+/** A counted service's organization, with a pipeline and an agent whose socket is open. */
 export interface CountedTenant {
   orgId: string;
   trigger: BuildTrigger;
@@ -29,11 +29,11 @@ export interface CountedTenant {
   register(name: string): Promise<RegisteredAgent>;
 }
 
-/** What a build costs. */
+/** A build's cost. */
 export interface BuildCost {
-  /** Until its log is archived and the object of the log is gone. */
+  /** Until the log is in the archive and its object is gone. */
   counts: Counts;
-  /** What the object of its log keeps afterwards. */
+  /** Bytes that the log's object keeps afterwards. */
   objectBytes: number;
 }
 
@@ -51,18 +51,21 @@ export class CountedService {
 
   static async start(): Promise<CountedService> {
     const entry = join(import.meta.dirname, "counted-worker.ts");
-    // Git hosts on loopback.
+    // The git hosts are on loopback.
     const vars = { CLONE_PROTOCOLS: "https,http" };
     return new CountedService(await withStorageIn("memory", () => serveBundled({ entry, vars })));
   }
 
-  /** Makes an organization with so many variables. A definition of null: its pipeline's file lies in the repository. */
+  /**
+   * Creates an organization with so many variables. If the definition is null, the pipeline's file is in the
+   * repository.
+   */
   async tenant(orgId: string, variables: number, definition?: string | null): Promise<CountedTenant> {
     const client = await this.#service.newOrganization(orgId);
     return this.#furnish(client, { orgId, variables }, () => makePipeline(client, definition));
   }
 
-  /** The same, with its repository connected to a git host: pushes make its builds. */
+  /** Creates the same, and connects its repository to a git host: pushes create its builds. */
   async connectedTenant(orgId: string, variables: number): Promise<CountedTenant & { pushes: PlayedPushes }> {
     const client = await this.#service.newOrganization(orgId);
     const pushes = await PlayedPushes.connect(client);
@@ -99,7 +102,7 @@ export class CountedService {
     return socket;
   }
 
-  /** The cost of the second of two builds: the first of an organization pays for what lasts. */
+  /** Returns the second of two builds' cost: an organization's first build pays for lasting data. */
   async buildCost({ orgId, trigger, agent, socket }: CountedTenant, pace?: number): Promise<BuildCost> {
     let buildId = "";
     const counts = await this.#secondCost(trigger, async () => {
@@ -108,7 +111,7 @@ export class CountedService {
     return { counts, objectBytes: await logBytes(this.http, orgId, buildId) };
   }
 
-  /** What each job costs of a build of several, and what that build costs without its jobs. */
+  /** Returns each job's cost in a build with several, and that build's cost without its jobs. */
   async severalCost({ trigger, agent, socket }: CountedTenant, jobs: number): Promise<{ job: Counts; plan: Counts }> {
     const of = (count: number) => typicalJobs(this.http, { trigger, agent, socket, jobs: count });
     const one = await this.#secondCost(trigger, () => of(1));
@@ -117,14 +120,14 @@ export class CountedService {
     return { job, plan: difference(one, job) };
   }
 
-  /** What a build costs besides, whose agent sends this before the end. */
+  /** Returns the additional cost of a build whose agent sends this before the end. */
   async leftCost({ trigger, agent }: CountedTenant, leave: Leave): Promise<Counts> {
     const of = (left: Leave) => this.#secondCost(trigger, () => buildThatLeaves(this.http, { trigger, agent }, left));
     const nothing = await of(async () => {});
     return difference(await of(leave), nothing);
   }
 
-  /** What a push costs besides whose delivery comes while D1 is away. */
+  /** Returns the additional cost of a push whose delivery arrives while D1 is unavailable. */
   async keptCost({ trigger, agent }: CountedTenant): Promise<Counts> {
     const of = (one: BuildTrigger) =>
       this.#secondCost(trigger, () => buildThatLeaves(this.http, { trigger: one, agent }, async () => {}));
@@ -132,7 +135,7 @@ export class CountedService {
     return difference(await of(keptTrigger(this.http, trigger)), taken);
   }
 
-  /** What each poll costs that finds a build while D1 is away. */
+  /** Returns the cost of each poll that finds a build while D1 is unavailable. */
   async vainPollCost({ trigger, agent }: CountedTenant, polls: number): Promise<Counts> {
     await triggerBuild(this.http, trigger);
     await waitUntilIdle(this.http);
@@ -140,12 +143,12 @@ export class CountedService {
     return times(counts, 1 / polls);
   }
 
-  /** What work costs for the second time on one day. */
+  /** Returns the cost of the second run of `work` on one day. */
   async #secondCost(trigger: BuildTrigger, work: () => Promise<unknown>): Promise<Counts> {
     await this.#untilMidnight();
     await work();
     await this.settle(ARCHIVED_AFTER);
-    // The last use of a token is written once in a while, not for each build.
+    // The service writes a token's last use only from time to time, not for each build.
     await this.http.request("GET", "/token/self", { token: trigger.token });
     await waitUntilIdle(this.http);
     return countedWhile(this.http, async () => {
@@ -154,13 +157,16 @@ export class CountedService {
     });
   }
 
-  /** The first use of a variable on a day is stored: builds that are compared run on one day (UTC). */
+  /**
+   * Waits for the next day (UTC), so that compared builds run on one day. The service stores a variable's first use on
+   * a day.
+   */
   async #untilMidnight(): Promise<void> {
     const now = await this.http.request<number>("GET", "/now");
     await this.settle((DAY_MS - (now % DAY_MS)) / 1000);
   }
 
-  /** What each build costs where so many agents of one organization build at once, and share its alarms. */
+  /** Returns each build's cost if so many agents in one organization build at once, and share its alarms. */
   async crowdCost({ trigger, register }: CountedTenant, builds: number): Promise<Counts> {
     const crowd = await inParallel(builds, builds, async (n) => {
       const agent = await register(`crowd-${n}`);
@@ -176,19 +182,19 @@ export class CountedService {
     return times(counts, 1 / builds);
   }
 
-  /** Rows that the pool keeps of builds. */
+  /** Returns the number of rows that the pool keeps for builds. */
   rowsOfBuilds({ orgId }: CountedTenant): Promise<number> {
     return buildRows(this.http, orgId);
   }
 
-  /** Bytes of D1 for each of `builds`. */
+  /** Returns the bytes in D1 for each of `builds`. */
   databaseBytes({ trigger, agent }: CountedTenant, builds: number): Promise<number> {
     return bytesOfABuild(this.http, this.#service.db, { trigger, agent, builds });
   }
 
-  /** What retention costs for each of the `builds` that have ended so far. */
+  /** Returns retention's cost for each of the `builds` that have ended so far. */
   async removalCost(days: number, builds: number): Promise<Counts> {
-    // The cron trigger comes every minute: it leaves the pool with an alarm for the agents that fall silent.
+    // The cron trigger runs every minute. It leaves the pool with an alarm for agents that stop sending.
     await this.http.request("POST", "/upkeep");
     await this.settle((days + 2) * 86_400);
     const counts = await countedWhile(this.http, async () => {
@@ -198,7 +204,7 @@ export class CountedService {
     return times(counts, 1 / builds);
   }
 
-  /** Lets so much time pass, and waits until the service has done what was due. */
+  /** Moves the clock forward, and waits until the service has done all due work. */
   async settle(seconds: number): Promise<void> {
     await passTime(this.http, 1);
     await waitUntilIdle(this.http);

@@ -10,7 +10,7 @@ globalThis.Date = class extends RealDate {
   }
 } as DateConstructor;
 
-/** An object whose alarm is set: its binding and name. */
+/** An object with an alarm: its binding and name. */
 export interface Alarm {
   binding: "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST";
   name: string;
@@ -25,13 +25,13 @@ export const alarmsSet = (): Iterable<Alarm> => alarms.values();
 export const setAlarm = (alarm: Alarm): void => void alarms.set(keyOf(alarm), alarm);
 export const clearAlarm = (of: Pick<Alarm, "binding" | "name">): void => void alarms.delete(keyOf(of));
 
-/** The time at which the platform's own clock has this time of ours. */
+/** Returns the platform's time that corresponds to this time on our clock. */
 export const toRealTime = (at: number): number => at - ahead;
 
 const nextAlarm = (until: number): Alarm | undefined =>
   [...alarms.values()].sort((one, other) => one.at - other.at).find(({ at }) => at <= until);
 
-/** More of them mean that an alarm sets itself for a time that is over. */
+/** More alarms mean that an alarm sets itself for a past time. */
 const MAX_ALARMS = 10_000;
 
 /** Moves the clock forward by `milliseconds`, and fires each alarm at its time. */

@@ -14,9 +14,9 @@ import {
 import { type Alarm, alarmOf, clearAlarm, passTime, setAlarm, toRealTime } from "./counted-clock.ts";
 
 /**
- * The deployed Worker with a counter for everything that Cloudflare bills. `/counts` returns the counters, `/clock`
- * moves its clock forward and fires the alarms that are due until then, `/upkeep` runs the cron trigger, `/database` takes
- * D1 away, `/stored` says what an object keeps, and `/enqueue` calls the pool directly.
+ * The deployed Worker with a counter for everything that Cloudflare bills. `/counts` returns the counters. `/clock`
+ * moves its clock forward and fires the alarms that are due until then. `/upkeep` runs the cron trigger. `/database`
+ * makes D1 unavailable, `/stored` returns an object's stored data, and `/enqueue` calls the pool directly.
  */
 
 countLines();
@@ -42,7 +42,10 @@ const KINDS = { AGENT_POOL: "pool", BUILD_LOG: "log", GIT_HOST: "host" };
 
 const kindOf = ({ binding }: AlarmOwner): string => KINDS[binding];
 
-/** Counts each alarm that is set as a row, and each value that is stored under a key, and the rows of each statement after its cursor was read, in the same turn. */
+/**
+ * Counts each set alarm and each value stored under a key as a row. Counts a statement's rows after the code has read
+ * its cursor, in the same turn.
+ */
 const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void => {
   const { sql } = storage;
   const kind = `${kindOf(owner)} `;
@@ -59,13 +62,13 @@ const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void 
     });
     return cursor;
   };
-  // Of a text with several statements, a cursor counts the rows of the last one only.
+  // If a text has several statements, a cursor counts only the last one's rows.
   sql.exec = ((text: string, ...bindings: never[]) =>
     text
       .split(/(?<=;)\s*(?=CREATE\b)/)
       .map((statement) => execOne(statement, ...bindings))
       .at(-1)!) as typeof exec;
-  // The platform's property makes a new object each time.
+  // The platform's property creates a new object each time.
   const { kv } = storage;
   const put = kv.put.bind(kv);
   Object.defineProperty(storage, "kv", { value: kv });
@@ -89,7 +92,7 @@ const countStorage = ({ storage }: DurableObjectState, owner: AlarmOwner): void 
   };
 };
 
-/** @returns whether the alarm of the object is due; the platform's own is early or late where the clock was moved */
+/** @returns whether the object's alarm is due. The platform's own alarm is early or late after the clock was moved */
 const takeAlarm = (owner: AlarmOwner): boolean => {
   const isDue = (alarmOf(owner)?.at ?? Number.POSITIVE_INFINITY) <= Date.now();
   if (!isDue) return false;
@@ -104,7 +107,7 @@ interface Stored {
   rows: Record<string, number>;
 }
 
-/** What the object keeps on its disk. */
+/** Returns the data that the object keeps on its disk. */
 const storedIn = ({ storage: { sql } }: DurableObjectState): Stored => {
   const tables = sql.exec<{ name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").toArray();
   const own = tables.map(({ name }) => name).filter((name) => !/^(?:_cf|sqlite)_/.test(name));
@@ -132,7 +135,7 @@ export class AgentPool extends Pool {
     return super.webSocketMessage(...given);
   }
 
-  /** What the clock calls: the platform lets nobody else call an alarm. */
+  /** The clock calls this: the platform lets nobody else call an alarm. */
   async fireAlarm(): Promise<void> {
     await this.alarm();
   }
@@ -161,7 +164,7 @@ export class BuildLog extends Log {
     return super.webSocketMessage(...given);
   }
 
-  /** What the clock calls: the platform lets nobody else call an alarm. */
+  /** The clock calls this: the platform lets nobody else call an alarm. */
   async fireAlarm(): Promise<void> {
     await this.alarm();
   }
@@ -185,7 +188,7 @@ export class GitHost extends Host {
     if (takeAlarm(this.#owner)) await super.alarm();
   }
 
-  /** What the clock calls: the platform lets nobody else call an alarm. */
+  /** The clock calls this: the platform lets nobody else call an alarm. */
   async fireAlarm(): Promise<void> {
     await this.alarm();
   }

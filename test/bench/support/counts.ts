@@ -1,12 +1,12 @@
-/** Counts by what was called or written: a method, or a table. */
+/** Counts by called method or written table. */
 export type Tally = Record<string, number>;
 
-/** What Cloudflare bills, as far as it can be counted. */
+/** Everything that Cloudflare bills, as far as the bench can count it. */
 export interface Counts {
   requests: number;
-  /** Calls of objects' methods, sockets to them, and alarms. */
+  /** Calls to objects' methods, sockets to them, and alarms. */
   objectCalls: Tally;
-  /** Messages on sockets to objects. Twenty are billed as one call. */
+  /** Messages on sockets to objects. Cloudflare bills twenty as one call. */
   socketMessages: number;
   objectRowsRead: number;
   objectRowsWritten: Tally;
@@ -14,14 +14,14 @@ export interface Counts {
   d1Rounds: number;
   d1RowsRead: number;
   d1RowsWritten: Tally;
-  /** Writes and lists of R2, which it calls class A. */
+  /** R2 writes and lists, billed as class A. */
   archiveWrites: number;
-  /** Reads of R2, which it calls class B. */
+  /** R2 reads, billed as class B. */
   archiveReads: number;
   archiveBytes: number;
   /** Lines that the service itself logs. */
   lines: number;
-  /** How often a pool was loaded into memory. Not billed. */
+  /** Number of times that a pool was loaded into memory. Not billed. */
   wakes: number;
 }
 
@@ -46,11 +46,11 @@ const MESSAGES_A_CALL = 20;
 
 export const totalOf = (tally: Tally): number => Object.values(tally).reduce((sum, count) => sum + count, 0);
 
-/** Calls of objects, as they are billed. */
+/** Returns the calls to objects, as Cloudflare bills them. */
 export const billedCalls = ({ objectCalls, socketMessages }: Counts): number =>
   totalOf(objectCalls) + socketMessages / MESSAGES_A_CALL;
 
-/** A line for the request, and one for each call of an object. */
+/** Returns one line for the request, and one for each call to an object. */
 export const invocationsOf = ({ requests, objectCalls, socketMessages }: Counts): number =>
   requests + totalOf(objectCalls) + socketMessages;
 

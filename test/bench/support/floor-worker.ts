@@ -56,9 +56,9 @@ const firstMessage = (socket: WebSocket): Promise<void> =>
   });
 
 /**
- * The least that a build and a waiting agent can cost on this platform: only the requests, object calls and D1 round
- * trips that the service needs too, each for one row, without tokens, rules, keys or checks. It asks the rate limiter as
- * the service does, because a local workerd counts in an object what Cloudflare counts in memory.
+ * The lowest possible cost of a build and a waiting agent on this platform. It has only the requests, object calls and
+ * D1 round trips that the service needs too, each for one row, without tokens, rules, keys or checks. It uses the rate
+ * limiter like the service, because a local workerd counts in an object and Cloudflare counts in memory.
  */
 export default {
   async fetch(request: Request, env: FloorEnv): Promise<Response> {

@@ -9,7 +9,7 @@ export interface ServedFloor {
   stop(): Promise<void>;
 }
 
-/** Serves one of the bare Workers of this folder with workerd, as the service is served. */
+/** Serves one of this folder's bare Workers with workerd, like the service. */
 export const serveFloor = async (entry = "floor-worker.ts"): Promise<ServedFloor> => {
   const { outputFiles } = buildSync({
     entryPoints: [join(import.meta.dirname, entry)],

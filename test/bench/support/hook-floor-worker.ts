@@ -14,7 +14,7 @@ const STATEMENTS = [
   `SELECT * FROM open_pull WHERE ${OWN} AND ref = 'refs/heads/main'`,
 ];
 
-/** What a pool stores of a delivery that builds, in about as many bytes. */
+/** The row that a pool stores for a delivery with a build, in about as many bytes. */
 const FACTS = "x".repeat(2_000);
 
 /** Stores one row for each delivery. */
@@ -36,7 +36,9 @@ const isSigned = async (secret: string, signature: string, body: ArrayBuffer): P
   return crypto.subtle.verify("HMAC", key, bytes, body);
 };
 
-/** The least that a delivery can cost: its signature, one batch of what is known of it, one row in an object. */
+/**
+ * The lowest possible cost of a delivery: its signature, one batch that reads its known records, one row in an object.
+ */
 export default {
   async fetch(request: Request, { DB, POOL }: FloorEnv): Promise<Response> {
     const header = (name: string): string => request.headers.get(name) ?? "";

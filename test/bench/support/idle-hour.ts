@@ -4,12 +4,12 @@ import type { KeepAliveClient } from "./keep-alive.ts";
 
 const POLL_SECONDS = 50;
 export const POLLS_AN_HOUR = 3600 / POLL_SECONDS;
-/** Polls of each agent that are observed, from which an hour is calculated. */
+/** Polls to observe for each agent. The bench calculates an hour from them. */
 const OBSERVED = 30;
 
 export const countsOf = (http: KeepAliveClient): Promise<Counts> => http.request<Counts>("GET", "/counts");
 
-/** What the counted Worker counts during `work`. */
+/** Returns the counted Worker's counts during `work`. */
 export const countedWhile = async (http: KeepAliveClient, work: () => Promise<unknown>): Promise<Counts> => {
   const before = await countsOf(http);
   await work();
@@ -21,8 +21,8 @@ export const passTime = (http: KeepAliveClient, seconds: number): Promise<unknow
   http.request("POST", `/clock?ahead=${seconds * 1000}`);
 
 /**
- * Counts for one hour of one idle agent that polls every `everySeconds`. A long poll is cut to `wait` seconds; the
- * Worker's clock is moved forward as if it had lasted.
+ * Counts for one hour with one idle agent that polls every `everySeconds`. Limits a long poll to `wait` seconds, and
+ * moves the Worker's clock forward as if the poll had lasted.
  */
 export const idleHour = async (
   http: KeepAliveClient,
@@ -43,7 +43,7 @@ export const idleHour = async (
   return times(counts, 3600 / everySeconds / OBSERVED / agents.length);
 };
 
-/** Waits until the service has done what it does after its answers, for example writing the outbox to D1. */
+/** Waits until the service has finished its work after its answers, for example writing the outbox to D1. */
 export const waitUntilIdle = async (http: KeepAliveClient): Promise<void> => {
   const pause = () => new Promise((resolve) => setTimeout(resolve, 500));
   while (busyWith(await countedWhile(http, pause)));

@@ -4,7 +4,7 @@ import { LOG, type RegisteredAgent, SAID } from "./build-requests.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
 const JOBS = 24;
-/** Jobs of which two tests failed each. */
+/** Number of jobs with two failed tests each. */
 const FAILING = 3;
 const COMMIT = "0123456789".repeat(4);
 
@@ -38,15 +38,15 @@ const stepsOf = (isRed: boolean) => {
 
 interface Maker {
   http: KeepAliveClient;
-  /** Of the person who triggers it. */
+  /** The token of the person who triggers the build. */
   token: string;
-  /** A pipeline whose file lies in its repository. */
+  /** A pipeline whose file is in its repository. */
   pipelineId: string;
   agent: RegisteredAgent;
 }
 
 /**
- * Runs a build of 24 jobs of two steps each. Where it is red, three of them fail and report the tests that failed.
+ * Runs a build with 24 jobs of two steps each. If it is red, three jobs fail and report their failed tests.
  * @returns its id
  */
 export const runLargeBuild = async ({ http, token, pipelineId, agent }: Maker, isRed: boolean): Promise<string> => {

@@ -9,10 +9,10 @@ import { passTime, waitUntilIdle } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 import { type BuildTrigger, triggerBuild } from "./typical-build.ts";
 
-/** What an agent sends of a job before its end. */
+/** Sends an agent's data about a job before the job's end. */
 export type Leave = (http: KeepAliveClient, agent: RegisteredAgent, job: Job) => Promise<void>;
 
-/** A short build of one job without a log, whose agent sends this. */
+/** Runs a short build with one job and no log. Its agent sends this data. */
 export const buildThatLeaves = async (
   http: KeepAliveClient,
   { trigger, agent }: { trigger: BuildTrigger; agent: RegisteredAgent },
@@ -28,7 +28,7 @@ export const buildThatLeaves = async (
   await http.request("POST", `${path}/finish`, { ...held, body: JSON.stringify({ status: "failed", exitCode: 1 }) });
 };
 
-/** A report of so many failed tests. */
+/** Sends a report with so many failed tests. */
 export const leaveTests =
   (failed: number): Leave =>
   async (http, { token }, { build, lease }) => {
@@ -42,7 +42,7 @@ export const leaveTests =
 
 const md5 = (bytes: string | Buffer) => createHash("md5").update(bytes);
 
-/** An artifact of one file that is sent in so many parts. */
+/** Sends an artifact with one file in so many parts. */
 export const leaveArtifact =
   (parts: number): Leave =>
   async (http, { token }, { build, lease }) => {
@@ -72,7 +72,7 @@ export const leaveArtifact =
 
 const setDatabase = (http: KeepAliveClient, isAway: boolean) => http.request("POST", `/database?away=${isAway}`);
 
-/** The same trigger, whose delivery comes while D1 is away and is taken when it is back. */
+/** Wraps the trigger: the delivery arrives while D1 is unavailable, and the service accepts it when D1 is back. */
 export const keptTrigger = (http: KeepAliveClient, trigger: BuildTrigger): BuildTrigger => ({
   ...trigger,
   push: async () => {
@@ -84,7 +84,7 @@ export const keptTrigger = (http: KeepAliveClient, trigger: BuildTrigger): Build
   },
 });
 
-/** Polls so often for a build that waits while D1 is away, as an agent does every five seconds. */
+/** Polls so many times for a build that waits while D1 is unavailable, as an agent does every five seconds. */
 export const pollInVain = async (http: KeepAliveClient, { id, token }: RegisteredAgent, polls: number) => {
   await setDatabase(http, true);
   for (let poll = 0; poll < polls; poll++) {

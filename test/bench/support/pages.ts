@@ -7,14 +7,14 @@ import type { KeepAliveClient } from "./keep-alive.ts";
 const BUILDS = 50;
 const VARIABLES = 40;
 
-/** A page and the API call that it is compared with. */
+/** A page, and the API call to compare it with. */
 export interface PageAndCall {
   name: string;
   page: string;
   call: string;
 }
 
-/** The cookie of a browser that has signed in with the client's token. */
+/** Returns the cookie for a browser that has signed in with the client's token. */
 export const cookieOf = async ({ url, token }: Client): Promise<string> => {
   const signedIn = await fetch(`${url}/app/sign-in`, {
     method: "POST",
@@ -25,7 +25,7 @@ export const cookieOf = async ({ url, token }: Client): Promise<string> => {
   return signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
 };
 
-/** Fills an organization like that of a small team. Returns the pages to measure. */
+/** Fills an organization like a small team's. Returns the pages to measure. */
 export const fillOrganization = async (client: Client, http: KeepAliveClient): Promise<PageAndCall[]> => {
   const { token } = client;
   const { id: pipelineId, repoId } = await makePipeline(client);

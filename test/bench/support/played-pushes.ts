@@ -13,7 +13,7 @@ const NOW = "2026-11-22T12:00:00Z";
 
 const randomSha = (): string => randomBytes(20).toString("hex");
 
-/** A git host that tells of pushes without any git, and keeps what it is told of the builds. */
+/** A git host that delivers pushes without any git, and records the build states that it receives. */
 export class PlayedPushes {
   readonly host: RecordingHost;
   readonly repository: Repository;
@@ -21,7 +21,7 @@ export class PlayedPushes {
   readonly #client: Client;
   readonly #hook: HostedHook;
   readonly #close: () => void;
-  /** The commit that was pushed last. */
+  /** The last pushed commit. */
   head = randomSha();
 
   private constructor(
@@ -39,7 +39,7 @@ export class PlayedPushes {
     this.#close = close;
   }
 
-  /** Connects the repository of a new host to the client's organization. */
+  /** Connects a new host's repository to the client's organization. */
   static async connect(client: Client, kind: HostKind = "github"): Promise<PlayedPushes> {
     const token = "token-of-the-host";
     const host = new RecordingHost({ kind, token, repositories: [REPOSITORY] });
@@ -56,7 +56,7 @@ export class PlayedPushes {
     return this.#client.call("POST", "/pipeline", { repoId: this.repository.id, name: "ci", definition });
   }
 
-  /** Tells of a push to the default branch. @throws unless the service has taken it */
+  /** Delivers a push to the default branch. @throws unless the service has accepted it */
   async push(): Promise<HostDelivery> {
     const [before, after] = [this.head, randomSha()];
     const delivery = this.delivery(before, after);
@@ -66,7 +66,7 @@ export class PlayedPushes {
     return delivery;
   }
 
-  /** The delivery of a push that nobody sent yet, with a proof by the right secret or another. */
+  /** Returns an unsent delivery of a push, with a proof by the right secret or another. */
   delivery(before: string, after: string, secret = this.#hook.secret): HostDelivery {
     const commit = { id: after, message: "Mend it", author: { name: "T", email: "t@t.invalid" }, timestamp: NOW };
     const commits = [{ ...commit, added: [], removed: [], modified: ["src/a.ts"] }];

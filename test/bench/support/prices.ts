@@ -1,6 +1,6 @@
 import { billedCalls, type Counts, invocationsOf, totalOf } from "./counts.ts";
 
-/** Cloudflare's list prices, in dollars, beyond what the paid plan includes. */
+/** Cloudflare's list prices, in dollars, beyond the paid plan's included amounts. */
 const MILLION = 1e6;
 const PRICES = {
   request: 0.3 / MILLION,
@@ -13,10 +13,10 @@ const PRICES = {
   archiveRead: 0.36 / MILLION,
   logEvent: 0.6 / MILLION,
 };
-/** For a gigabyte and month. */
+/** For each gigabyte and month. */
 const STORED = { d1: 0.75, objects: 0.2, archive: 0.015 };
 
-/** Assumptions, because they cannot be counted: CPU of a request, and how long an object is awake for a call. */
+/** Assumptions that the bench cannot count: a request's CPU, and how long an object is awake for a call. */
 const CPU_MS = 3;
 const AWAKE_MS = 5;
 /** Cloudflare bills 128 MB for each awake object. */
@@ -27,7 +27,7 @@ const DAYS_A_MONTH = HOURS_A_MONTH / 24;
 
 export const objectAwake = (seconds: number): number => seconds * OBJECT_GIGABYTES * PRICES.gigabyteSecond;
 
-/** Dollars by what is paid. */
+/** Returns dollars by billed item. */
 export const bill = (counts: Counts, hasInvocationLogs: boolean): Record<string, number> => {
   const calls = totalOf(counts.objectCalls) + counts.socketMessages;
   const events = counts.lines + (hasInvocationLogs ? invocationsOf(counts) : 0);
@@ -42,7 +42,7 @@ export const bill = (counts: Counts, hasInvocationLogs: boolean): Record<string,
   };
 };
 
-/** Dollars of keeping so many bytes for `days`. */
+/** Returns the dollars for keeping so many bytes for `days`. */
 export const dollarsStored = (bytes: number, days: number, where: keyof typeof STORED): number =>
   (bytes / 1e9) * (days / DAYS_A_MONTH) * STORED[where];
 

@@ -16,18 +16,18 @@ const processes = (): Process[] =>
       return { id: Number(id), parent: Number(parent), bytes: Number(kilobytes) * 1024, name };
     });
 
-/** The ids of the workerd processes that this program has started. */
+/** Returns the ids of the workerd processes that this program has started. */
 export const workerdProcesses = (): number[] =>
   processes()
     .filter(({ parent, name }) => parent === process.pid && name.includes("workerd"))
     .map(({ id }) => id);
 
-/** Resident bytes of a process. */
+/** Returns a process's resident bytes. */
 export const memoryOf = (id: number): number => processes().find((process) => process.id === id)?.bytes ?? Number.NaN;
 
 const TICK_MS = 10;
 
-/** Milliseconds of CPU that a process has used, by proc(5). Linux alone knows them. */
+/** Returns a process's used CPU milliseconds, by proc(5). Only Linux has this figure. */
 export const cpuOf = (id: number): number => {
   const fields = readFileSync(`/proc/${id}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;

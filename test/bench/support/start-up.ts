@@ -9,7 +9,7 @@ interface Profile {
   timeDeltas: number[];
 }
 
-/** Milliseconds of CPU before the first request, by the profile of `wrangler check startup`. */
+/** Returns the CPU milliseconds before the first request, by the profile from `wrangler check startup`. */
 export const startUpCpu = (folder: string): number => {
   const profile = join(folder, "start-up.cpuprofile");
   const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");

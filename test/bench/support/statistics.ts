@@ -1,4 +1,4 @@
-/** The value below which this share (0 to 1) of the sample lies. */
+/** Returns the value below which this share (0 to 1) of the sample is. */
 export const quantile = (sample: number[], share: number): number => {
   const sorted = [...sample].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

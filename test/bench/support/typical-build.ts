@@ -7,10 +7,10 @@ import { passTime } from "./idle-hour.ts";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
 export const BUILD_SECONDS = 300;
-/** Seconds in which its steps write output, from the first on. */
+/** Seconds during which the build's steps write output, from the first on. */
 const WRITING_SECONDS = 60;
 const STEPS = 5;
-/** The agent's reports are merged, so each may have it. */
+/** The agent merges its reports, so each may include the commit. */
 const COMMIT = "0123456789".repeat(4);
 
 interface StepSaid {
@@ -20,7 +20,7 @@ interface StepSaid {
 
 const PENDING = { id: null, status: "pending", exitCode: null, startedAt: null, finishedAt: null, logOffset: null };
 
-/** What makes a build: a request, or a push that a git host tells of. */
+/** The way to create a build: a request, or a push that a git host delivers. */
 export interface BuildTrigger {
   token: string;
   pipelineId: string;
@@ -31,13 +31,14 @@ interface TypicalBuilds {
   trigger: BuildTrigger;
   /** The agents that build at once, with their sockets. */
   crowd: { agent: RegisteredAgent; socket: AgentSocket }[];
-  /** Milliseconds between two chunks of a log at most, after the first few. */
+  /** Maximum milliseconds between two log chunks, after the first few. */
   pace?: number;
 }
 
 /**
- * Runs builds of five minutes by the clock of the counted Worker, as agents with a socket do while nobody follows them:
- * a trigger, a poll, five steps, one minute of log, heartbeats. They begin a second apart. @returns the builds' ids
+ * Runs builds that last five minutes on the counted Worker's clock, as agents with a socket do while nobody follows
+ * them: a trigger, a poll, five steps, one minute of log, heartbeats. They begin a second apart.
+ * @returns the builds' ids
  */
 export const typicalBuilds = async (
   http: KeepAliveClient,
@@ -60,7 +61,7 @@ interface TypicalJobs {
   jobs: number;
 }
 
-/** Runs one build of so many such jobs: an agent plans it, then runs them one after the other. */
+/** Runs one build with so many of these jobs: an agent plans it, then runs them one after the other. */
 export const typicalJobs = async (http: KeepAliveClient, { trigger, agent, socket, jobs }: TypicalJobs) => {
   await triggerBuild(http, trigger);
   await planBuild(http, agent, fileOf(jobs));
@@ -77,7 +78,7 @@ export const typicalJobs = async (http: KeepAliveClient, { trigger, agent, socke
 const fileOf = (jobs: number): string =>
   ["jobs:", ...Array.from({ length: jobs }, (_, index) => `  job-${index}: { steps: [{ run: echo }] }`)].join("\n");
 
-/** What the agent does that is given a build of several jobs: it reads the file, and says in two parts of the log so. */
+/** Plans a build with several jobs, like an agent: reads the file, and reports that in two parts of the log. */
 const planBuild = async (http: KeepAliveClient, { id, token }: RegisteredAgent, text: string): Promise<void> => {
   const job = await http.request<Job>("GET", `/buildagent/${id}/poll?wait=0`, { token, headers: SAID });
   const headers = { [LEASE_HEADER]: String(job.lease) };
@@ -107,7 +108,7 @@ interface Run {
   begunAt: number;
 }
 
-/** A build under way, as its agent sees it. Its times are milliseconds since its start. */
+/** A build under way, from its agent's view. Its times are milliseconds since its start. */
 class RunningBuild {
   readonly #http: KeepAliveClient;
   readonly #run: Run;
@@ -134,7 +135,7 @@ class RunningBuild {
     return RunningBuild.take(http, run);
   }
 
-  /** Takes what waits, which fits its agent. */
+  /** Takes the waiting build, which fits its agent. */
   static async take(http: KeepAliveClient, run: Run): Promise<RunningBuild> {
     const { id, token } = run.agent;
     const build = new RunningBuild(
@@ -147,7 +148,7 @@ class RunningBuild {
     return build;
   }
 
-  /** This is the first report of the steps, too. */
+  /** Requests the environment. This is also the first report about the steps. */
   async #askForEnvironment(): Promise<void> {
     this.#told = this.#steps.map((step, index) => (index === 0 ? { ...step, status: "running" } : step));
     await this.#tell("environment", { commitSha: COMMIT, steps: this.#told });
@@ -158,7 +159,7 @@ class RunningBuild {
     return this.#job.job?.id ?? this.#job.build.id;
   }
 
-  /** Does what the agent does in this second. */
+  /** Does the agent's work for this second. */
   async live(second: number): Promise<void> {
     const { agent, pace, begunAt } = this.#run;
     const age = second - begunAt;
@@ -173,7 +174,7 @@ class RunningBuild {
     await this.#reportSteps(age * 1000);
   }
 
-  /** Sends a heartbeat as the job allows it: on the socket, or by HTTP. */
+  /** Sends a heartbeat over the job's channel: the socket or HTTP. */
   async #beat(): Promise<void> {
     const { id, heartbeatSeconds } = this.#run.agent;
     const { heartbeats } = this.#run.socket;
@@ -182,7 +183,7 @@ class RunningBuild {
     if (!bySocket) await this.#post(`/buildagent/${id}/heartbeat`);
   }
 
-  /** Ends the step before and begins another: writes its title, and reports both soon. */
+  /** Ends the previous step and begins another: writes its title, and reports both soon. */
   #beginStep(index: number, at: number): void {
     this.#written += `--- step ${index}\n`;
     const now = new Date().toISOString();
@@ -196,7 +197,7 @@ class RunningBuild {
     if (!isTold) this.#stepsDueAt = Math.max(at + SETTLE, this.#reportedAt + QUIET_PACE);
   }
 
-  /** Sends what was written since the last chunk, where the pace of the agent allows it at this time. */
+  /** Sends the output since the last chunk, if the agent's pace allows it at this time. */
   async #sendLog(at: number): Promise<void> {
     if (this.#written.length === this.#offset || at < this.#nextChunkAt) return;
     const path = `/build/${this.id}/log?offset=${this.#offset}`;

@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
 import type { KeepAliveClient } from "./keep-alive.ts";
 
-/** A message at a waiter, with its time by performance.now. */
+/** A message to a waiter, with its time by performance.now. */
 export interface Arrival {
   index: number;
   at: number;
@@ -10,13 +10,13 @@ export interface Arrival {
 
 /** Many agents that wait at once, by long poll or socket. */
 export class Waiters {
-  /** Messages at all of them. */
+  /** Number of messages to all of them. */
   arrivals = 0;
   #onArrival: ((arrival: Arrival) => void) | null = null;
   readonly #sockets: WebSocket[] = [];
   readonly #over = new AbortController();
 
-  /** The next message at any of them. */
+  /** Waits for the next message to any of them. */
   nextArrival(): Promise<Arrival> {
     return new Promise((resolve) => {
       this.#onArrival = resolve;
@@ -29,7 +29,7 @@ export class Waiters {
     this.#onArrival = null;
   }
 
-  /** The first waiter that gets a message, and how many milliseconds after the request was sent. */
+  /** Returns the first waiter that gets a message, and the milliseconds since the request was sent. */
   async wokenBy(ask: () => Promise<unknown>): Promise<Arrival & { took: number }> {
     const arriving = this.nextArrival();
     const begun = performance.now();
@@ -39,7 +39,7 @@ export class Waiters {
     return { ...arrival, took: arrival.at - begun };
   }
 
-  /** Long-polls again and again. An answer counts as an arrival, then goes to `handle`. */
+  /** Long-polls repeatedly. Counts each answer as an arrival, then passes it to `handle`. */
   async poll(
     index: number,
     http: KeepAliveClient,
@@ -56,7 +56,7 @@ export class Waiters {
     }
   }
 
-  /** Opens a socket. Each message on it is an arrival. */
+  /** Opens a socket. Counts each message on it as an arrival. */
   async openSocket(index: number, url: string, token?: string, more: Record<string, string> = {}): Promise<void> {
     const headers = token ? { ...more, Authorization: `Bearer ${token}` } : more;
     const socket = new WebSocket(url.replace(/^http/, "ws"), { headers });
