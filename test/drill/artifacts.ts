@@ -18,16 +18,16 @@ import { CuttingProxy } from "./cutting-proxy.ts";
 import { WorkerMemory } from "./worker-memory.ts";
 
 const MIB = 1024 ** 2;
-/** Parts that may be sent more than once: those under way at two cuts and a restart. */
+/** Maximum number of repeated parts: those under way at two lost connections and a restart. */
 const SPARE_PARTS = 4;
-/** Headers, lists of files and logs, which the proxy counts too. */
+/** Headers, file lists and logs. The proxy counts them too. */
 const OTHER_BYTES = 4 * MIB;
-/** Of the agent's program, however large the artifact is: two parts, the copies that fetch makes of them, and garbage. */
+/** The agent's memory limit, for artifacts of any size: two parts, the copies that fetch makes of them, and garbage. */
 const AGENT_MEMORY = 600 * MIB;
-/** Of the Worker's isolate, which streams what it is sent: production has 128 MiB. */
+/** The memory limit of the Worker's isolate, which streams its input. Production has 128 MiB. */
 const WORKER_MEMORY = 128 * MIB;
 const SMALL_FILES = 5_000;
-/** What the agent sends when it is killed, at half of it. */
+/** The agent's artifact for the kill, which happens at half of it. */
 const MOST_KILLED_BYTES = 2 * 1024 ** 3;
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -44,20 +44,20 @@ const fileOf = (bytes: number): string => `jobs:
 
 const ended = async (client: Client, id: string): Promise<Build> => {
   for (;;) {
-    // The service is away while it restarts.
+    // The service is unavailable while it restarts.
     const build = await client.call<Build>("GET", `/build/${id}`).catch(() => null);
     if (build && isEnded(build.status)) return build;
     await sleep(1000);
   }
 };
 
-/** The most memory that a process had at a time. */
+/** Returns a process's peak memory. */
 const mostMemory = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024;
 
 const READ_AT_ONCE = 256 * MIB;
 
-/** Reads a file in ranges, as a client does that goes on where it was cut off. */
+/** Reads a file in ranges, like a client that resumes after a lost connection. */
 const bytesOf = async ({ url, token }: Client, path: string, size = 1) => {
   const hash = createHash("sha256");
   const text: string[] = [];
@@ -73,7 +73,7 @@ const bytesOf = async ({ url, token }: Client, path: string, size = 1) => {
   return { sha256: hash.digest("hex"), text: text.join("") };
 };
 
-/** What the drill runs in. */
+/** The drill's surroundings. */
 interface Scene {
   service: LocalService;
   client: Client;
@@ -110,7 +110,7 @@ const jobsOf = (build: Build): [JobOfBuild, JobOfBuild] => {
   return [big, small];
 };
 
-/** The connection is cut twice and the service restarts once, all under one lease. */
+/** Cuts the connection twice and restarts the service once, all under one lease. */
 const sendWithCuts = async (scene: Scene, agent: RunningAgent, bytes: number): Promise<boolean> => {
   const { client, proxy, service, memory } = scene;
   proxy.cuts = [0.2 * bytes, 0.5 * bytes];
@@ -137,7 +137,7 @@ const sendWithCuts = async (scene: Scene, agent: RunningAgent, bytes: number): P
   return isSound && isOnce && isFlat && spare <= SPARE_PARTS;
 };
 
-/** The agent is killed at half, and starts again. Nothing of its first attempt may ever be seen. */
+/** Kills the agent at half, and restarts it. Nobody may ever see anything from its first attempt. */
 const sendAndDie = async (scene: Scene, agent: RunningAgent, bytes: number): Promise<[boolean, RunningAgent]> => {
   const { client, proxy } = scene;
   const gone = once(agent.process, "exit");
@@ -157,7 +157,10 @@ const sendAndDie = async (scene: Scene, agent: RunningAgent, bytes: number): Pro
   return [seen.length === 0 && build.status === "succeeded" && isSecond && isRight, next];
 };
 
-/** Sends a large artifact through cuts and a restart and one of 5,000 files; then the agent is killed at another. */
+/**
+ * Sends a large artifact through lost connections and a restart, and an artifact with 5,000 files. Then kills the agent
+ * during another.
+ */
 export const drill = async ({ gib = 10 }: { gib?: number }): Promise<boolean> => {
   const bytes = gib * 1024 ** 3;
   const { bavail, bsize } = statfsSync(tmpdir());

@@ -7,17 +7,17 @@ import { inParallel } from "../bench/support/waiters.ts";
 import { serveBundled } from "../support/served-worker.ts";
 
 const COMMITS = 3_000;
-/** Milliseconds for which this waits for anything. */
+/** Maximum milliseconds to wait for anything. */
 const PATIENCE = 120_000;
-/** A state that is no end rests for 1.5 seconds, in which the host is told of two others. */
+/** A non-final state waits for 1.5 seconds. The host receives two others in that time. */
 const MOST_BEFORE = 2;
 const TOKEN = "token-of-the-host";
 
-/** What the host was told of a fresh push, while it had not heard of so many states. */
+/** The host's states for a fresh push, while so many other states waited. */
 export interface Finding {
   commits: number;
   waiting: number;
-  /** States of older commits that went before the first one of the fresh push, and before its end. */
+  /** Older commits' states that the host received before the fresh push's first state, and before its end. */
   beforeFirst: number;
   beforeEnd: number;
   firstMs: number;
@@ -39,7 +39,10 @@ const waitingOf = async (client: Client, id: string): Promise<number> =>
 
 const cancel = (client: Client, { id }: Build): Promise<unknown> => client.call("POST", `/build/${id}/cancel`);
 
-/** A state of the head at the host, and how many came before it from then on. */
+/**
+ * Waits for a state of the head at the host. Returns the number of other commits' states before it, counted from
+ * `from`.
+ */
 const stateOf = async (pushes: PlayedPushes, from: number, isIt: (state: unknown) => boolean) => {
   const { statuses } = pushes.host.place;
   const begun = performance.now();
@@ -50,7 +53,7 @@ const stateOf = async (pushes: PlayedPushes, from: number, isIt: (state: unknown
   return { before, ms: Math.round(performance.now() - begun) };
 };
 
-/** The host refuses the token while so many commits are pushed and end; then the token is mended, and one more comes. */
+/** Pushes and ends so many commits while the host rejects the token. Then repairs the token, and pushes one more. */
 export const pushThroughBacklog = async (commits: number): Promise<Finding> => {
   const service = await serveBundled({ vars: { CLONE_PROTOCOLS: "https,http" } });
   const client = await service.newOrganization("acme");

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
-/** An HTTP proxy on loopback that counts the calls and sockets that it passes on. */
+/** An HTTP proxy on loopback that counts the calls and sockets that it forwards. */
 export class CountingProxy {
-  /** The port of the service; null while it is down: connections then break off. */
+  /** The service's port; null while the service is down: connections then break. */
   target: number | null = null;
-  /** Times, by performance.now, of the calls that reached the service. */
+  /** Times of the calls that reached the service, by performance.now. */
   calls: number[] = [];
   /** Long polls that the service has not answered yet. */
   pendingPolls = 0;

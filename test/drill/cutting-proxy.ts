@@ -1,22 +1,22 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** An HTTP proxy on loopback that counts the bytes of artifacts on their way, and cuts connections at some of them. */
+/** An HTTP proxy on loopback that counts the transferred bytes of artifacts, and cuts connections at some counts. */
 export class CuttingProxy {
-  /** Bytes of parts that agents sent, also in vain. */
+  /** Bytes of parts that agents sent, including failed attempts. */
   sent = 0;
   /** Calls that reached the proxy. */
   calls = 0;
-  /** Counts of sent bytes at which the connection that brings them is cut. */
+  /** Counts of sent bytes at which the proxy cuts the connection that carries them. */
   cuts: number[] = [];
-  /** Called once each, when so many bytes were sent. */
+  /** Called once each, after so many sent bytes. */
   readonly at: { bytes: number; act: () => void }[] = [];
   readonly #target: number;
   readonly #server = createServer((incoming, response) => this.#pass(incoming, response));
 
   constructor(target: number) {
     this.#target = target;
-    // Without their sockets agents poll, and send heartbeats as requests.
+    // Without sockets, agents poll and send heartbeats as requests.
     this.#server.on("upgrade", (_, socket) => socket.destroy());
   }
 

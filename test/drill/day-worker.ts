@@ -7,21 +7,22 @@ import { beginAt, fireTimers, moveTo, nextTimer } from "./day/simulated-time.ts"
 import { aside, type Fault, failed, faults, sockets, untilQuiet, watched, watchedEnv } from "./day/watched-bindings.ts";
 
 /**
- * The counted Worker of a simulated day. `/day/begin?at=` sets the clock, `/day/clock?to=` moves it on, and fires each
- * timer and alarm at its time; `/day/cron?at=` is the cron trigger meant for that time, `/day/faults` takes what fails
- * and when, `/day/reset?binding=&name=` ends an object, and `/day/state` says what waits and what was logged.
+ * The counted Worker for a simulated day. `/day/begin?at=` sets the clock. `/day/clock?to=` moves it forward, and fires
+ * each timer and alarm at its time. `/day/cron?at=` runs the cron trigger for that time. `/day/faults` sets the failing
+ * parts and their times, `/day/reset?binding=&name=` ends an object, and `/day/state` returns the waiting work and the
+ * logged events.
  */
 
-/** Seconds until an alarm that threw is fired again, doubled each time, and how often. */
+/** Seconds until the platform retries an alarm that threw, doubled each time, and the number of tries. */
 const ALARM_RETRY_MS = 2_000;
 const ALARM_TRIES = 6;
 
-/** How often in a row the alarm of an object threw, and whose are under way. */
+/** The number of times in a row that each object's alarm threw, and the alarms that are running. */
 const thrown = new Map<string, number>();
 const underFire = new Set<string>();
 const keyOf = ({ binding, name }: Pick<Alarm, "binding" | "name">): string => `${binding} ${name}`;
 
-/** What upkeep said it did, in each run, and how often what else was logged as a warning or an error. */
+/** Each upkeep run's reported work, and the number of other logged warnings and errors. */
 const upkeep: { at: number; done: Record<string, number> }[] = [];
 const troubles: Record<string, number> = {};
 
@@ -42,7 +43,7 @@ for (const level of ["warn", "error"] as const) {
 }
 
 const onSockets = (ctx: DurableObjectState): void => {
-  // Its agents ping without a pause.
+  // The pool's agents ping without a pause.
   ctx.getWebSocketAutoResponseTimestamp = () => new Date();
 };
 
@@ -56,7 +57,7 @@ export class AgentPool extends Pool {
     this.ctx.abort("reset");
   }
 
-  /** Rows that wait: entries of the audit, closes of logs, and builds that D1 or the archive has not heard the end of. */
+  /** Returns the number of waiting rows: audit entries, log closes, and ended builds that D1 or the archive lacks. */
   async backlog(): Promise<{ audits: number; closes: number; ended: number; deadLetters: string[] }> {
     const { sql } = this.ctx.storage;
     const count = (what: string) => sql.exec<{ rows: number }>(`SELECT count(*) AS rows FROM ${what}`).one().rows;
@@ -105,7 +106,7 @@ interface DayObject {
 const objectOf = (env: Env, { binding, name }: Pick<Alarm, "binding" | "name">) =>
   calling(env[binding].getByName(name) as unknown as DayObject);
 
-/** Fires an alarm as the platform does: one at a time of an object, and again where it threw. */
+/** Fires an alarm as the platform does: one at a time for each object, and again if it threw. */
 const fire = async (env: Env, alarm: Alarm): Promise<void> => {
   const key = keyOf(alarm);
   underFire.add(key);
@@ -129,7 +130,7 @@ const nextAlarm = (): Alarm | undefined => {
   return next;
 };
 
-/** Moves the clock on until the time, or until an agent is told something. */
+/** Moves the clock forward to the time, or until the service sends an agent something. */
 const advance = async (env: Env, ctx: ExecutionContext, until: number): Promise<void> => {
   await untilQuiet();
   const sent = sockets.sent;
@@ -147,7 +148,7 @@ const advance = async (env: Env, ctx: ExecutionContext, until: number): Promise<
   moveTo(until);
 };
 
-/** What waits in an object of each name. */
+/** Returns the waiting work in each named object. */
 const backlogOf = async (env: Env, pools: string[], hosts: string[]) => ({
   pools: await Promise.all(
     pools.map(async (name) => {

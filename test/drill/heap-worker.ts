@@ -7,14 +7,14 @@ import worker, { BuildLog, GitHost, AgentPool as Pool } from "../../src/worker.t
 import { DEFAULT_BUILD } from "../support/default-build.ts";
 
 /**
- * The Worker with a pool that fills itself: `/fill?agents=` makes a few agents by commands, each with a build that it
- * works on and two that wait, and copies their rows. `/plan?builds=` queues so many builds of 256 jobs. `/wake` wakes it,
- * and `/load` says what it holds.
+ * The Worker with a pool that fills itself. `/fill?agents=` creates a few agents by commands, each with a running build
+ * and two waiting ones, and copies their rows. `/plan?builds=` queues so many builds with 256 jobs. `/wake` wakes the
+ * pool, and `/load` returns its contents.
  */
 
 const ORGANIZATION = "heap";
 const LABELS = 50;
-/** Agents that are made by commands. */
+/** Number of agents that commands create. */
 const TEMPLATES = 10;
 const BUILDS_OF_AN_AGENT = 3;
 
@@ -67,7 +67,7 @@ export class AgentPool extends Pool {
     this.ctx.storage.transactionSync(() => {
       for (let first = TEMPLATES; first < agents; first += TEMPLATES) this.#copy(first);
     });
-    // So that nothing wakes the pool before the drill does.
+    // Nothing may wake the pool before the drill does.
     await this.ctx.storage.deleteAlarm();
   }
 

@@ -7,11 +7,11 @@ import { type HeapUsage, Inspector } from "./inspector.ts";
 
 const AGENTS = 5_000;
 const GOAL_MB = 64;
-/** Builds of 256 jobs: as many as the queue takes. */
+/** Number of builds with 256 jobs: the most that the queue accepts. */
 const BUILDS_OF_JOBS = 39;
 const MOST_JOB_BYTES = 2_048;
 const ENTRY = join(import.meta.dirname, "heap-worker.ts");
-/** The limit of the heap is a flag of V8, which miniflare hands to the runtime. */
+/** The heap's limit is a V8 flag, which miniflare passes to the runtime. */
 const FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 
 const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MB`;
@@ -24,13 +24,13 @@ const fill = async (stateFolder: string, path: string): Promise<void> => {
 };
 
 interface Woken {
-  /** Bytes of heap that were taken at the most. */
+  /** Maximum bytes that the heap took. */
   most: number;
-  /** Bytes that the pool keeps for each job of a build of several. */
+  /** Bytes that the pool keeps for each job in a build with several. */
   perJob: number;
 }
 
-/** Wakes the pool in a new process and asks its inspector. */
+/** Wakes the pool in a new process and queries its inspector. */
 const wake = async (stateFolder: string): Promise<Woken> => {
   const inspectorPort = await freePort();
   const service = await serveBundled({ entry: ENTRY, stateFolder, inspectorPort });
@@ -58,7 +58,7 @@ const wake = async (stateFolder: string): Promise<Woken> => {
   }
 };
 
-/** Fills a pool to its limits and wakes it, first freely, then with the goal as the limit of its heap. */
+/** Fills a pool to its limits and wakes it, first without a heap limit, then with the goal as its limit. */
 export const drill = async (): Promise<boolean> => {
   const [stateFolder, jobsFolder] = [0, 1].map(() => mkdtempSync(join(tmpdir(), "millrace-heap-"))) as [string, string];
   try {

@@ -8,7 +8,7 @@ import type * as Importer from "../../src/importer/main.ts";
 import { MARKS, type Mark, type MarkKind, minutesOf } from "../../src/importer/marks.ts";
 import { parseFile } from "../../src/pipeline/parse/parse.ts";
 
-/** The workflow in a file, which may have documents for other programs before and after it. */
+/** Returns the workflow in a file. Documents for other programs may surround it. */
 const workflowIn = (text: string): string => {
   const documents = text.split(/^---[ \t]*$/m);
   return documents.find((one) => /^["']?(?:on|jobs)["']?[ \t]*:/m.test(one)) ?? text;
@@ -19,7 +19,10 @@ interface Imported {
   marks: readonly Mark[];
 }
 
-/** The workflows of test/importer/workflows.txt that lie below the folder, in folders called OWNER+NAME; or all. */
+/**
+ * Returns the workflows from test/importer/workflows.txt below the folder, in folders called OWNER+NAME. Without any,
+ * returns all workflows.
+ */
 const filesIn = (folder: string): string[] => {
   const listed = readFileSync(join(ROOT, "test/importer/workflows.txt"), "utf8")
     .split("\n")
@@ -30,7 +33,7 @@ const filesIn = (folder: string): string[] => {
   return listed.length > 0 ? listed : globSync("**/*.{yml,yaml}", { cwd: folder }).sort();
 };
 
-/** Reads other files of a workflow's repository, where it lies as in one. */
+/** Reads other files from a workflow's repository, if the workflow's path is one inside a repository. */
 const besideOf = (path: string): ((other: string) => string | undefined) | undefined => {
   const [root, name] = path.split("/.github/workflows/");
   if (name === undefined) return undefined;
@@ -46,7 +49,7 @@ const printSorted = <Key>(counts: Map<Key, number>, most: number, print: (key: K
   for (const [key, count] of [...counts].sort((a, b) => b[1] - a[1]).slice(0, most)) console.log(print(key, count));
 };
 
-/** How much work is left to people, by the minutes of each kind of mark. */
+/** Prints how much work people still have to do, by the minutes for each kind of mark. */
 const printShares = (all: readonly Imported[], refused: number): void => {
   const total = all.length + refused;
   const share = (name: string, isMeant: (one: Imported) => boolean) => {
@@ -62,10 +65,10 @@ const printShares = (all: readonly Imported[], refused: number): void => {
   });
 };
 
-/** What a mark is on, without what differs from file to file. */
+/** Returns the marked construct, without the parts that differ from file to file. */
 const constructOf = ({ kind, message }: Mark): string => `${kind}: ${message.split(": ")[0]!.slice(0, 80)}`;
 
-/** Whether none crashes the importer, and what it prints of each is a file without mistakes. */
+/** Reports whether no workflow crashes the importer, and whether each translation is a file without mistakes. */
 export const drill = async ({ folder }: { folder?: string }): Promise<boolean> => {
   if (folder === undefined) {
     console.log("--folder DIR names the folder whose workflows are imported");

@@ -5,7 +5,7 @@ import { WebSocket } from "ws";
 export interface HeapUsage {
   usedSize: number;
   totalSize: number;
-  /** Of buffers outside the heap. */
+  /** Bytes in buffers outside the heap. */
   backingStorageSize?: number;
 }
 
@@ -14,7 +14,7 @@ interface Target {
   webSocketDebuggerUrl: string;
 }
 
-/** The inspector of the isolate that runs the Worker, of workerd or of `wrangler dev`. */
+/** The inspector for the isolate that runs the Worker, in workerd or `wrangler dev`. */
 export class Inspector {
   readonly #socket: WebSocket;
   #calls = 0;

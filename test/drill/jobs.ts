@@ -9,9 +9,9 @@ import { setup as bundleAgent } from "../support/set-up/agent.ts";
 
 const BUILDS = 20;
 const COMBINATIONS = 12;
-/** A job that lost its agent so often has failed. */
+/** A job fails after it has lost its agent this many times. */
 const ATTEMPTS = 3;
-/** Milliseconds from one death to the next, at most. */
+/** Maximum milliseconds between two kills. */
 const CALM = 4_000;
 const PATIENCE = 300_000;
 
@@ -32,7 +32,7 @@ const JOINED = Array.from({ length: COMBINATIONS }, (_, n) => n).join(" ");
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Kills one agent after another at chance moments, until `isOver`. @returns how many */
+/** Kills agents one after another at random moments, until `isOver`. @returns the number of kills */
 const killSome = async (machines: Machine[], isOver: () => boolean): Promise<number> => {
   let kills = 0;
   while (!isOver()) {
@@ -43,7 +43,7 @@ const killSome = async (machines: Machine[], isOver: () => boolean): Promise<num
   return kills;
 };
 
-/** The build when it has ended, or as it is when that takes too long. */
+/** Waits for the build's end. Returns the build as it is if that takes too long. */
 const seen = async (client: Client, id: string): Promise<Build> => {
   const until = Date.now() + PATIENCE;
   for (;;) {
@@ -55,7 +55,7 @@ const seen = async (client: Client, id: string): Promise<Build> => {
 
 const isLost = ({ reason }: { reason: string | null }): boolean => reason === "agent-lost";
 
-/** One build while agents die, and its repetition where a job lost too many. @returns what is wrong with it, or null */
+/** Waits for one build while agents die, and retries it if jobs lost too many agents. @returns the problem, or null */
 const problemOf = async (client: Client, { id }: Build): Promise<string | null> => {
   const { number, status, message, jobs } = await seen(client, id);
   const lost = (jobs ?? []).reduce((sum, { attempt }) => sum + Math.max(attempt - 1, 0), 0);
@@ -69,7 +69,7 @@ const problemOf = async (client: Client, { id }: Build): Promise<string | null> 
   return outputs.all === JOINED ? null : `build ${number} joined ${outputs.all}`;
 };
 
-/** Runs builds of several jobs one after the other, while their agents are killed and start again. */
+/** Runs builds with several jobs one after the other, while the drill kills and restarts their agents. */
 export const drill = async (): Promise<boolean> => {
   const removeProgram = await bundleAgent();
   const service = await startLocalService({ LEASE_SECONDS: "20", HEARTBEAT_SECONDS: "1", POLL_SECONDS: "20" });

@@ -14,7 +14,10 @@ const ORG = "leaving";
 const CANARY = `canary-${crypto.randomUUID()}`;
 const FILE = 'steps:\n  - run: echo "$SHOWN"; if [ "${SLEEP:-}" ]; then sleep 300; fi\n';
 
-/** Every row in the databases of D1, the objects and R2 that has the value: rows, because a file keeps freed pages. */
+/**
+ * Returns every row in the databases of D1, the objects and R2 that has the value. Searches rows, because a file keeps
+ * freed pages.
+ */
 const rowsWith = (stateFolder: string, value: string): string[] =>
   globSync(join(stateFolder, "v3/{d1,do,r2}/**/*.sqlite")).flatMap((file) => {
     const database = new DatabaseSync(file, { readOnly: true });
@@ -55,7 +58,7 @@ const furnish = async (service: LocalService) => {
 
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** Ends the service in the midst of a call, starts it again, and calls until nothing is left. */
+/** Stops the service in the middle of a call, restarts it, and calls until nothing is left. */
 const remove = async (service: LocalService): Promise<void> => {
   const call = () => service.operator.call<OrganizationRemoval | undefined>("DELETE", `/organization/${ORG}`);
   const first = await call();
@@ -67,7 +70,7 @@ const remove = async (service: LocalService): Promise<void> => {
   for (let left = await call(); left; left = await call()) console.log(JSON.stringify(left));
 };
 
-/** Deletes an organization with a build under way; D1, objects and R2 are searched before and after. */
+/** Deletes an organization with a build under way. Searches D1, objects and R2 before and after. */
 export const drill = async (): Promise<boolean> => {
   const service = await startLocalService();
   try {

@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 
 interface Drill {
   description: string;
-  /** The module's `drill` returns whether all is as it should be. */
+  /** The module's `drill` reports whether everything is right. */
   load(): Promise<{ drill(options: DrillOptions): Promise<boolean> }>;
 }
 
@@ -87,7 +87,7 @@ ${Object.entries(DRILLS)
   .map(([name, { description }]) => `  ${name.padEnd(12)} ${description}`)
   .join("\n")}`;
 
-/** The options that were given, as numbers. */
+/** Returns the given options as numbers. */
 const numbersIn = ({ agents, gib }: { agents?: string | undefined; gib?: string | undefined }): DrillOptions => ({
   ...(agents === undefined ? {} : { agents: Number(agents) }),
   ...(gib === undefined ? {} : { gib: Number(gib) }),

@@ -15,14 +15,14 @@ const FILE = `steps:
     run: echo "\${{ build.branch }}" | tr a-z A-Z
 `;
 
-/** Installs these versions of Node from npm, without install scripts and links. */
+/** Installs these Node versions from npm, without install scripts and links. */
 const install = (folder: string): void => {
   const packages = VERSIONS.map((version) => `node-${version}@npm:node-linux-${process.arch}@${version}`);
   const quiet = ["--ignore-scripts", "--no-bin-links", "--no-package-lock", "--no-audit", "--loglevel=error"];
   execFileSync("npm", ["install", "--prefix", folder, ...quiet, ...packages], { stdio: "inherit" });
 };
 
-/** Runs the main commands and one build on this Node. @returns the last line of each, with its exit code */
+/** Runs the main commands and one build on this Node. @returns each command's last line, with its exit code */
 const runAgentOn = async (node: string, program: string, folder: string): Promise<string[]> => {
   const service = await startFakeService();
   const { cloneUrl } = makeRepository(folder, { ".millrace.yml": FILE });
@@ -54,7 +54,7 @@ const runAgentOn = async (node: string, program: string, folder: string): Promis
   return [...lines, `build: ${isRight ? "finished, with its whole log" : "not finished"}`];
 };
 
-/** Runs the bundled agent on the oldest Node that it supports, the newest of each line, and one that is too old. */
+/** Runs the bundled agent on the oldest supported Node, the newest of each line, and one that is too old. */
 export const drill = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), "millrace-nodes-"));
   try {

@@ -17,19 +17,19 @@ const HOUR_MS = 3_600_000;
 const APP_ID = 4242;
 const PUSHES = 120;
 const BRANCHES = 12;
-/** Milliseconds in which the heads must be built once the service is back. */
+/** Milliseconds in which the service must build the heads after it is back. */
 const PATIENCE = 240_000;
 
-/** What became of the pushes of an hour without the service. */
+/** Results for the pushes in an hour without the service. */
 export interface Finding {
   pushes: number;
-  /** Newest commits of the branches. */
+  /** The branches' newest commits. */
   heads: number;
   /** Heads whose build succeeded. */
   built: number;
-  /** Builds of anything else, and second ones of a head. */
+  /** Builds of other commits, and repeated builds of a head. */
   others: number;
-  /** Deliveries that GitHub was asked to send once more. */
+  /** Deliveries that the service requested from GitHub again. */
   ordered: number;
 }
 
@@ -43,7 +43,7 @@ interface Scene {
 
 const sleep = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-/** A private repository of a GitHub App that builds every branch. */
+/** Connects a GitHub App's private repository that builds every branch. */
 const connect = async (service: LocalService, host: TestGitHost): Promise<Scene> => {
   const client = await service.newOrganization("acme");
   const { key, publicKey } = newAppKeys();
@@ -77,7 +77,7 @@ const waitFor = async (isSo: () => Promise<boolean>): Promise<void> => {
   while (!(await isSo()) && Date.now() < until) await sleep(300);
 };
 
-/** GitHub lists what it could not deliver, and sends what it is asked for. */
+/** Lets GitHub list the failed deliveries, and redeliver those that the service requests. */
 const listMissed = ({ host, bare }: Scene, missed: HostDelivery[]): void => {
   const attempts = missed.map((delivery, n) => ({
     ...{ id: n + 1, guid: delivery.id, redelivery: false, status: "failed to connect", status_code: 0 },
@@ -88,7 +88,7 @@ const listMissed = ({ host, bare }: Scene, missed: HostDelivery[]): void => {
   host.api.place.onOrder = (id) => void host.redeliver(missed[id - 1]!);
 };
 
-/** The hour has passed for the object of the host too: its next look at what was missed is due. */
+/** Moves the host object's schedule an hour forward: its next check for missed deliveries is due. */
 const passHour = ({ stateFolder }: LocalService): void => {
   for (const file of globSync(join(stateFolder, "v3/do/**/*.sqlite"))) {
     const database = new DatabaseSync(file);
@@ -98,7 +98,7 @@ const passHour = ({ stateFolder }: LocalService): void => {
   }
 };
 
-/** The service is away while the branches are pushed to, and comes back. */
+/** Pushes to the branches while the service is down, and restarts it. */
 export const pushThroughOutage = async (pushes: number, branches: number): Promise<Finding> => {
   const service = await startLocalService();
   const host = await TestGitHost.start("github", service.folder);

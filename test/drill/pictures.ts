@@ -12,11 +12,11 @@ const THEMES = ["light", "dark"] as const;
 const HEIGHT = 900;
 const TALLEST = 1800;
 const KIB = 1024;
-/** Bytes of a page, its style, its scripts and what they ask for, compressed; fonts are kept for ever. */
+/** Maximum compressed bytes for a page, its style, its scripts and their imports. Browsers keep fonts forever. */
 const MOST = { page: 70 * KIB, log: 90 * KIB, fonts: 130 * KIB };
 const HAS_LOG = /^build-(?!waiting|held|approved)|^job$/;
 
-/** What a page costs a browser that has nothing of it. */
+/** A page's cost for a browser with an empty cache. */
 interface Cost {
   page: number;
   fonts: number;
@@ -31,7 +31,7 @@ const SHIFT = `new Promise((resolve) => {
   setTimeout(() => resolve([shift, paint]), 600);
 })`;
 
-/** Loads a page with an empty cache; the fonts come late. */
+/** Loads a page with an empty cache. Delays the fonts. */
 const costOf = async (context: BrowserContext, url: string): Promise<Cost> => {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
@@ -109,7 +109,7 @@ const weigh = async (chromium: Chromium, url: string, token: string, pages: [str
   return isLight;
 };
 
-/** Pictures of every page at four widths in both themes, what axe says to each, and what each costs. */
+/** Takes pictures of every page at four widths in both themes. Prints axe's findings and the cost for each. */
 export const drill = async ({ folder = "pictures" }: { folder?: string }): Promise<boolean> => {
   mkdirSync(folder, { recursive: true });
   const endBundle = await bundleAgent();

@@ -6,23 +6,23 @@ import { deliver } from "../support/local/git-host/deliveries.ts";
 import { serveBundled } from "../support/served-worker.ts";
 
 const PUSHES = 1_000;
-/** GitHub takes a status a second. */
+/** GitHub accepts one status a second. */
 const OF_GITHUB = 10;
 const KINDS = ["gitlab", "gitea", "github"] as const;
 const CONTEXTS = ["millrace/ci", "millrace"];
 const PAGE = 100;
-/** Milliseconds for which the hosts may still be told after the last build has ended. */
+/** Milliseconds during which the hosts may still receive states after the last build has ended. */
 const PATIENCE = 180_000;
 
-/** What became of the pushes of one host. */
+/** Results for one host's pushes. */
 interface Finding {
   kind: string;
   pushes: number;
   builds: number;
-  /** Pushes without a build, and builds beside the first of a push. */
+  /** Pushes without a build, and additional builds for a push. */
   lost: number;
   doubled: number;
-  /** Commits whose last state at the host is not that of their build. */
+  /** Commits whose last state at the host differs from their build's. */
   untold: number;
   /** Requests to the host for each build. */
   requests: number;
@@ -42,7 +42,7 @@ const buildsOf = async ({ url, token }: Client, repoId: string): Promise<Build[]
   return found;
 };
 
-/** Tells of every push, each delivery twice at once; the host's API is away in the middle third. */
+/** Delivers every push twice. The host's API fails in the middle third. */
 const push = async (host: PlayedPushes, count: number): Promise<string[]> => {
   const shas: string[] = [];
   for (let n = 0; n < count; n++) {
@@ -55,7 +55,7 @@ const push = async (host: PlayedPushes, count: number): Promise<string[]> => {
   return shas;
 };
 
-/** Commits for which a context's last state is not an end. */
+/** Returns the commits with a context whose last state is not an end. */
 const untoldOf = ({ host }: PlayedPushes, shas: string[]): string[] => {
   const last = new Map<string, string>();
   for (const { sha, body } of host.place.statuses) last.set(`${sha} ${body.context ?? body.name}`, String(body.state));
@@ -85,7 +85,7 @@ const liveAt = async (client: Client, kind: (typeof KINDS)[number], pushes: numb
   };
 };
 
-/** The builds, as soon as the list has so many; after a while as many as there are. */
+/** Waits until the list has so many builds, and returns them. After a while, returns those that exist. */
 const seen = async (client: Client, repoId: string, count: number): Promise<Build[]> => {
   const until = Date.now() + 30_000;
   for (;;) {
@@ -95,7 +95,7 @@ const seen = async (client: Client, repoId: string, count: number): Promise<Buil
   }
 };
 
-/** Pushes to hosts of all kinds at once, each told twice, with hosts that are away in between. */
+/** Pushes to hosts of all kinds at once, delivers each push twice, and makes the hosts unavailable in between. */
 export const pushToAll = async (pushes: number): Promise<Finding[]> => {
   const service = await serveBundled({ vars: { CLONE_PROTOCOLS: "https,http" } });
   try {

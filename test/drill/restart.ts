@@ -26,7 +26,7 @@ const until = async (isSo: () => boolean): Promise<void> => {
   while (!isSo()) await sleep(50);
 };
 
-/** An agent with the program's own socket, polls, heartbeats and waits, and no steps. */
+/** An agent with the program's own socket, polls, heartbeats and waits, but without steps. */
 class LightAgent {
   readonly hints: HintSocket;
   readonly isPoller: boolean;
@@ -73,15 +73,15 @@ class LightAgent {
 }
 
 export interface RestartFigures {
-  /** Calls that reached the service in its fullest second after the start. */
+  /** Calls that reached the service in its busiest second after the start. */
   peak: number;
   calls: number;
   leasesLost: number;
-  /** From the start of the service until every agent waits or builds again. */
+  /** Seconds from the service's start until every agent waits or builds again. */
   secondsUntilAllWait: number;
 }
 
-/** Stops a service under waiting and building agents and starts it again. Takes about 45 s more than the restart. */
+/** Stops a service while agents wait and build, and restarts it. Takes about 45 s more than the restart. */
 export const restartUnder = async (agentCount: number, buildCount: number): Promise<RestartFigures> => {
   const stateFolder = mkdtempSync(join(tmpdir(), "millrace-restart-"));
   const keys = freshKeyset();
@@ -117,7 +117,7 @@ export const restartUnder = async (agentCount: number, buildCount: number): Prom
     await until(() => !agents.some(({ hints, isPoller }) => !isPoller && hints.isOpen) || proxy.calls.length > 0);
     await until(() => allWait(agents, proxy));
     const seconds = (performance.now() - begun) / 1000;
-    // One more heartbeat of each build: a lease that was lost says so.
+    // Wait for one more heartbeat from each build: it reveals a lost lease.
     await sleep(16_000);
     const builds = await member.call<Build[]>("GET", "/build?status=running&limit=100");
     const figures = {
@@ -138,7 +138,7 @@ export const restartUnder = async (agentCount: number, buildCount: number): Prom
   }
 };
 
-/** Starts agents a few at a time, so that the first wait is no herd. */
+/** Starts a few agents at a time, so that they do not all begin to wait at once. */
 const startAll = async (agents: LightAgent[], proxy: CountingProxy): Promise<Promise<void>[]> => {
   const running: Promise<void>[] = [];
   await inParallel(agents.length, AT_ONCE, async (n) => {
@@ -149,7 +149,7 @@ const startAll = async (agents: LightAgent[], proxy: CountingProxy): Promise<Pro
   return running;
 };
 
-/** Whether each agent has its socket open, or its poll at the service. */
+/** Reports whether each agent has an open socket, or its poll at the service. */
 const allWait = (agents: LightAgent[], { pendingPolls }: CountingProxy): boolean => {
   const polling = agents.filter(({ isPoller, job }) => isPoller && !job);
   const apart = agents.filter(({ isPoller, hints }) => !isPoller && !hints.isOpen);
@@ -165,7 +165,7 @@ const peakOf = (times: number[]): number => {
   return peak;
 };
 
-/** Restarts a service under 2,000 agents, of which some build. */
+/** Restarts a service under 2,000 agents. Some of them build. */
 export const drill = async ({ agents = 2_000 }: { agents?: number }): Promise<boolean> => {
   const builds = Math.min(30, Math.floor(agents / 10));
   const figures = await restartUnder(agents, builds);

@@ -1,6 +1,6 @@
 import { RestoreScenario, SIDES } from "../support/local/restore-scenario.ts";
 
-/** Puts older files of D1, of the pool, and of both back under a service, and looks at every promise. */
+/** Restores older files of D1, of the pool, and of both under a service, and checks every promise. */
 export const drill = async (): Promise<boolean> => {
   let isRight = true;
   for (const side of SIDES) {

@@ -3,8 +3,9 @@ import { keepUp } from "../../src/services/upkeep/upkeep.ts";
 import worker, { BuildLog, AgentPool as Pool } from "../../src/worker.ts";
 
 /**
- * The Worker with `/fill?builds=`, which writes old builds into the pool of the organization `old`, `/upkeep?minute=`,
- * which runs upkeep for that minute while one pool is away, and `/left`, the builds that this pool has.
+ * The Worker with three additional routes. `/fill?builds=` writes old builds into the pool of the organization `old`.
+ * `/upkeep?minute=` runs upkeep for that minute while one pool is unavailable. `/left` returns the number of builds in
+ * this pool.
  */
 
 const DAY_MS = 86_400_000;
@@ -26,7 +27,7 @@ export class AgentPool extends Pool {
 
 export { BuildLog };
 
-/** Counts the calls, and fails those to the object of this name, as while the network is broken. */
+/** Counts the calls, and fails those to the object with this name, as during a network failure. */
 const counted = <N extends { getByName(name: string): unknown }>(
   real: N,
   calls: { count: number },

@@ -25,9 +25,7 @@ const countRows = async (db: D1Database): Promise<number> => {
   return (await db.prepare(`SELECT ${counts} AS count`).first<{ count: number }>())?.count ?? 0;
 };
 
-/**
- * Fills a pool and a database with old rows and runs upkeep until they are gone, while another pool is away.
- */
+/** Fills a pool and a database with old rows. Runs upkeep until they are gone, while another pool is unavailable. */
 export const drill = async (): Promise<boolean> => {
   const service = await serveBundled({ entry: ENTRY });
   const ask = async <T>(path: string): Promise<T> => (await (await fetch(service.url + path)).json()) as T;

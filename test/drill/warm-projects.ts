@@ -5,15 +5,15 @@ import { dirname, join } from "node:path";
 import { ROOT } from "../../src/assets/output-files.ts";
 import { type GitRepository, makeRepository } from "../support/local/git-repository.ts";
 
-/** A project that is built twice. */
+/** A project that the drill builds twice. */
 export interface Project {
   name: string;
   git: GitRepository;
-  /** What the second build has that the first had not. */
+  /** Files that the drill adds or changes before the second build. */
   change: Record<string, string>;
 }
 
-/** Writes files over those of the branch that is checked out, and commits all. */
+/** Writes files on the current branch, and commits all. */
 export const commit = (git: GitRepository, files: Record<string, string>): void => {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(git.work, path)), { recursive: true });
@@ -23,7 +23,7 @@ export const commit = (git: GitRepository, files: Record<string, string>): void 
   git.git("commit", "--quiet", "--message", "Change");
 };
 
-/** The packages of this project, as they were installed by the same lock file. */
+/** This project's packages, as the same lock file installed them. */
 const NPM = `steps:
   - run: test -d node_modules || npm ci --ignore-scripts --no-audit --no-fund
 cache: [{ name: packages, files: package-lock.json, path: node_modules }]
@@ -40,10 +40,10 @@ const npmProject = (folder: string): Project => {
   return { name: "npm ci of this project", git, change: { "a.txt": "changed\n" } };
 };
 
-/** A package of npm that has the amalgamation of SQLite in it: a quarter of a million lines of C. */
+/** An npm package that contains SQLite's amalgamation: a quarter of a million lines of C. */
 const SQLITE = "better-sqlite3@12.2.0";
 
-/** Objects that make keeps where neither paths nor times have changed. */
+/** Objects that make keeps if neither paths nor times have changed. */
 const C = `checkout: { path: stable, mtimes: commit }
 steps:
   - run: make
@@ -75,8 +75,8 @@ const MODULES = 12;
 const CLASSES = 25;
 
 /**
- * Java in modules, whose jars lie below HOME by the hash of their sources, as those of Gradle's build cache do. The
- * entry is saved again when a source changes, and begins with the newest one before.
+ * Java in modules. Their jars are below HOME by their sources' hash, as in Gradle's build cache. The agent saves a new
+ * entry when a source changes, and starts from the newest earlier one.
  */
 const JAVA = `steps:
   - run: sh build.sh
@@ -112,5 +112,5 @@ const javaProject = (folder: string): Project => {
   };
 };
 
-/** Each makes its repository in a folder. */
+/** Each function creates its repository in a folder. */
 export const PROJECTS: ((folder: string) => Project)[] = [npmProject, cProject, javaProject];

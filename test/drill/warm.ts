@@ -10,7 +10,7 @@ import { startLocalService } from "../support/local/service.ts";
 import { setup as bundleAgent } from "../support/set-up/agent.ts";
 import { commit, PROJECTS } from "./warm-projects.ts";
 
-/** Builds the branch. @returns the seconds of the whole build, and those of its step */
+/** Builds the branch. @returns the seconds of the whole build, and of its step */
 const seconds = async (client: Client, pipelineId: string): Promise<{ whole: number; step: number }> => {
   const { id } = await client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
   const build = await waitForEnd(client, id);
@@ -23,14 +23,14 @@ const seconds = async (client: Client, pipelineId: string): Promise<{ whole: num
   return { whole: between(build), step: build.steps[0] ? between(build.steps[0]) : Number.NaN };
 };
 
-/** Builds projects twice, with a change between: the second time with what the first left in the cache. */
+/** Builds projects twice, with a change between. The second build starts with the cache that the first one saved. */
 export const drill = async (): Promise<boolean> => {
   const removeProgram = await bundleAgent();
   const service = await startLocalService();
   try {
     const client = await service.newOrganization("acme");
     const projects = PROJECTS.map((make) => make(service.folder));
-    // What steps keep below HOME is not to be what a person keeps there.
+    // The steps must not write below the person's own HOME.
     const home = join(service.folder, "home");
     process.env.HOME = home;
     let isFaster = true;
@@ -41,7 +41,7 @@ export const drill = async (): Promise<boolean> => {
       const agent = await startAgent(client, service.folder, "cold");
       const cold = await seconds(client, id);
       commit(git, change);
-      // As on another machine: only the copies that the agent keeps are there.
+      // Simulates another machine: only the agent's cached copies are left.
       rmSync(home, { recursive: true });
       mkdirSync(home);
       const warm = await seconds(client, id);

@@ -2,7 +2,7 @@ import { type HeapUsage, Inspector } from "./inspector.ts";
 
 const INTERVAL_MS = 1000;
 
-/** The most bytes that the Worker's isolate held at a time, heap and buffers, asked for each second. */
+/** The most bytes that the Worker's isolate held at a time, heap and buffers, sampled each second. */
 export class WorkerMemory {
   readonly #port: number;
   readonly #timer: NodeJS.Timeout;
@@ -16,7 +16,7 @@ export class WorkerMemory {
     this.#timer = setInterval(() => void this.#ask(), INTERVAL_MS);
   }
 
-  /** @returns the most since the last time this was called */
+  /** @returns the maximum since the last call */
   take(): number {
     const most = this.#most;
     this.#most = 0;
@@ -41,7 +41,7 @@ export class WorkerMemory {
       this.#most = Math.max(this.#most, totalSize + backingStorageSize);
       this.asked += 1;
     } catch {
-      // The service restarts.
+      // The service is restarting.
       this.#inspector?.close();
       this.#inspector = null;
     } finally {

@@ -1,12 +1,12 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
 import type { KeepAliveClient } from "../../bench/support/keep-alive.ts";
 
-/** Milliseconds after which a request that has no answer waits for the clock. */
+/** Milliseconds after which an unanswered request counts as waiting for the clock. */
 const PATIENCE_MS = 30;
-/** Milliseconds of the day for which the clock moves on while a request waits for it. */
+/** Milliseconds of the day by which the clock moves forward while a request waits for it. */
 const STEP_MS = 500;
 
-/** Everybody wakes at a multiple of this: what happens at once costs one step of the clock. */
+/** Everybody wakes at a multiple of this: simultaneous events cost one step of the clock. */
 const GRID_MS = 5_000;
 
 interface Sleeper {
@@ -14,7 +14,7 @@ interface Sleeper {
   wake(): void;
 }
 
-/** The clock of a simulated day as those see it who live in it. It stands still while any of them does something. */
+/** A simulated day's clock, for the people and agents in it. It stands still while any of them does something. */
 export class Clockwork {
   readonly #http: KeepAliveClient;
   /** A heap, the next one first. */
@@ -41,7 +41,7 @@ export class Clockwork {
     return this.until(this.now + milliseconds);
   }
 
-  /** Waits for an answer, for which the clock waits too. */
+  /** Waits for an answer. The clock waits for it too. */
   async ask<T>(answer: Promise<T>): Promise<T> {
     this.#asking += 1;
     this.#steps += 1;
@@ -53,12 +53,12 @@ export class Clockwork {
     }
   }
 
-  /** Tells the clock that somebody goes on. */
+  /** Notifies the clock that somebody has continued. */
   stir(): void {
     this.#steps += 1;
   }
 
-  /** Lets the day pass until a time. */
+  /** Runs the day until a time. */
   async run(end: number): Promise<void> {
     await this.#settle();
     while (this.now < end) {
@@ -71,7 +71,7 @@ export class Clockwork {
     }
   }
 
-  /** Waits until all wait for the clock. */
+  /** Waits until everybody waits for the clock. */
   async #settle(): Promise<void> {
     for (let before = -1; before !== this.#steps; ) {
       before = this.#steps;

@@ -17,9 +17,11 @@ import { Traffic } from "./traffic.ts";
 
 const DAY = 24 * HOUR;
 const SEED = 20_261_123;
-/** In which the service is furnished, by a token that may send 600 requests a minute. */
+/** Time to set up the service's records, with a token that may send 600 requests a minute. */
 const LEAD = 30 * MINUTE;
-/** Miniflare hands it to the runtime, which ends where what lives takes more. All objects share one isolate here. */
+/**
+ * Miniflare passes this to the runtime, which ends if live data needs more memory. All objects share one isolate here.
+ */
 const V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 const MOST_OLD_MB = 80;
 const LOOP_AGENTS = 5;
@@ -27,16 +29,16 @@ const LOOP_BUILD_MS = 10 * SECOND;
 const ACME = "acme";
 const LOOP = "loop";
 
-/** What waits at a minute of the day. */
+/** The waiting work at one minute of the day. */
 export interface Sample {
   at: number;
   heap: number;
   waiting: number;
   running: number;
-  /** What D1, the archive and logs have not heard of. */
+  /** Changes that D1, the archive and logs have not received. */
   outbox: number;
   states: number;
-  /** Deliveries that the service could not take yet. */
+  /** Deliveries that the service could not process yet. */
   kept: number;
   /** Logs that are not in the archive yet. */
   logs: number;
@@ -51,7 +53,7 @@ interface PoolState {
   metrics: { builds: Record<string, number> };
 }
 
-/** What the Worker of the day says of itself. */
+/** The state that the day's Worker reports. */
 interface State {
   pools: PoolState[];
   hosts: { kept: number; health: { waiting: number } }[];
@@ -62,7 +64,7 @@ interface State {
   troubles: Record<string, number>;
 }
 
-/** A build in the lists of D1. */
+/** A build in D1's lists. */
 export interface ListedBuild {
   orgId: string;
   id: string;
@@ -80,12 +82,12 @@ interface Made {
   midnight: number;
 }
 
-/** A day of a deployment, on the service's own parts and a clock that jumps. */
+/** A deployment's day, on the service's own parts and a clock that jumps. */
 export class Day {
   readonly plan: DayPlan;
   readonly midnight: number;
   readonly samples: Sample[] = [];
-  /** When each cron came, whether it succeeded, and which chores were set aside after it. */
+  /** Each cron's time, whether it succeeded, and the chores set aside after it. */
   readonly crons: { at: number; ok: boolean; aside: string[] }[] = [];
   readonly fleet: FleetFindings = { taken: 0, ended: 0, leasesLost: 0, refused: {} };
   readonly traffic: Traffic;
@@ -102,7 +104,7 @@ export class Day {
     this.traffic = new Traffic({ ...made, plan, random: this.#random });
   }
 
-  /** @param script Path of the Worker's bundle. */
+  /** @param script the bundled Worker's path */
   static async begin(plan: DayPlan, script: string): Promise<Day> {
     const inspectorPort = await freePort();
     // The git host is on loopback.
@@ -112,14 +114,14 @@ export class Day {
       delete process.env[V8_FLAGS];
     });
     const http = new KeepAliveClient(service.url);
-    // Later than the platform's own clock will be: its alarms never come.
+    // Later than the platform's own clock ever gets, so that the platform never fires an alarm itself.
     const midnight = (Math.floor(Date.now() / DAY) + 2) * DAY;
     const clock = await Clockwork.begin(http, midnight + plan.from - LEAD);
     const inspector = await Inspector.open(inspectorPort);
     return new Day(plan, { service, http, clock, inspector, midnight });
   }
 
-  /** Furnishes the service, and lets the day pass. */
+  /** Creates the records, and runs the day. */
   async pass(note: (line: string) => void): Promise<void> {
     const { plan, midnight } = this;
     const { clock } = this.#made;
@@ -205,14 +207,14 @@ export class Day {
     });
   }
 
-  /** Every build in the lists of D1. */
+  /** Returns every build in D1's lists. */
   async listed(): Promise<ListedBuild[]> {
     const query = "SELECT org_id AS orgId, id, status, commit_sha AS commitSha FROM build_summary";
     const { results } = await this.#made.service.db.prepare(query).all<ListedBuild>();
     return results;
   }
 
-  /** Ids of builds whose record is in the archive. */
+  /** Returns the ids of builds whose record is in the archive. */
   async records(): Promise<Set<string>> {
     const keys = await this.#made.http.request<string[]>("GET", "/day/records");
     return new Set(keys.map((key) => key.slice(key.lastIndexOf("/") + 1, -".json".length)));

@@ -4,14 +4,14 @@ import type { Promised } from "./hosted.ts";
 import { HOUR, MINUTE } from "./plan.ts";
 
 const MOST_HEAP = 100 * 1024 * 1024;
-/** Entries that are always on their way on a working day, and are no backlog. */
+/** Entries in transit on every working day. They are not a backlog. */
 const ON_THEIR_WAY = 20;
-/** What a run of upkeep says where the chore ran, and the minutes from one run of it to the next. */
+/** Names that an upkeep run reports when it runs a chore, and the minutes between two runs of that chore. */
 const PERIODS: Record<string, number> = { archived: 10, cache: 60, reconciled: 60, recounted: 60 };
-/** Chores with a period that are set aside under their own names. */
+/** Chores with a period. Upkeep sets them aside under their own names. */
 const NAMED = ["removeArchived", "removeUnusedCache", "reconcileBuilds", "recountHistories"];
 
-/** What became of a day. Whatever is not as it should be is a sentence in `wrong`. */
+/** A day's results. `wrong` has a sentence for each problem. */
 export interface Findings {
   builds: {
     wanted: number;
@@ -24,12 +24,12 @@ export interface Findings {
   };
   loop: { asked: number; made: number; refused: Record<string, number> };
   deadLetters: Record<string, number>;
-  /** Commits whose last state at the host is not an end, and pushes that were not taken. */
+  /** Commits whose last state at the host is not an end, and pushes that the service did not accept. */
   untold: number;
   refusedPushes: number;
-  /** Minutes of the longest time without each chore, without the time for which D1 was not there. */
+  /** Longest minutes between two runs of each chore, not counting the faults. */
   gaps: Record<string, { period: number; gap: number }>;
-  /** Minutes after the end of each fault until nothing waited. */
+  /** Minutes after each fault's end until nothing waited. */
   drained: Record<string, number | null>;
   heap: number;
   wrong: string[];
@@ -44,8 +44,8 @@ const tally = <T>(values: Iterable<T>): Map<T, number> => {
 const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
 
 /**
- * Pushes that waited until a newer one of their branch had been taken: a head that another one certainly replaced before
- * it arrived is not built.
+ * Returns pushes that waited until the service had accepted a newer one to their branch. The service does not build a
+ * head that another one certainly replaced before it arrived.
  */
 const overtakenOf = ({ host, plan, midnight }: Day, made: ReadonlyMap<string | null, number>): Promised[] => {
   const ends = plan.faults.filter(({ part }) => part === "DB").map(({ until }) => midnight + until);
@@ -79,7 +79,7 @@ const buildsOf = async (day: Day, rows: ListedBuild[], overtaken: Promised[]): P
   };
 };
 
-/** Commits of which some context's last state is not an end. */
+/** Counts the commits with a context whose last state is not an end. */
 const untoldOf = ({ host }: Day, overtaken: Promised[]): number => {
   const last = new Map<string, string>();
   for (const { sha, body } of host.host.place.statuses) last.set(`${sha} ${body.context}`, String(body.state));
@@ -88,7 +88,7 @@ const untoldOf = ({ host }: Day, overtaken: Promised[]): number => {
   return host.promised.filter((one) => !overtaken.includes(one) && (open.has(one.sha) || !heard.has(one.sha))).length;
 };
 
-/** Minutes between two times in which no part of the platform was away. */
+/** Returns the minutes between two times, without those in which part of the platform was unavailable. */
 const minutesOf = ({ plan, midnight }: Day, from: number, until: number): number => {
   const outages = plan.faults;
   const away = outages.map((one) =>
@@ -167,7 +167,7 @@ const wrongIn = ({ plan, samples }: Day, found: Omit<Findings, "wrong">): string
   ].filter((one) => one !== false);
 };
 
-/** The largest of each hour. */
+/** Returns each hour's largest values. */
 const hoursOf = ({ samples, plan }: Day) => {
   const hours = [];
   for (let from = plan.from; from < plan.until; from += HOUR) {

@@ -6,19 +6,19 @@ import type { Random } from "../../simulate/random.ts";
 import type { Clockwork } from "./clockwork.ts";
 
 const SECOND = 1_000;
-/** The agent looks by itself every ten minutes while its socket is open. */
+/** The agent polls every ten minutes while its socket is open. */
 const LOOK_MS = 600 * SECOND;
 const AGAIN_MS = 5 * SECOND;
-/** The plan of a file with several jobs. */
+/** A file with several jobs. */
 const FILE = ["jobs:", ...["a", "b", "c"].map((key) => `  ${key}: { steps: [{ run: echo }] }`)].join("\n");
 const COMMIT = "0123456789".repeat(4);
 
 export interface FleetFindings {
   taken: number;
   ended: number;
-  /** Leases that the service took back. */
+  /** Leases that the service withdrew. */
   leasesLost: number;
-  /** Answers that told an agent to come again, by status. */
+  /** Answers that told an agent to retry, by status. */
   refused: Record<string, number>;
 }
 
@@ -29,7 +29,7 @@ export interface Place {
   random: Random;
 }
 
-/** An agent without a machine: it speaks as the agent does, and its steps take time of the day alone. */
+/** An agent without a machine. It sends an agent's calls, and its steps take only simulated time. */
 export class VirtualAgent {
   readonly #place: Place;
   readonly #agent: RegisteredAgent;
@@ -117,7 +117,7 @@ export class VirtualAgent {
       return;
     }
     await tell("PUT", "log?offset=0", LOG);
-    // Of a monorepo's pull request most pipelines find that nothing of theirs has changed.
+    // Most of the monorepo's pipelines find that a pull request changes none of their files.
     const isSkipped = paths !== undefined && this.#place.random.chance(0.95);
     const isHeld = isSkipped || (await this.#work(lease, this.#buildMs()));
     if (!isHeld) return;
@@ -134,7 +134,7 @@ export class VirtualAgent {
     await clock.sleep(SECOND);
   }
 
-  /** Lets a build's time pass, with a heartbeat on the socket every so often. @returns whether the lease holds */
+  /** Lets a build's time pass, with a regular heartbeat on the socket. @returns whether the lease holds */
   async #work(lease: number, milliseconds: number): Promise<boolean> {
     const { clock } = this.#place;
     const until = clock.now + milliseconds;
@@ -172,7 +172,7 @@ export class VirtualAgent {
     return this.#place.clock.ask(answered);
   }
 
-  /** Repeats a request until the service has taken it. @returns whether the lease holds */
+  /** Repeats a request until the service has accepted it. @returns whether the lease holds */
   async #insist(method: string, path: string, options: RequestOptions): Promise<boolean> {
     for (;;) {
       const { status } = await this.#ask(method, path, options);

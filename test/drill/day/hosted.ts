@@ -11,7 +11,7 @@ const TOKEN = "token-of-the-host";
 
 const randomSha = (): string => randomBytes(20).toString("hex");
 
-/** A repository of the host, with its pipelines, each of which may be for a folder of its own. */
+/** A repository at the host, with its pipelines. Each pipeline may cover its own folder. */
 interface Hosted {
   id: number;
   fullName: string;
@@ -21,26 +21,26 @@ interface Hosted {
   pipelines: number;
 }
 
-/** Builds that a push, or a new pull request, has to make of its commit. */
+/** Builds that a push or a new pull request must create for its commit. */
 export interface Promised {
   sha: string;
   builds: number;
   at: number;
   isPull: boolean;
   repositoryId: number;
-  /** Whether the service answered that it takes the delivery later. */
+  /** Set if the service answered that it processes the delivery later. */
   waits: boolean;
 }
 
 const OF_FOLDER = (n: number) => ({ paths: [`packages/p${n}/**`] });
 
-/** A git host with many repositories, none of which has any files. It keeps what it is told of builds. */
+/** A git host with many repositories without files. It records the builds' states that it receives. */
 export class DayHost {
   readonly host: RecordingHost;
   readonly connection: Connection;
   readonly repositories: Hosted[];
   readonly promised: Promised[] = [];
-  /** Deliveries that were not answered as taken: this host never sends one again. */
+  /** Deliveries that the service did not accept: this host never redelivers. */
   readonly lost: string[] = [];
   readonly #kind: HostKind;
   readonly #close: () => void;
@@ -57,7 +57,7 @@ export class DayHost {
     this.#close = close;
   }
 
-  /** Connects a repository for each number: of so many pipelines. Those of the first have a folder each. */
+  /** Connects a repository for each number, with so many pipelines. The first one's pipelines have a folder each. */
   static async connect(
     client: Client,
     kind: HostKind,
@@ -79,7 +79,7 @@ export class DayHost {
     return new DayHost(kind, { host, connection, repositories }, close);
   }
 
-  /** Tells of a push to the default branch that changes files of so many folders. */
+  /** Delivers a push to the default branch that changes files in these folders. */
   async push(repository: Hosted, at: number, folders: number[] | null): Promise<void> {
     const [before, after] = [repository.head, randomSha()];
     repository.head = after;
@@ -97,7 +97,7 @@ export class DayHost {
     });
   }
 
-  /** Tells of a new pull request, of which the host does not say what it changes. */
+  /** Delivers a new pull request without its changed files. */
   async pull(repository: Hosted, at: number): Promise<void> {
     repository.pulls += 1;
     const head = randomSha();
@@ -133,7 +133,7 @@ const furnish = async (client: Client, { id }: Connection, one: Hosted, isMonore
   for (let n = 0; n < one.pipelines; n++) {
     const definition = "steps:\n  - run: echo\n";
     const on = isMonorepo ? { push: OF_FOLDER(n), pull: OF_FOLDER(n) } : { push: true };
-    // One of four of the others keeps its file, with three jobs, in the repository.
+    // In other repositories, one of four pipelines keeps its file, with three jobs, in the repository.
     const isOfFile = !isMonorepo && n === 3;
     await client.call<Pipeline>("POST", "/pipeline", {
       ...{ repoId: repository.id, name: `ci-${n}`, on },

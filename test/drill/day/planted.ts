@@ -5,7 +5,7 @@ import { type PlantedRule, plant } from "../../support/plant.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-/** Wrong rules in the place of right ones, which a day has to find. */
+/** Wrong rules that replace right ones. A day has to find them. */
 export interface Planted {
   file: string;
   rules: Omit<PlantedRule, "file">[];
@@ -36,7 +36,7 @@ export const PLANTED: Record<string, Planted> = {
 const withWrongRules = (path: string, { file, rules }: Planted): string =>
   rules.reduce((text, rule) => plant(text, { file, ...rule }), readFileSync(path, "utf8"));
 
-/** Bundles the Worker of a day, with wrong rules where some are named. @returns the path of the bundle */
+/** Bundles a day's Worker, with the wrong rules if there are any. @returns the bundle's path */
 export const bundleDay = async (folder: string, planted?: Planted): Promise<string> => {
   const outfile = join(folder, "day-worker.js");
   await build({

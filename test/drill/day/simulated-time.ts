@@ -1,13 +1,16 @@
 /*
- * The clock of a simulated day, inside the Worker: time stands still until it is moved on, and timers fire at their
- * time on it. A promise that another request resolves continues in the object or request that waits for it.
+ * A simulated day's clock, inside the Worker. Time stands still until the drill moves the clock forward. Timers fire at
+ * their time on it. A promise that another request resolves continues in the object or request that waits for it.
  */
 
 const RealDate = Date;
 const realSetTimeout = globalThis.setTimeout;
 const realClearTimeout = globalThis.clearTimeout;
 
-/** The platform cancels who waits for nothing of its own: a timer of its own keeps each of ours. */
+/**
+ * The platform cancels a request that waits for nothing of the platform's. A platform timer keeps each simulated one
+ * alive.
+ */
 const FAR_MS = 2_000_000_000;
 
 let now = RealDate.now();
@@ -60,14 +63,14 @@ globalThis.clearTimeout = ((timer: unknown) => {
   } else (timer as Timer).drop();
 }) as typeof clearTimeout;
 
-/** When the next timer is due. */
+/** Returns the time of the next due timer. */
 export const nextTimer = (): number => {
   let next = Number.POSITIVE_INFINITY;
   for (const { at } of timers) next = Math.min(next, at);
   return next;
 };
 
-/** Moves the clock on, never back. */
+/** Moves the clock forward, never back. */
 export const moveTo = (at: number): void => {
   now = Math.max(now, at);
 };

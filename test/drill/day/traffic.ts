@@ -23,9 +23,9 @@ const count = (tally: Record<string, number>, what: string): void => {
   tally[what] = (tally[what] ?? 0) + 1;
 };
 
-/** What people, a git host and a script in a loop ask for on a day. */
+/** The requests that people, a git host and a script in a loop send on a day. */
 export class Traffic {
-  /** Builds that people asked for until they had them, and what lists answered. */
+  /** Builds that people requested until the service created them, and the lists' answers. */
   readonly people = { asked: 0, made: [] as string[], pages: {} as Record<string, number> };
   readonly loop = { asked: 0, made: 0, refused: {} as Record<string, number> };
   readonly #street: Street;
@@ -34,7 +34,7 @@ export class Traffic {
     this.#street = street;
   }
 
-  /** Does something at a time of the day. */
+  /** Does the work at a time of the day. */
   at(time: number, work: () => Promise<unknown>): void {
     const { clock, midnight } = this.#street;
     void clock.until(midnight + time).then(work);
@@ -79,7 +79,7 @@ export class Traffic {
       });
   }
 
-  /** A person asks for a build until the service has taken it. */
+  /** Requests a build, as a person, until the service has accepted it. */
   async #makeBuild(token: string, pipelineId: string, key: string): Promise<void> {
     const body = JSON.stringify({ pipelineId, branch: "main" });
     for (;;) {
@@ -91,7 +91,7 @@ export class Traffic {
     }
   }
 
-  /** A script asks for builds as fast as it may, whatever it is answered. */
+  /** Requests builds, as a script, as fast as allowed, whatever the answers are. */
   async startLoop(client: Client): Promise<void> {
     const { plan, midnight, clock } = this.#street;
     const { from, until, perMinute } = plan.loop;

@@ -4,11 +4,11 @@ import { standBeforeDatabase } from "../../support/platform/database.ts";
 import { pause, realNow } from "./simulated-time.ts";
 
 /*
- * Knows what the Worker and its objects wait for, so that the clock stands still meanwhile, and lets parts of the
+ * Tracks the pending calls of the Worker and its objects, so that the clock stands still meanwhile. Lets parts of the
  * platform fail at times of the day.
  */
 
-/** A part of the platform that does not answer as it should. */
+/** A part of the platform that fails. */
 export interface Fault {
   part: Part;
   from: number;
@@ -21,7 +21,7 @@ export interface Fault {
 }
 
 export const faults: Fault[] = [];
-/** Calls that a fault has failed, by part. */
+/** Calls that failed because of a fault, by part. */
 export const failed: Partial<Record<Part, number>> = {};
 let asked = 0;
 
@@ -35,15 +35,15 @@ const checkFault = (part: Part): void => {
   throw new PlatformError(fault.message);
 };
 
-/** Milliseconds after which a call waits for the clock, and not for the machine. */
+/** Milliseconds after which a call counts as waiting for the clock, not for the machine. */
 const PATIENCE_MS = 25;
-/** Turns of a millisecond without anything new, after which the Worker is at rest. */
+/** Turns of a millisecond without activity, after which the Worker is at rest. */
 const TURNS = 3;
 
 const underWay = new Map<symbol, { isLeaf: boolean; since: number }>();
 let steps = 0;
 
-/** What is written to sockets. */
+/** The number of messages written to sockets. */
 export const sockets = { sent: 0 };
 const send = WebSocket.prototype.send;
 WebSocket.prototype.send = function (this: WebSocket, ...given: Parameters<typeof send>) {
@@ -66,7 +66,7 @@ export const watched = async <T>(isLeaf: boolean, work: () => T | Promise<T>): P
 const isAtWork = (): boolean =>
   underWay.values().some(({ isLeaf, since }) => isLeaf || realNow() - since < PATIENCE_MS);
 
-/** Waits until nothing is under way that does not wait for the clock. */
+/** Waits until all pending calls wait for the clock. */
 export const untilQuiet = async (): Promise<void> => {
   for (let turns = 0, before = steps; turns < TURNS; turns++) {
     await pause(1);
@@ -75,7 +75,7 @@ export const untilQuiet = async (): Promise<void> => {
   }
 };
 
-/** What a call of the platform meets on its way. */
+/** Wraps each call to the platform: tracks it, and lets it fail during a fault. */
 const cross: Cross = ({ part }, proceed) =>
   watched(true, () => {
     checkFault(part);
@@ -102,7 +102,7 @@ const watchedObjects = <N extends DurableObjectNamespace>(objects: N): N =>
     },
   });
 
-/** Counts by the minutes of the simulated clock, as the platform's binding does by its own. */
+/** Counts by the simulated clock's minutes, as the platform's binding counts by its own. */
 class Rate {
   readonly #limit: number;
   #minute = 0;
@@ -130,7 +130,7 @@ const known = new WeakMap<object, Env>();
 
 const databases = new WeakMap<object, D1Database>();
 
-/** The database past every fault, as whoever looks from outside sees it. */
+/** Returns the database without faults, for an outside observer. */
 export const aside = (env: Env): D1Database => {
   watchedEnv(env);
   return databases.get(env)!;

@@ -1,4 +1,6 @@
-/** Jobs of which one test fails where `broken.txt` is there; on `release` a gate, on `slow` a long one. */
+/**
+ * Jobs of a shop. One test fails if `broken.txt` exists. The branch `release` has a gate, and `slow` has a long job.
+ */
 export const SHOP = (go: string): string => `jobs:
   lint:
     cache: [{ name: deps, files: .millrace.yml, path: deps }]

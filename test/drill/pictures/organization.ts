@@ -33,7 +33,7 @@ interface Connected {
   fork(number: number, title: string): Promise<Build>;
 }
 
-/** An organization with something to see on every page, and the addresses of its pages by their names. */
+/** An organization with something to see on every page, and its pages' addresses by name. */
 export class PicturedOrganization {
   readonly client: Client;
   readonly pages: Record<string, string> = {};
@@ -169,7 +169,7 @@ export class PicturedOrganization {
     Object.assign(this.pages, { group: `/app/groups/${group.id}` });
   }
 
-  /** Rows of builds that ended in the last days, as D1 has them. */
+  /** Adds rows to D1 for builds that ended in the last days. */
   async #addHistory(connected: Connected[]): Promise<void> {
     const [file] = globSync(join(this.#service.stateFolder, "v3/d1/**/*.sqlite")).filter(
       (one) => !/metadata/.test(one),
