@@ -9,9 +9,7 @@ import { dollars, rounded, table } from "./support/markdown-table.ts";
 import { bill, dollarsStored, HOURS_A_MONTH, objectAwake, total } from "./support/prices.ts";
 import { BUILD_SECONDS } from "./support/typical-build.ts";
 
-/*
- * Prints the tables in docs/costs.md: counts the running service's operations and multiplies them by the list prices.
- */
+/* Prints the tables in docs/costs.md: counts the running service's operations and multiplies by the list prices. */
 
 const SIZES = [10, 1_000, 100_000];
 const AGENTS_AN_ORGANIZATION = 1_000;

@@ -123,9 +123,7 @@ const forge = async (service: ServedWorker, http: KeepAliveClient, { path }: Hoo
   console.log(`5,000 forged deliveries of 30 KB: ${ms(took / 5000)} each, ${(await rows())! - before!} builds`);
 };
 
-/**
- * Measures git hosts' deliveries. The bare Worker checks the same signature, runs the same queries and stores one row.
- */
+/** Measures git hosts' deliveries. The bare Worker checks the same signature, runs the same queries, stores one row. */
 export const benchHook = async (): Promise<void> => {
   const service = await withStorageIn("memory", () => serveBundled());
   const [own = 0] = workerdProcesses();

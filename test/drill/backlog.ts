@@ -39,10 +39,7 @@ const waitingOf = async (client: Client, id: string): Promise<number> =>
 
 const cancel = (client: Client, { id }: Build): Promise<unknown> => client.call("POST", `/build/${id}/cancel`);
 
-/**
- * Waits for a state of the head at the host. Returns the number of other commits' states before it, counted from
- * `from`.
- */
+/** Waits for a state of the head at the host. Returns the number of other commits' states before it, since `from`. */
 const stateOf = async (pushes: PlayedPushes, from: number, isIt: (state: unknown) => boolean) => {
   const { statuses } = pushes.host.place;
   const begun = performance.now();

@@ -21,10 +21,7 @@ import { type GitRepository, makeRepository } from "../support/local/git-reposit
 import { type GitServer, startGitServer } from "../support/local/git-server.ts";
 import { type LocalService, startLocalService } from "../support/local/service.ts";
 
-/*
- * Secrets in every place that accepts one, builds that try everything to show them, and a final search through all
- * data.
- */
+/* Secrets in every place that accepts one, builds that try everything to show them, and a search through all data. */
 
 const canary = (name: string): string => `${name}/+"ä${crypto.randomUUID()}`;
 const CANARIES = {
@@ -196,10 +193,7 @@ beforeAll(async () => {
   else process.env.TMPDIR = before;
 });
 
-/**
- * Connects a git host with its own token, creates a repository whose pushes start builds, and rotates the hook's
- * secret.
- */
+/** Connects a git host with its own token, creates a repository whose pushes start builds, and rotates the secret. */
 const connectHost = async () => {
   const secrets = { token: CANARIES.HOST, gitPassword: CANARIES.CLONE };
   gitHost = await TestGitHost.start("gitlab", service.folder, secrets);

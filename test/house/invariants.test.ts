@@ -32,7 +32,7 @@ const SECTIONS: Section[] = DOCUMENT.split(/^## (?=\d+\. )/m)
     };
   });
 
-/** The simulation's files with `must(NUMBER, ...)`. */
+/** Returns the simulation's files with `must(NUMBER, ...)`. */
 const filesThatCheck = (number: number): string[] => {
   const folder = "test/simulate";
   const names = readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);

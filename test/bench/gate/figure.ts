@@ -39,10 +39,7 @@ const RATIO_TOLERANCE = 0.15;
 /** Counts do not depend on the machine. */
 const COUNT_TOLERANCE = 0.02;
 
-/**
- * Returns the value to compare with the kept file: a ratio, which does not depend on the machine's speed, or the count
- * itself.
- */
+/** Returns the value to compare with the kept one: a ratio, which the machine's speed does not affect, or the count. */
 export const scoreOf = ({ own, floor }: Figure): number => (floor === null ? own : own / floor);
 
 /** Compares a figure with the kept value. */

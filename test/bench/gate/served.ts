@@ -169,9 +169,7 @@ const pageRows = async (served: Served): Promise<Row[]> => {
   ];
 };
 
-/**
- * Measures requests to one service in memory, each beside a bare Worker with the same queries to D1 and its objects.
- */
+/** Measures requests to one service in memory, beside a bare Worker with the same queries to D1 and its objects. */
 export const openServed = async (): Promise<RowGroup> => {
   const withClient = async (entry: string) => {
     const floor = await serveFloor(entry);

@@ -6,9 +6,7 @@ const MOST_MS = 60_000;
 /** A slow mobile line: 400 kbit/s, and each answer arrives 400 ms later. */
 const SLOW_LINE = { offline: false, latency: 400, downloadThroughput: 50_000, uploadThroughput: 50_000 };
 
-/**
- * Polls from outside until `ready` holds, since the pages' policy forbids waiting within them. Returns milliseconds.
- */
+/** Polls from outside until `ready` holds: the pages' policy forbids waiting within them. Returns milliseconds. */
 export const until = async (page: Page, ready: string): Promise<number> => {
   const begun = performance.now();
   while (!(await page.evaluate(ready).catch(() => false))) {

@@ -20,9 +20,7 @@ export const SAID = { [FEATURES_HEADER]: FEATURES.join(",") };
 /** A pipeline record's definition if the file is not in the repository. */
 const DEFINITION = "steps:\n  - run: echo\n";
 
-/**
- * Creates a repository with a pipeline; null: the pipeline's file is in the repository. Nothing clones the repository.
- */
+/** Creates a repository with a pipeline; null: the pipeline's file is in the repository. Nothing clones it. */
 export const makePipeline = async (client: Client, definition: string | null = DEFINITION): Promise<Pipeline> => {
   const repository = await client.call<Repository>("POST", "/repository", {
     gitHostRepoId: 1,

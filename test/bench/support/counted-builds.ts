@@ -56,10 +56,7 @@ export class CountedService {
     return new CountedService(await withStorageIn("memory", () => serveBundled({ entry, vars })));
   }
 
-  /**
-   * Creates an organization with so many variables. If the definition is null, the pipeline's file is in the
-   * repository.
-   */
+  /** Creates an organization with so many variables. If the definition is null, the file is in the repository. */
   async tenant(orgId: string, variables: number, definition?: string | null): Promise<CountedTenant> {
     const client = await this.#service.newOrganization(orgId);
     return this.#furnish(client, { orgId, variables }, () => makePipeline(client, definition));

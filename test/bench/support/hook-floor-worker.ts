@@ -36,9 +36,7 @@ const isSigned = async (secret: string, signature: string, body: ArrayBuffer): P
   return crypto.subtle.verify("HMAC", key, bytes, body);
 };
 
-/**
- * The lowest possible cost of a delivery: its signature, one batch that reads its known records, one row in an object.
- */
+/** The lowest possible cost of a delivery: its signature, one batch that reads known records, one row in an object. */
 export default {
   async fetch(request: Request, { DB, POOL }: FloorEnv): Promise<Response> {
     const header = (name: string): string => request.headers.get(name) ?? "";

@@ -19,9 +19,7 @@ const DAY = 24 * HOUR;
 const SEED = 20_261_123;
 /** Time to set up the service's records, with a token that may send 600 requests a minute. */
 const LEAD = 30 * MINUTE;
-/**
- * Miniflare passes this to the runtime, which ends if live data needs more memory. All objects share one isolate here.
- */
+/** Miniflare passes this to the runtime, which ends if live data needs more. All objects share one isolate here. */
 const V8_FLAGS = "MINIFLARE_WORKERD_V8_FLAGS";
 const MOST_OLD_MB = 80;
 const LOOP_AGENTS = 5;

@@ -8,8 +8,7 @@ const realSetTimeout = globalThis.setTimeout;
 const realClearTimeout = globalThis.clearTimeout;
 
 /**
- * The platform cancels a request that waits for nothing of the platform's. A platform timer keeps each simulated one
- * alive.
+ * The platform cancels a request that has no pending platform work. A platform timer keeps each simulated one alive.
  */
 const FAR_MS = 2_000_000_000;
 

@@ -1,6 +1,4 @@
-/**
- * Jobs of a shop. One test fails if `broken.txt` exists. The branch `release` has a gate, and `slow` has a long job.
- */
+/** Returns a shop's jobs. One test fails if `broken.txt` exists. `release` has a gate, and `slow` has a long job. */
 export const SHOP = (go: string): string => `jobs:
   lint:
     cache: [{ name: deps, files: .millrace.yml, path: deps }]

@@ -21,9 +21,7 @@ const GATED = `jobs:
     steps: [{ run: echo gone live }]
 `;
 
-/**
- * Creates a repository whose pushes GitHub reports. The first of four commits on main is green, and the others are not.
- */
+/** Creates a repository whose pushes GitHub reports. The first of four commits on main is green; the others are not. */
 const pushedRed = async ({ client, service }: Stage) => {
   const connection = await client.call<{ id: string }>("POST", "/connection", {
     ...{ kind: "github", name: "GitHub", webUrl: `https://${crypto.randomUUID()}.example` },

@@ -8,7 +8,7 @@ import type { Stage } from "./stage.ts";
 
 const { key, publicKey } = newAppKeys();
 
-/** GitHub's pages for creating and installing an App. Each redirects the browser back at once. */
+/** Serves GitHub's pages for creating and installing an App. Each redirects the browser back at once. */
 const pagesOf = (host: RecordingHost) => {
   let setupUrl = "";
   return async (request: Request): Promise<Response | null> => {

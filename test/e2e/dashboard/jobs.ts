@@ -30,7 +30,7 @@ const FILE = (flag: string) => `jobs:
       - { id: go, name: go, run: 'echo "place=harbour" >> "$MILLRACE_OUTPUT"; echo gone live' }
 `;
 
-/** The last shard fails; the others do nothing. */
+/** Returns a matrix whose last shard fails. The others do nothing. */
 const MATRIX = (shards: number[]) => `jobs:
   shard:
     matrix: { n: [${shards.join(", ")}] }

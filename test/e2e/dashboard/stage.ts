@@ -57,8 +57,7 @@ export const makeGate = ({ service }: Stage): string => {
 };
 
 /**
- * Returns a page's path without its ids and query, equal for all pages of one kind. Keeps the tab that a build's page
- * shows.
+ * Returns a page's path without its ids and query, equal for all pages of one kind. Keeps the tab of a build's page.
  */
 const kindOf = (path: string): string => path.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").replace(/\?(?!tab=).*/, "");
 

@@ -35,9 +35,7 @@ const isInSight = async (page: Page, selector: string): Promise<boolean> => {
   return isWithin(found.x, found.width, box.x, box.width) && isWithin(found.y, found.height, box.y, box.height);
 };
 
-/**
- * Presses a key and reports whether the element is in sight. Rows get their height when drawn, and the end then moves.
- */
+/** Presses a key and reports whether the element is in sight. Rows get their height when drawn; then the end moves. */
 const pressed = async (page: Page, key: string, selector: string): Promise<boolean> => {
   await page.keyboard.press(key);
   return isInSight(page, selector);

@@ -3,7 +3,7 @@ import { Project, type Stage } from "./stage.ts";
 
 const STEPS = "steps: [{ run: 'echo built' }]\n";
 
-/** The default branch's pipeline file decides these. */
+/** Tests the decisions of the default branch's pipeline file. */
 export const files = (stage: Stage): void => {
   it("builds what `on` of the default branch wants, whatever a branch's own says", async () => {
     const app = await Project.alone(stage, "on");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { connectHost, Project, type Stage } from "./stage.ts";
 
-/** GitLab, Gitea, and a host that people connected by hand. */
+/** Tests GitLab, Gitea, and a host that people connected by hand. */
 export const otherHosts = (stage: Stage): void => {
   it.each(["gitlab", "gitea"] as const)("builds pushes and pull requests of a %s, and tells it", async (kind) => {
     const hosted = await connectHost(stage, kind);

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Project, type Stage, see } from "./stage.ts";
 
-/** Pushes, tags and pull requests create builds. */
+/** Tests the builds that pushes, tags and pull requests create. */
 export const pushes = (stage: Stage): void => {
   it("makes one build of a push, which knows its event and whose state goes back", async () => {
     const app = await Project.alone(stage, "push");

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Project, type Stage } from "./stage.ts";
 
-/** The fate of builds whose ref moves or disappears. */
+/** Tests builds whose ref moves or disappears. */
 export const refs = (stage: Stage): void => {
   it("ends the build of a head that a forced push took away, and builds the new one", async () => {
     const app = await Project.alone(stage, "forced");

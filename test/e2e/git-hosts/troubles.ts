@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { Project, type Stage } from "./stage.ts";
 
-/** Nothing gets lost while one of both sides is unavailable. */
+/** Tests that nothing gets lost while one of both sides is unavailable. */
 export const troubles = (stage: Stage): void => {
   it("tells a host that was away how its build ended, once it is back", async () => {
     const app = await Project.alone(stage, "host-away");

@@ -68,7 +68,7 @@ const statusOf = (call: Promise<unknown>): Promise<number> =>
 /** Returns the keys of the gates that wait for a decision. */
 const asking = async (run: Run): Promise<string[]> => (await run.get()).waitsFor.map(({ key }) => key);
 
-/** Builds that wait for a person, whatever happens meanwhile. */
+/** Tests builds that wait for a person, whatever happens meanwhile. */
 export const gates = (stage: Stage): void => {
   it("waits at a gate through a restart of the service, and goes on when a person opens it", async () => {
     const { client, service } = stage;

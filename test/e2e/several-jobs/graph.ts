@@ -74,7 +74,7 @@ const mostAtOnce = (jobs: JobOfBuild[]): number => {
   return Math.max(...moments.map(runningAt));
 };
 
-/** Fan-out, fan-in, matrices, and retries of failed jobs. */
+/** Tests fan-out, fan-in, matrices, and retries of failed jobs. */
 export const graph = (stage: Stage): void => {
   it("runs on a Mac, on Linux and for the web at the same time, and joins what they made", async () => {
     const app = await Project.connect(stage, APPS);

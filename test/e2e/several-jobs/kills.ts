@@ -28,7 +28,7 @@ const HELD = `jobs:
     requires: { android: true }
     steps: [{ run: 'while [ ! -e "$HERE/begin" ]; do sleep 0.05; done' }]${job("ios", "first")}${job("android", "first")}${job("web", "first")}${release}`;
 
-/** The tests kill agents without notice, and restart them. */
+/** Tests agents that die without notice, and restart. */
 export const kills = (stage: Stage): void => {
   it("goes on when they die before a start, in a step, and with the result on its way", async () => {
     const { mac, android, web } = stage;

@@ -85,7 +85,7 @@ class Liar {
   }
 }
 
-/** A planner that reports contents that the commit lacks. */
+/** Tests a planner that reports contents that the commit lacks. */
 export const lies = (stage: Stage): void => {
   it("runs nothing of a file that the commit does not have", async () => {
     const app = await Project.connect(stage, HONEST);

@@ -47,7 +47,7 @@ const FILE = `jobs:
         run: echo "$ALL" $ALL
 `;
 
-/** Strangers' texts, in every place where a build with several jobs shows some. */
+/** Tests strangers' texts, in every place where a build with several jobs has some. */
 export const names = (stage: Stage): void => {
   it("never runs what its branch, jobs, combinations, outputs and gates are called", async () => {
     const app = await Project.connect(stage, FILE);

@@ -38,7 +38,7 @@ const runs = (pid: string): boolean => {
   return existsSync(stat) && !/\) [ZX] /.test(readFileSync(stat, "utf8"));
 };
 
-/** Stopped builds, and jobs that block each other. */
+/** Tests stopped builds, and jobs that block each other. */
 export const stops = (stage: Stage): void => {
   it("is canceled in the middle with all that runs and waits, and cleans up", async () => {
     const app = await Project.connect(stage, LONG);

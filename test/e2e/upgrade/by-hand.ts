@@ -108,7 +108,7 @@ export class ByHand {
   }
 
   /**
-   * Ends a build while the database rejects ends of this organization's builds. The pool's change stays in its outbox.
+   * Ends a build while the database rejects this organization's ended builds. The change stays in the pool's outbox.
    */
   async #endUntold(): Promise<void> {
     for (const change of ["INSERT", "UPDATE"]) {

@@ -10,7 +10,7 @@ import { type RunningAgent, startAgent } from "../../support/local/agent.ts";
 import { connectRepository, makeRepository } from "../../support/local/git-repository.ts";
 import type { LocalService } from "../../support/local/service.ts";
 
-/** Ten jobs. One of them runs across the upgrade. */
+/** Returns a file with ten jobs. One of them runs across the upgrade. */
 const file = (go: string): string => `jobs:
   one:
     steps: [{ run: 'echo begun; while [ ! -e ${go} ]; do sleep 0.2; done' }]
