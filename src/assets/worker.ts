@@ -16,7 +16,13 @@ const withoutArrows: Plugin = {
       const loader = path.endsWith("x") ? "tsx" : "ts";
       const supported = { arrow: false };
       const { code, map } = await transform(text, {
-        ...{ loader, supported, jsx: "preserve", target: "es2024", charset: "utf8", sourcemap: true, sourcefile: path },
+        loader,
+        supported,
+        jsx: "preserve",
+        target: "es2024",
+        charset: "utf8",
+        sourcemap: true,
+        sourcefile: path,
       });
       return /\b_(?:this|arguments)\d*\b/.test(code) ? null : { code, map };
     },
