@@ -23,7 +23,7 @@ import { makeUpdateSchema, verb, writablePart } from "../core/verb.ts";
 /** Checks that an agent calls only its own paths. @throws Refusal forbidden; unauthenticated for an invalid token */
 export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
   const { agentId } = await context.admit();
-  if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call its own path only.");
+  if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call only its own path.");
   return { isOwn: agentId !== null };
 };
 
@@ -90,7 +90,7 @@ const checkOwnChange = (change: AgentChange, agent: Agent): void => {
   if (others.length === 0) return;
   throw new Refusal(
     "forbidden",
-    `An agent's own token may change its name and version alone: ${others.join(", ")} may be changed by a token with role maintainer.`,
+    `An agent's own token may change only the agent's name and version. Changing ${others.join(", ")} requires a token with role maintainer.`,
   );
 };
 

@@ -59,7 +59,7 @@ const openSocket = async (
     headers: { Upgrade: "websocket", [HOP_HEADERS.tokenHash]: context.caller.tokenHash },
   });
   if (webSocket || status === 404) return webSocket;
-  throw new Refusal("unavailable", "The log cannot be followed just now.", { retryAfterSeconds: 5 });
+  throw new Refusal("unavailable", "Cannot follow the log right now: try again.", { retryAfterSeconds: 5 });
 };
 
 /** Returns the messages that a follower gets through its socket. */

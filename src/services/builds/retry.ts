@@ -34,7 +34,7 @@ const readRunValues = async (context: Context, build: BuildRecord): Promise<RunV
 /** Returns the inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
 const readInputs = async (context: Context, build: BuildRecord): Promise<Trigger> => {
   const runValues = await readRunValues(context, build);
-  if (!runValues) throw new Refusal("conflict", "The inputs of this run are no longer kept: trigger a new build.");
+  if (!runValues) throw new Refusal("conflict", "The build's inputs are no longer kept: trigger a new build.");
   const { inputs, secretKeys, requires, priority } = runValues;
   return {
     repoId: build.repoId,
@@ -64,7 +64,7 @@ const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
  */
 const planFailedJobs = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
   if (build.trust === "untrusted")
-    throw new Refusal("conflict", "An untrusted build is approved as a whole: repeat all of it.");
+    throw new Refusal("conflict", "An untrusted build is approved as a whole: retry the whole build.");
   const { sql: db } = context.db;
   const [[retried], groups] = await context.db.run(
     db
@@ -74,10 +74,10 @@ const planFailedJobs = async (context: Context, build: BuildRecord): Promise<New
     groupsOfPipeline(db, context.orgId, build.pipelineId),
   );
   if ((retried?.repeats ?? 0) >= LIMITS.retriesInARow)
-    throw new Refusal("conflict", `Its failed jobs were repeated ${LIMITS.retriesInARow} times: trigger a new build.`);
+    throw new Refusal("conflict", `The failed jobs were retried ${LIMITS.retriesInARow} times: trigger a new build.`);
   const answer = (await (await context.pool()).planOf(build.id)) as ObjectResult<PlanOfBuild>;
   const plan = answer.ok ? answer.value : (build.plan as PlanOfBuild | undefined);
-  if (!plan) throw new Refusal("conflict", "This build has no jobs that could be repeated alone: repeat all of it.");
+  if (!plan) throw new Refusal("conflict", "The build's jobs cannot be retried separately: retry the whole build.");
   const attached = groups.flatMap(({ id, name, protection }) =>
     id === null || name === null ? [] : [{ id, name, protection }],
   );
@@ -86,7 +86,7 @@ const planFailedJobs = async (context: Context, build: BuildRecord): Promise<New
   const graph = { ...plan.graph, jobs: plan.graph.jobs.map(again) };
   const adopted = planRerun({ buildId: build.id, graph: plan.graph, jobs: plan.jobs }, graph);
   if (Object.keys(adopted).length === graph.jobs.length)
-    throw new Refusal("conflict", "No job of this build failed: repeat all of it.");
+    throw new Refusal("conflict", "No job in this build failed: retry the whole build.");
   return { graph, text: plan.text, adopted };
 };
 

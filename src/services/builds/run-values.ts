@@ -50,14 +50,14 @@ export const checkRunVariables = (run: Record<string, string>, variables: Variab
     .filter(refusedInRun)
     .map((key) => ({
       pointer: `/envVariables/${key}`,
-      detail: "could run code before a step does: set it as a variable",
+      detail: "could run code before the steps do: define it as a variable",
     }));
   for (const key of overridesRefused(variables, run)) {
-    errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that a run may not override" });
+    errors.push({ pointer: `/envVariables/${key}`, detail: "is a variable that builds may not override" });
   }
   if (errors.length > 0) throw invalidFields(errors);
   if (new TextEncoder().encode(JSON.stringify(run)).length > mostBytes) {
-    throw new Refusal("too-large", `The \`envVariables\` of a build may have at most ${byteSize(mostBytes)}.`);
+    throw new Refusal("too-large", `A build's \`envVariables\` may have at most ${byteSize(mostBytes)}.`);
   }
 };
 
@@ -68,7 +68,7 @@ interface Owner {
   id: string;
 }
 
-/** Seals the variables of a schedule's runs; returns null where there are none. @throws Refusal keyring-unavailable */
+/** Seals the variables of a schedule's runs; returns null without variables. @throws Refusal keyring-unavailable */
 export const sealScheduled = async (
   keys: Keys,
   owner: Owner,

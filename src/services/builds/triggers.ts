@@ -178,13 +178,13 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
   const { repoId, pipelineId } = trigger;
   if (!repoId && !pipelineId) {
     await context.admit();
-    throw invalid("/repoId", "or pipelineId is required");
+    throw invalid("/repoId", "is required unless pipelineId is sent");
   }
   const { ofRepository, ofPipeline, variables } = await readTarget(context, trigger);
   if (!ofRepository && isPath) throw notFound();
-  if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "is not one of this organization");
+  if (!ofRepository) throw invalid(repoId ? "/repoId" : "/pipelineId", "does not exist in this organization");
   if (pipelineId && ofPipeline?.repoId !== ofRepository.id) {
-    throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
+    throw invalid("/pipelineId", "is not a pipeline in this organization and repository");
   }
   if (!ofRepository.isActive) throw new Refusal("conflict", "The repository is not active.");
   if (ofPipeline && !ofPipeline.isActive) throw new Refusal("conflict", "The pipeline is not active.");
@@ -216,7 +216,7 @@ export const trigger = async (context: Context, body: Trigger, origin: Origin = 
   const run = body.envVariables ?? {};
   checkRunVariables(run, target.variables, LIMITS.envVariablesBytes);
   const requires = mergeRequires(target.pipeline?.requires ?? {}, { labels: body.labels ?? [] });
-  if (!requires) throw invalid("/labels", "contradict what the pipeline requires");
+  if (!requires) throw invalid("/labels", "conflict with the pipeline's requirements");
   if (requires.platform === "windows") throw new Refusal("conflict", NO_WINDOWS);
   const id = context.newId();
   const inputs = await sealRun(context, id, run, trust);

@@ -192,7 +192,10 @@ const readMoving = (body: object): object => {
 const checkSource = ({ source, configPath }: Row & { configPath: string | null }): void => {
   if (source === "api") return;
   const file = configPath === null ? "the pipeline's file" : configPath;
-  throw new Refusal("conflict", `It stands in ${file}: change it there. Here it can be switched off and on.`);
+  throw new Refusal(
+    "conflict",
+    `The schedule is defined in ${file}: change it there. Here you can only enable or disable it.`,
+  );
 };
 
 /**

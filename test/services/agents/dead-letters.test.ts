@@ -28,7 +28,7 @@ describe("dead letters", () => {
   const list = (query = "") => call<DeadLetter[]>(operator, "GET", `/operator/dead-letter?orgId=${orgId}${query}`);
   const retry = (body: object) => call(operator, "POST", "/operator/dead-letter/retry", body);
 
-  it("are listed page by page, and say what they are about without any of it", async () => {
+  it("are listed in pages, and name their subject without its content", async () => {
     const { body, text } = await list();
     expect(body).toMatchObject([
       { what: "audit agent.forget of a", reason: "it is too big", at: "1970-01-01T00:00:00.000Z" },
@@ -41,7 +41,7 @@ describe("dead letters", () => {
     expect((await list(`&limit=1&cursor=${next}`)).body).toEqual(body.slice(1));
   });
 
-  it("are the operator's alone, and of an organization that exists", async () => {
+  it("require the operator's token and an existing organization", async () => {
     expectProblem(await call(admin, "GET", `/operator/dead-letter?orgId=${orgId}`), 403, "forbidden");
     expectProblem(await call(admin, "POST", "/operator/dead-letter/retry", { orgId }), 403, "forbidden");
     expectProblem(await call(operator, "GET", "/operator/dead-letter?orgId=nobody"), 404, "not-found");
@@ -54,7 +54,7 @@ describe("dead letters", () => {
     }
   });
 
-  it("are tried again: what can be delivered is, what cannot be read stays, and the audit knows", async () => {
+  it("are retried: what can be delivered leaves, what cannot be read stays, and the audit records it", async () => {
     expect((await retry({ orgId, seqs: [99] })).body).toEqual({ retried: 0 });
     const { body, text } = await retry({ orgId });
     expect(body).toEqual({ retried: 1 });

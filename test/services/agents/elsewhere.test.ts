@@ -3,7 +3,7 @@ import { call, create, expectProblem, newAgent } from "../../support/api.ts";
 import { newBuildSetup, pollOnce, readBuild, triggerBuild } from "../../support/build-setup.ts";
 
 describe("POST /build/{id}/release with elsewhere", () => {
-  it("gives a build that one agent cannot fetch to another, once, and says nothing of its secrets", async () => {
+  it("returns a build that one agent cannot fetch to another agent, once, and reveals no secret", async () => {
     const { admin, orgId, pipeline, agent } = await newBuildSetup();
     const secret = { key: "K", value: "a secret value", isSecret: true, scope: "organization", orgId };
     await create(admin, "/secrets/variables", secret);

@@ -30,7 +30,7 @@ const counted = () => {
   return { ask: callDeployedWith({ DB }), batches: () => batches };
 };
 
-it("shows the newest ended build of the branch, and one that runs where none has ended", async () => {
+it("a badge shows the branch's newest ended build, or a running one where none has ended", async () => {
   const address = await newAddress();
   const state = async (query = "") =>
     /aria-label="[^"]*: ([^"]*)"/.exec((await call(null, "GET", address + query)).text)?.[1];
@@ -46,7 +46,7 @@ it("shows the newest ended build of the branch, and one that runs where none has
   }
 });
 
-it("answers an image that runs nothing, and 304 for the one that is known", async () => {
+it("a badge is an image that runs nothing, and 304 for a client that has it", async () => {
   const address = await newAddress();
   const { headers, status, text } = await call(null, "GET", address);
   expect(status).toBe(200);
@@ -59,7 +59,7 @@ it("answers an image that runs nothing, and 304 for the one that is known", asyn
   expect(text).not.toContain(setup.orgId);
 });
 
-it("escapes a hostile name", async () => {
+it("a badge escapes a hostile name", async () => {
   await call(setup.admin, "PUT", `/pipeline/${setup.pipeline.id}`, {
     name: `"><script>alert(1)</script>&'${"é".repeat(60)}`,
   });
@@ -69,7 +69,7 @@ it("escapes a hostile name", async () => {
   expect(text.length).toBeLessThan(2000);
 });
 
-it("refuses forged, earlier and revoked addresses alike, forged ones without asking the database", async () => {
+it("rejects forged, outdated and revoked badge addresses alike, forged ones without a query", async () => {
   const first = await newAddress();
   const second = await newAddress();
   expect(second).not.toBe(first);
@@ -95,7 +95,7 @@ it("refuses forged, earlier and revoked addresses alike, forged ones without ask
   expect((await call(null, "GET", third)).status).toBe(200);
 });
 
-it("is limited by the address that asks", async () => {
+it("limits badge requests by the client's address", async () => {
   const none: RateLimit = { limit: async () => ({ success: false }) };
   const answer = await callDeployedWith({ TOKEN_RATE: none })("", "GET", "/badge/x.svg");
   expectProblem(answer, 429, "rate-limited");

@@ -29,7 +29,7 @@ const nextOf = (headers: Headers): string | undefined =>
 const [SHA, OTHER_SHA] = ["a".repeat(7) + "1".repeat(33), "b".repeat(40)];
 const DAY_MS = 86_400_000;
 
-describe("builds in lists", () => {
+describe("build lists", () => {
   let setup: BuildSetup;
   let live: Build;
   let branch: SummaryRow;
@@ -49,7 +49,7 @@ describe("builds in lists", () => {
     live = (await pollOnce(agent)).body.build;
   });
 
-  it("are found by each filter, in D1 and in the pool", async () => {
+  it("support each filter, in D1 and in the pool", async () => {
     const { admin, agent, pipeline, repository } = setup;
     const all = [live.id, tag.id, branch.id];
     const since = new Date(tag.queued_at).toISOString();
@@ -88,7 +88,7 @@ describe("builds in lists", () => {
     expect(await idsOf((await newOrganization()).admin, { commitSha: SHA })).toEqual([]);
   });
 
-  it("are found page by page by a name that a branch and a tag have, the newest first, each page in one round", async () => {
+  it("find a name that a branch and a tag share, newest first, one round per page", async () => {
     const { orgId, admin } = await newOrganization();
     const at = Date.now() - DAY_MS;
     const written: string[] = [];
@@ -105,7 +105,7 @@ describe("builds in lists", () => {
     expect(seen).toEqual(written);
   });
 
-  it("say which filter is wrong", async () => {
+  it("name the filter that is wrong", async () => {
     for (const [name, value] of [
       ["commitSha", "abc123"],
       ["commitSha", "g".repeat(40)],
@@ -122,7 +122,7 @@ describe("builds in lists", () => {
     }
   });
 
-  it("have what a list shows, with their branch and ref, and not what their own page shows", async () => {
+  it("show the branch and the ref, but omit fields that only the build's page shows", async () => {
     const [first, second, third] = await list(setup.admin);
     const none = { environment: null, summary: null, jobs: null, jobCounts: null, failedLine: null, tests: null };
     const without = { ...none, steps: [], waitsFor: [] };
@@ -142,7 +142,7 @@ describe("builds in lists", () => {
     expect(third).toMatchObject({ id: branch.id, branch: "next", ref: "refs/heads/next" });
   });
 
-  it("ask the pool no more on pages behind the oldest live build", async () => {
+  it("do not query the pool for pages behind the oldest live build", async () => {
     const { admin } = setup;
     let asked = 0;
     const pools = new Proxy(env.AGENT_POOL, {
@@ -171,7 +171,7 @@ describe("builds in lists", () => {
 });
 
 describe("a build that its pool has forgotten", () => {
-  it("is D1's row with what the archive has, and the row alone without it", async () => {
+  it("is read from D1 and the archive, or from D1 alone where the archive lacks it", async () => {
     const { orgId, admin } = await newOrganization();
     const row = await writeSummary(orgId, { queued_at: Date.now() - 2 * DAY_MS, leak: 1 });
     const { body: lean } = await call<Build>(admin, "GET", `/build/${row.id}`);
@@ -182,7 +182,7 @@ describe("a build that its pool has forgotten", () => {
     expect((await call(admin, "GET", `/build/${row.id}`)).body).toEqual({ ...lean, ...shown });
   });
 
-  it("is read one after the other with others that its page shows, and has the summaries of its jobs apart", async () => {
+  it("loads its page's archive records one at a time, and its job summaries separately", async () => {
     const { orgId, admin, agent, pipeline } = await newBuildSetup();
     const run = async (status: string) => {
       const { buildId, ids } = await planNextBuild(agent, "jobs: { a: { steps: [{ run: x }] } }\n");
@@ -223,7 +223,7 @@ describe("a build that its pool has forgotten", () => {
     }
   });
 
-  it("is 503, and not half a build, while the archive does not answer", async () => {
+  it("answers 503 instead of half a build while the archive is unavailable", async () => {
     const { orgId, admin } = await newOrganization();
     const { id } = await writeSummary(orgId);
     const broken = new Proxy(env.ARCHIVE, {
@@ -236,7 +236,7 @@ describe("a build that its pool has forgotten", () => {
     expect(await list(admin)).toHaveLength(1);
   });
 
-  it("is shown by the pool's newer state where D1 is behind", async () => {
+  it("has the pool's newer state in the list where D1 is behind", async () => {
     const setup = await newBuildSetup();
     const { orgId, admin, pipeline, agent } = setup;
     await triggerBuild(admin, pipeline.id);

@@ -44,8 +44,8 @@ const evict = async ({ orgId }: BuildSetup) => {
 
 const madeBy = (statuses: number[]) => statuses.filter((status) => status === 201).length;
 
-describe("the builds that an organization makes in a day", () => {
-  it("have a limit that ten tokens in a loop do not pass, whatever they cancel and delete", async () => {
+describe("an organization's builds per day", () => {
+  it("stay within a limit that ten tokens in a loop cannot pass by canceling and deleting", async () => {
     const attack = async (setup: BuildSetup) => {
       const tokens = await Promise.all(Array.from({ length: 10 }, () => newToken(setup.admin, "maintainer")));
       const round = async () => Promise.all(tokens.map((token) => loopOnce(token, setup)));
@@ -57,7 +57,7 @@ describe("the builds that an organization makes in a day", () => {
     expect(await attack(await limited(null))).toEqual([10, 10]);
   });
 
-  it("are refused with what the limit is, how many were made, and until when", async () => {
+  it("are rejected above the limit, with the limit, the count and the time of the reset", async () => {
     const setup = await limited(1);
     const { id } = await triggerBuild(setup.admin, setup.pipeline.id);
     await call(setup.admin, "POST", `/build/${id}/cancel`);
@@ -75,7 +75,7 @@ describe("the builds that an organization makes in a day", () => {
     }
   });
 
-  it("go on as soon as the operator raises the limit, also where the pool does not hear of it before it wakes", async () => {
+  it("continue once the operator raises the limit, even if the pool learns of it only when it wakes", async () => {
     const setup = await limited(0);
     const status = async () => (await call(setup.admin, "POST", "/build", { pipelineId: setup.pipeline.id })).status;
     expect(await status()).toBe(429);
@@ -96,8 +96,8 @@ describe("the builds that an organization makes in a day", () => {
   });
 });
 
-describe("what makes builds by itself", () => {
-  it("a delivery: what the day has no room for is told in the list, and its commit is not well", async () => {
+describe("the daily limit of builds", () => {
+  it("shows in a delivery how many builds are missing, and sets the commit's status to error", async () => {
     const setup = await limited(2);
     const { admin, orgId, repository } = setup;
     for (const name of ["second", "third"]) await newPipeline(admin, repository.id, { name });
@@ -109,7 +109,7 @@ describe("what makes builds by itself", () => {
     const taken = await deliver(hook, eventHeaders("gitea", "push"), push);
     expect(taken.body.builds).toHaveLength(2);
     const why = "Builds of this organization today: 2 of 2.";
-    expect(taken.body.ignored).toContain(`1 more builds: ${why}`);
+    expect(taken.body.ignored).toContain(`1 not created: ${why}`);
     expect((await readDeliveryNotes(hook))[0]?.ignored).toContain(why);
     const host = (env.GIT_HOST as DurableObjectNamespace<GitHostObject>).getByName(
       gitHostName(orgId, hook.connectionId),
@@ -120,7 +120,7 @@ describe("what makes builds by itself", () => {
     expect([none.body.builds, none.body.ignored?.startsWith(why)]).toEqual([[], true]);
   });
 
-  it("a schedule: it waits, its record says why, and its build is made on the next day", async () => {
+  it("makes a schedule wait with a reason, and triggers its build on the next day", async () => {
     const setup = await limited(0);
     const { admin, pipeline } = setup;
     const { id } = await create(admin, "/schedule", { pipelineId: pipeline.id, name: "often", cron: "*/5 * * * *" });

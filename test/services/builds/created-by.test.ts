@@ -21,7 +21,7 @@ describe("a build", () => {
     }
   });
 
-  it("tells who asked for it by the name of then, wherever it is read", async () => {
+  it("keeps its creator's name from then, wherever the build is read", async () => {
     const { token, id } = tokens["release bot"]!;
     const { body: build } = await triggered(token);
     expect(build.createdBy).toEqual(by("release bot"));
@@ -39,14 +39,14 @@ describe("a build", () => {
     expect(retried).toMatchObject({ retryOf: build.id, createdBy: by("another") });
   });
 
-  it("is whose it was first, however often it is asked for with one key", async () => {
+  it("keeps its first creator when the request is repeated with its idempotency key", async () => {
     const { token } = tokens.another!;
     const headers = { "Idempotency-Key": "once" };
     const [first, again] = [await triggered(token, headers), await triggered(token, headers)];
     expect(again.body).toMatchObject({ id: first.body.id, createdBy: by("another") });
   });
 
-  it("has the address of its page on the host that was asked", async () => {
+  it("includes its page's address on the requested host", async () => {
     const { body: build } = await triggered(admin);
     const webUrl = `https://millrace.test/app/builds/${build.id}`;
     expect([build.webUrl, (await call(admin, "GET", `/build/${build.id}`)).body.webUrl]).toEqual([webUrl, webUrl]);

@@ -56,13 +56,13 @@ const READS = [
   ["DELETE", "/log"],
 ] as const;
 
-describe("a build that is deleted", () => {
+describe("deleting a build", () => {
   let setup: BuildSetup;
   beforeEach(async () => {
     setup = await newBuildSetup();
   });
 
-  it("is gone everywhere, and its number is not used again", async () => {
+  it("removes it everywhere, and never reuses its number", async () => {
     const { admin, pipeline, orgId } = setup;
     const build = await ranBuild(setup);
     expect((await call(admin, "GET", `/build/${build.id}/log`)).text).toContain(CANARY);
@@ -82,7 +82,7 @@ describe("a build that is deleted", () => {
     expect(audit.body).toMatchObject([{ subject: build.id, actor: expect.stringMatching(/^token:/) }]);
   });
 
-  it("is gone too when its pool has forgotten it", async () => {
+  it("removes it too when its pool has forgotten it", async () => {
     const { admin, orgId } = setup;
     const row = await writeSummary(orgId, { queued_at: Date.now() - 3 * 86_400_000 });
     const { body: build } = await call<Build>(admin, "GET", `/build/${row.id}`);
@@ -97,7 +97,7 @@ describe("a build that is deleted", () => {
     }
   });
 
-  it("stays deleted though the archive is away, and is gone when that is back", async () => {
+  it("takes effect while the archive is unavailable, and removes the objects when it is back", async () => {
     const { admin, orgId } = setup;
     const build = await ranBuild(setup);
     const list = vi.spyOn(env.ARCHIVE, "list");
@@ -110,7 +110,7 @@ describe("a build that is deleted", () => {
     expect(await tracesOf(build)).toEqual([]);
   });
 
-  it("must have ended, and be deleted by a maintainer of its organization", async () => {
+  it("requires an ended build and a maintainer of its organization", async () => {
     const { admin, pipeline } = setup;
     const { id } = await triggerBuild(admin, pipeline.id);
     for (const path of [`/build/${id}`, `/build/${id}/log`]) {
@@ -129,7 +129,7 @@ describe("a build that is deleted", () => {
     expect((await call(await newToken(admin, "maintainer"), "DELETE", `/build/${id}`)).status).toBe(204);
   });
 
-  it("answers a repeat of its trigger that it was deleted", async () => {
+  it("makes a repeat of its trigger answer that it was deleted", async () => {
     const { admin } = setup;
     const repository = await newRepository(admin, 2);
     const again = () =>
@@ -141,7 +141,7 @@ describe("a build that is deleted", () => {
   });
 });
 
-describe("a log that is deleted", () => {
+describe("deleting a log", () => {
   it("leaves its build, which can be retried", async () => {
     const setup = await newBuildSetup();
     const { admin, orgId } = setup;
@@ -168,7 +168,7 @@ describe("a log that is deleted", () => {
   });
 
   it.each(["", "/log"])(
-    "ends for who follows it, and its object is empty after its hour: DELETE /build/{id}%s",
+    "ends its followers' streams, and empties its object after its hour: DELETE /build/{id}%s",
     async (path) => {
       const setup = await newBuildSetup();
       const { admin, orgId } = setup;

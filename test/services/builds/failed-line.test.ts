@@ -57,8 +57,8 @@ const bothPlaces = async ({ orgId, list }: { orgId: string; list: () => Promise<
   return [before, after];
 };
 
-describe("the line that says why a build failed", () => {
-  it("is listed with it: of the step that failed, masked", async () => {
+describe("the line that explains a build's failure", () => {
+  it("is listed with the build: the failed step's line, masked", async () => {
     const setup = await setUp();
     const { body: job } = await pollOnce(setup.agent);
     expect((await callWithLease(setup.agent, job, "POST", "start")).status).toBe(200);
@@ -71,13 +71,13 @@ describe("the line that says why a build failed", () => {
   it.each([
     ["that says nothing", "all is quiet\n", FAILED],
     ["that succeeded all the same", "Error: caught\n", { status: "succeeded", exitCode: 0 }],
-  ])("is not there for a build %s", async (_, printed, result) => {
+  ])("is missing for a build %s", async (_, printed, result) => {
     const setup = await setUp();
     await setup.end(await startNextJob(setup.agent), printed, "", result);
     for (const build of await bothPlaces(setup)) expect(build).toMatchObject({ failedLine: null, jobCounts: null });
   });
 
-  it("is that of the job that made a build of several fail, beside how its jobs ended", async () => {
+  it("comes from the job that failed the build, next to the counts of how the jobs ended", async () => {
     const setup = await setUp();
     const { agent } = setup;
     await planNextBuild(agent, FILE);
@@ -91,7 +91,7 @@ describe("the line that says why a build failed", () => {
     expect(after?.jobCounts).toEqual({ total: 3, waiting: 0, running: 0, succeeded: 0, failed: 2, stopped: 1 });
   });
 
-  it("is not there for a build that was canceled, though one of its jobs had failed", async () => {
+  it("is missing for a canceled build, even if one of its jobs failed", async () => {
     const setup = await setUp();
     const { admin, agent } = setup;
     await planNextBuild(agent, "jobs: { test: { steps: [{ run: test }] }, slow: { steps: [{ run: slow }] } }");
@@ -118,7 +118,7 @@ describe("the line that says why a build failed", () => {
     expect(await setup.list()).toMatchObject([{ status: "failed", failedLine: null }]);
   });
 
-  it("holds up no result where the log is away", async () => {
+  it("delays no result while the log is unavailable", async () => {
     const setup = await setUp();
     const job = await startNextJob(setup.agent);
     await setup.print(job, "Error: x\n");

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { call, create, newAgent, newOrganization, newPipeline, newRepository } from "../../support/api.ts";
 
-describe("a list asked for a name", () => {
+describe("a list that is filtered by name", () => {
   let admin: string;
   const ids: Record<string, string> = {};
 
@@ -31,7 +31,7 @@ describe("a list asked for a name", () => {
     ["/token", { name: "token 2" }, "tokenId"],
     ["/buildagent", { name: "agent 2" }, "agentId"],
     ["/buildagent", { name: "agent 2", limit: "1" }, "agentId"],
-  ])("%s %o finds the one that has exactly this", async (path, filter, id) => {
+  ])("%s %o finds only the exact match", async (path, filter, id) => {
     const asked = async (query: object) =>
       (await call<{ id: string }[]>(admin, "GET", `${path}?${new URLSearchParams(query as Record<string, string>)}`))
         .body;

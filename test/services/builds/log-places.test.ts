@@ -133,8 +133,8 @@ const eventsFrom = async (token: string, path: string, id?: string): Promise<str
 
 const END = "event: end\ndata: null\n\n";
 
-describe("a build that is canceled before any agent has it", () => {
-  it("ends the streams of those who wait for its log, and of those who come later", async () => {
+describe("a build that is canceled before an agent has it", () => {
+  it("ends the streams of current and later followers of its log", async () => {
     const { admin, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     const early = get(admin, `/build/${id}/log`, { Accept: "text/event-stream" });
@@ -146,7 +146,7 @@ describe("a build that is canceled before any agent has it", () => {
   });
 });
 
-describe("the times of a log", () => {
+describe("a log's times", () => {
   it("are the same in its object and in the archive, for each attempt", async () => {
     const { admin, id, log, finish } = await ofTwoAttempts();
     const times = async () =>
@@ -186,7 +186,7 @@ describe.each(PLACES)("a log that is %s", (_, bring) => {
     await finished?.();
   });
 
-  it("is followed from the start, from an event, and one attempt alone", async () => {
+  it("is followed from the start, from an event, and for a single attempt", async () => {
     const works = await ofTwoAttempts();
     const finished = await bring(works);
     const path = `/build/${works.id}/log`;

@@ -35,7 +35,7 @@ const page = async (token: string, id: string): Promise<string> => {
 };
 
 describe("an attempt that ended without a result", () => {
-  it("is followed by another at once, is named to it and on the page, and its log can be read", async () => {
+  it("is followed by another at once, which gets its reason, and the page links to its log", async () => {
     const works = await newBuildSetup();
     const { admin, pipeline } = works;
     const { id } = await triggerBuild(admin, pipeline.id);
@@ -69,7 +69,7 @@ describe("an attempt that ended without a result", () => {
     expect(build).toMatchObject({ status: "failed", reason: "agent-lost", message: "Its agent was stopped." });
   });
 
-  it("is told strictly: what is no yes or no is refused and changes nothing", async () => {
+  it("is reported with a boolean only: other values are rejected and change nothing", async () => {
     const works = await newBuildSetup();
     const { id } = await triggerBuild(works.admin, works.pipeline.id);
     const { giveBack } = await begin(works, "x\n");

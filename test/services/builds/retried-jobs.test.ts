@@ -37,7 +37,7 @@ const writeLog = async ({ agent }: BuildSetup, { job, lease }: Job, line: string
 };
 
 describe("a job with `retry` whose steps failed", () => {
-  it("is handed out again, with another log, and its record counts both", async () => {
+  it("is handed out again with a new log, and its record counts both", async () => {
     const setup = await planned();
     const { admin, agent, buildId, ids } = setup;
     const jobOf = async () => (await call<BuildJob>(admin, "GET", `/job/${ids.make}`)).body;
@@ -77,7 +77,7 @@ describe("a job with `retry` whose steps failed", () => {
     expect(build.jobs?.map((job) => "retries" in job)).toEqual([true, false]);
   });
 
-  it("is told so on the pages of the build and the job, with the logs of its tries", async () => {
+  it("shows its tries and their logs on the pages of the build and the job", async () => {
     const { admin, agent, buildId, ids } = await planned();
     const person = await personWith(admin);
     const page = async (path: string) => (await person.open(path)).text;
@@ -98,7 +98,7 @@ describe("a job with `retry` whose steps failed", () => {
     expect(await page(`/jobs/${ids.use}`)).not.toContain(" try");
   });
 
-  it("ends with its last try, and a retry of what failed gives it all of them anew", async () => {
+  it("ends with its last try, and a retry of the failed jobs gives it all tries again", async () => {
     const { admin, agent, buildId } = await planned();
     await finishNextJob(agent, FAILED);
     await finishNextJob(agent, FAILED);
@@ -111,7 +111,7 @@ describe("a job with `retry` whose steps failed", () => {
     expect((await readBuild(admin, again.id)).jobs?.[0]).toMatchObject({ status: "succeeded", attempt: 2, retries: 1 });
   });
 
-  it("is taken over with its tries by a retry of what failed after it", async () => {
+  it("is adopted with its tries by a retry of jobs that failed after it", async () => {
     const { admin, agent, buildId } = await planned();
     await finishNextJob(agent, FAILED);
     await finishNextJob(agent);
@@ -124,7 +124,7 @@ describe("a job with `retry` whose steps failed", () => {
     expect(build.jobs?.[0]).toMatchObject({ status: "succeeded", adoptedFrom: buildId, attempt: 2, retries: 1 });
   });
 
-  it("is not tried again where an output has a secret in it", async () => {
+  it("is not retried where an output contains a secret", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline, orgId } = setup;
     const secret = { key: "SECRET", value: "a very secret text", isSecret: true, scope: "organization", orgId };
@@ -140,8 +140,8 @@ describe("a job with `retry` whose steps failed", () => {
   });
 });
 
-describe("a try that is over", () => {
-  it("takes nothing more under its lease: no log, no progress, no other result, no secret", async () => {
+describe("a try that has ended", () => {
+  it("accepts nothing more under its lease: no log, no progress, no other result, no secret", async () => {
     const setup = await planned();
     const { admin, agent, ids } = setup;
     const first = await startNextJob(agent);
@@ -164,7 +164,7 @@ describe("a try that is over", () => {
     expect(body).toMatchObject({ status: "succeeded", outputs: {} });
   });
 
-  it("is of its organization alone", async () => {
+  it("is visible only to its organization", async () => {
     const { agent, ids } = await planned();
     await finishNextJob(agent, FAILED);
     const stranger = await newBuildSetup();
@@ -176,7 +176,7 @@ describe("a try that is over", () => {
 });
 
 describe("a file of steps with `retry`", () => {
-  it("is a build of one job, which is tried again", async () => {
+  it("is a build with one job, which is retried", async () => {
     const { admin, agent, buildId } = await planned("retry: 2\nsteps: [{ run: make }]\n");
     await finishNextJob(agent, FAILED);
     await finishNextJob(agent, FAILED);

@@ -33,8 +33,8 @@ const failed = async () => {
   return { ...setup, ...planned };
 };
 
-describe("the retry of the failed jobs of a build", () => {
-  it("is a new build that takes over what succeeded, and runs the rest of the same file", async () => {
+describe("retrying a build's failed jobs", () => {
+  it("creates a build that adopts the successful jobs, and runs the others from the same file", async () => {
     const { admin, agent, buildId } = await failed();
     const before = await readBuild(admin, buildId);
     expect(jobStatuses(before)).toEqual({ make: "succeeded", test: "failed", deploy: "dropped", docs: "succeeded" });
@@ -53,7 +53,7 @@ describe("the retry of the failed jobs of a build", () => {
     expect((await call(admin, "POST", `/build/${again.id}/retry`)).body.jobs).toBe(null);
   });
 
-  it("is a conflict for a build that has not ended, and for one of one job", async () => {
+  it("is a conflict for a build that has not ended, and for a build with one job", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     expectProblem(await retryFailed(admin, id), 409, "conflict");

@@ -24,7 +24,7 @@ const forgottenBuild = async (setup: BuildSetup, run: object, after: number): Pr
 
 const retry = ({ admin }: BuildSetup, { id }: Build) => callDeployedWith({})(admin, "POST", `/build/${id}/retry`);
 
-it("takes requirements and priority from the archive, where the run had no values of its own", async () => {
+it("a retry reads requirements and priority from the archive, where the run had no values of its own", async () => {
   const setup = await newBuildSetup();
   await call(setup.admin, "PUT", `/buildagent/${setup.agent.id}`, { labels: ["big"] });
   const build = await forgottenBuild(setup, { labels: ["big"], priority: 7, commitSha: "d".repeat(40) }, 2 * DAY_MS);
@@ -35,7 +35,7 @@ it("takes requirements and priority from the archive, where the run had no value
   expect((await pollOnce(setup.agent)).status).toBe(204);
 });
 
-it("takes the values of the run too, while the pool keeps them", async () => {
+it("a retry includes the run's values while the pool keeps them", async () => {
   const setup = await newBuildSetup();
   const build = await forgottenBuild(setup, { envVariables: { RUN: TOKEN } }, 2 * DAY_MS);
   expect((await retry(setup, build)).status).toBe(201);
@@ -43,7 +43,7 @@ it("takes the values of the run too, while the pool keeps them", async () => {
 });
 
 it.each([{ envVariables: { RUN: TOKEN } }, { envVariables: { RUN: TOKEN }, secretKeys: ["RUN"] }])(
-  "is a conflict once the values of the run are gone, and makes no build without them: %j",
+  "a retry is a conflict once the run's values are gone, and creates no build without them: %j",
   async (run) => {
     const setup = await newBuildSetup();
     const build = await forgottenBuild(setup, run, 400 * DAY_MS);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 const post = (more: object) =>
   call(setup.admin, "POST", "/schedule", { pipelineId: setup.pipeline.id, name: "n", cron: "0 3 * * *", ...more });
 
-it("answers what is stored, the next times, and names of values only", async () => {
+it("a schedule's record has the stored fields, the next times, and only the names of values", async () => {
   const { body, status } = await post({
     ...{ name: "nightly", cron: "30 2 * * *", timeZone: "Europe/Berlin", ref: "refs/heads/next" },
     envVariables: { SECRET_WORD: "swordfish", N: 1 },
@@ -55,16 +55,16 @@ it.each([
   [{ timeZone: "Europe/Atlantis" }, "/timeZone", "There is no such time zone"],
   [{ timeZone: "+02:00" }, "/timeZone", "There is no such time zone"],
   [{ ref: "a..b" }, "/ref", "must not have .."],
-  [{ envVariables: { LD_PRELOAD: "x" } }, "/envVariables/LD_PRELOAD", "could run code before a step does"],
+  [{ envVariables: { LD_PRELOAD: "x" } }, "/envVariables/LD_PRELOAD", "could run code before the steps do"],
   [{ name: "" }, "/name", "must not be empty"],
   [{ nextAt: "2020-01-01T00:00:00.000Z" }, "", ""],
-])("refuses %j with a reason", async (more, pointer, detail) => {
+])("rejects the schedule %j with a reason", async (more, pointer, detail) => {
   const answer = await post(more);
   expectProblem(answer, 422, "invalid");
   if (pointer) expect(answer.body.errors[0]).toMatchObject({ pointer, detail: expect.stringContaining(detail) });
 });
 
-it("refuses too large values, a name twice, more than 20, and a pipeline of others", async () => {
+it("rejects a schedule for large values, a duplicate name, the limit of 20, or a foreign pipeline", async () => {
   const { id: pipelineId } = await newPipeline(setup.admin, setup.repository.id, { name: "full" });
   expectProblem(await post({ pipelineId, envVariables: { A: "x".repeat(17_000) } }), 413, "too-large");
   const first = await create(setup.admin, "/schedule", { pipelineId, name: "0", cron: "0 3 * * *" });
@@ -80,7 +80,7 @@ it("refuses too large values, a name twice, more than 20, and a pipeline of othe
   expect((await call(setup.admin, "GET", `/schedule?pipelineId=${pipelineId}`)).body).toEqual([]);
 });
 
-it("refuses values that a run may not override", async () => {
+it("rejects a schedule with values that builds may not override", async () => {
   const { status } = await call(setup.admin, "POST", "/secrets/variables", {
     ...{ key: "TARGET", value: "x", isSecret: false, scope: "pipeline", pipelineId: setup.pipeline.id },
     allowOverride: false,
@@ -99,7 +99,7 @@ const ofFile = async (wanted: NamedSchedule[], pipelineId: string, now = new Dat
   return { statements: statements.length, shadowed };
 };
 
-it("takes the file's schedules over, keeps what did not change, and lets them be switched off only", async () => {
+it("adopts a file's schedules, keeps unchanged ones, and lets people only disable them", async () => {
   const { id: pipelineId } = await newPipeline(setup.admin, setup.repository.id, { name: "of file" });
   const list = async () => (await call(setup.admin, "GET", `/schedule?pipelineId=${pipelineId}`)).body;
   const one = { name: "one", cron: "0 3 * * *", timeZone: "UTC", env: { A: "1" } };
@@ -112,7 +112,9 @@ it("takes the file's schedules over, keeps what did not change, and lets them be
   const path = `/schedule/${stored.id}`;
   const refused = await call(setup.admin, "PUT", path, { cron: "0 6 * * *" });
   expectProblem(refused, 409, "conflict");
-  expect(refused.body.detail).toBe("It stands in .millrace.yml: change it there. Here it can be switched off and on.");
+  expect(refused.body.detail).toBe(
+    "The schedule is defined in .millrace.yml: change it there. Here you can only enable or disable it.",
+  );
   expectProblem(await call(setup.admin, "PUT", path, { envVariables: { A: "2" } }), 409, "conflict");
   expectProblem(await call(setup.admin, "DELETE", path), 409, "conflict");
   expect((await call(setup.admin, "PUT", path, { ...stored, isActive: false })).body.isActive).toBe(false);
@@ -124,7 +126,7 @@ it("takes the file's schedules over, keeps what did not change, and lets them be
   });
 });
 
-it("is read by a viewer and written by a maintainer", async () => {
+it("reading schedules requires a viewer, and writing them a maintainer", async () => {
   const member = await newToken(setup.admin, "member");
   const body = { pipelineId: setup.pipeline.id, name: "m", cron: "0 3 * * *" };
   expectProblem(await call(member, "POST", "/schedule", body), 403, "forbidden");
