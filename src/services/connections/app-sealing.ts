@@ -30,7 +30,7 @@ const readKey = async (pem: string): Promise<AppKey> => {
 /** Returns the place where an organization's App is installed; null where it is not installed yet. @throws Refusal */
 export const onlyPlace = (places: InstalledPlace[]): InstalledPlace | null => {
   const [first, ...others] = places.filter(({ isSuspended }) => !isSuspended);
-  if (others.length > 0) throw invalid("/app", "is installed for several accounts: make a private App for each");
+  if (others.length > 0) throw invalid("/app", "is installed for several accounts: create a private App for each");
   return first ?? null;
 };
 
@@ -56,7 +56,7 @@ export const sealedApp = async (
   { id, privateKey }: NamedApp,
   formerToken: string | null = null,
 ): Promise<AppColumns> => {
-  if (!HOSTS[row.kind].app) throw invalid("/app", "is for GitHub: this is another git host");
+  if (!HOSTS[row.kind].app) throw invalid("/app", "is only for GitHub: this is another git host");
   if (id === "") throw invalid("/app/id", "is required: the connection has no App yet");
   const key = await readKey(privateKey);
   try {
@@ -75,8 +75,7 @@ export const sealedApp = async (
   } catch (error) {
     if (!(error instanceof HostProblem)) throw error;
     const { kind, message } = error;
-    if (kind === "token" || kind === "missing")
-      throw invalid("/app/privateKey", "GitHub does not take it for this App");
+    if (kind === "token" || kind === "missing") throw invalid("/app/privateKey", "GitHub rejects it for this App");
     throw kind === "away" ? hostRefusal(error) : invalid("/webUrl", message);
   }
 };

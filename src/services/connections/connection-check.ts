@@ -29,13 +29,13 @@ const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string)
   const path = cloneUrl.toLowerCase().replace(/\.git$/, "");
   const isSame = ["/", ":"].some((before) => path.endsWith(before + fullName.toLowerCase()));
   if (isSame || cloneHost(cloneUrl) !== cloneHost(address)) return null;
-  return `It is cloned from ${cloneUrl}, and its name at the host is ${fullName}: change the clone address if that was renamed.`;
+  return `The clone address is ${cloneUrl}, but the host calls the repository ${fullName}: change the address if it was renamed.`;
 };
 
 const otherBranch = ({ defaultBranch }: RepositoryColumns, there: string | null): string | null =>
   there === null || there === defaultBranch
     ? null
-    : `Its default branch is ${there} at the host, and ${defaultBranch} here: change it here if that was renamed.`;
+    : `The default branch is ${there} at the host, but ${defaultBranch} here: change it here if it was renamed.`;
 
 /** Reads the connection's repositories, at most as many as the last deliveries may name. */
 const connectedRepositories = async ({ db, orgId }: Context, connectionId: string): Promise<RepositoryColumns[]> => {
@@ -61,8 +61,8 @@ const findDifferences = async (
   );
 };
 
-const GONE = "The host has no hook of this connection: connect the repository again.";
-const OLDER = "The host has a hook with an older address: rotate the connection, or connect the repository again.";
+const GONE = "The host has no hook for this connection: reconnect the repository.";
+const OLDER = "The host's hook has an outdated address: rotate the connection, or reconnect the repository.";
 
 /** Returns why the host sends no deliveries for this repository; null where it does. @throws HostProblem */
 const hookProblem = async (

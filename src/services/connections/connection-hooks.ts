@@ -61,8 +61,8 @@ export const ofEach = async (
   const outcomes: HookOutcome[] = [];
   let [away, reason] = [0, ""];
   const attempt = async (row: RepositoryRow): Promise<string | null> => {
-    if (outcomes.length >= MOST_HOOKS) return "Not done: too many at once.";
-    if (away >= MOST_AWAY) return `Not done: ${reason}`;
+    if (outcomes.length >= MOST_HOOKS) return "Skipped: too many at once.";
+    if (away >= MOST_AWAY) return `Skipped: ${reason}`;
     try {
       const problem = await problemFor(row);
       away = 0;
@@ -97,7 +97,7 @@ export const removeHooks = async (
 ): Promise<RemovalOutcome> => {
   const client = await openHookClient(holder, row).catch(() => null);
   const outcomes = await ofEach(rows, async (one) => {
-    if (!client) return "There is no token.";
+    if (!client) return "The connection has no token.";
     await removeHook(client, one);
     return null;
   });

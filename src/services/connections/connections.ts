@@ -141,7 +141,7 @@ export const updateConnection = verb({
     const isElsewhere = next.webUrl !== row.webUrl || next.apiUrl !== row.apiUrl;
     if (isElsewhere && row.sealed !== null && token === undefined && !app) {
       const what = row.auth === "app" ? "/app" : "/token";
-      throw invalid(what, "must be sent again: the stored one was for the address before");
+      throw invalid(what, "must be sent again: the stored one is for the previous address");
     }
     if (token === null) Object.assign(next, WITHOUT_TOKEN);
     if (token) {

@@ -33,13 +33,13 @@ import {
 
 const NewApp = z.strictObject({
   organization: z.nullable(
-    z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, "must be the name of an organization at GitHub")),
+    z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, "must be the name of a GitHub organization")),
   ),
 });
 /** The form that a browser sends to GitHub, to the address `action`, with the one field `manifest`. */
 const AppForm = z.object({ action: z.string(), manifest: z.string() });
 const Made = z.strictObject({
-  code: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "is not one of GitHub's")),
+  code: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "is not a code from GitHub")),
   state: z.string(),
 });
 
@@ -53,7 +53,7 @@ export const beginApp = verb({
   output: AppForm,
   async run(context, { params, body }) {
     const row = await findConnection(context, params.id);
-    if (!HOSTS[row.kind].app) throw new Refusal("conflict", "Only GitHub has Apps.");
+    if (!HOSTS[row.kind].app) throw new Refusal("conflict", "Only GitHub connections can have an App.");
     const { origin, orgId } = context;
     const state = await context.keys.appStates.grant({ ...visitor(context), connectionId: row.id }, Date.now());
     const { url: hookUrl } = await readHookSettings(context, row);
@@ -69,7 +69,7 @@ const convert = async (context: Context, row: ConnectionRow, code: string): Prom
   } catch (error) {
     if (!(error instanceof HostProblem) || error.kind === "away") throw hostRefusal(error);
     if ((await findConnection(context, row.id)).auth === "app") return null;
-    throw new Refusal("conflict", "GitHub does not know this App: make it again, and come back within an hour.");
+    throw new Refusal("conflict", "GitHub does not recognize this App: create it again, and return within an hour.");
   }
 };
 
@@ -84,7 +84,7 @@ export const takeApp = verb({
   async run(context, { body }) {
     await context.admit();
     const id = await context.keys.appStates.recognize(body.state, visitor(context), Date.now());
-    if (id === undefined) throw invalid("/state", "is of another session, or of more than an hour ago: begin again");
+    if (id === undefined) throw invalid("/state", "belongs to another session or is older than an hour: start again");
     const row = await findConnection(context, id);
     if (row.auth === "app") return { id };
     const app = await convert(context, row, body.code);
@@ -113,7 +113,7 @@ export const takeApp = verb({
 
 /** One request reads at most this many pages of repositories. */
 const MOST_PAGES = 20;
-const UNSEEN = "The App is not installed for this repository: its hook of before stays.";
+const UNSEEN = "The App is not installed for this repository: the existing hook stays.";
 
 /** Returns the numbers of the repositories where the App is installed, as far as one request reads them. */
 const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>> => {

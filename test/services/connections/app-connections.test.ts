@@ -34,8 +34,8 @@ const withApp = async (app: Partial<HostedApp> = {}) => {
 const stored = (id: string) =>
   env.DB.prepare("SELECT * FROM connection WHERE id = ?").bind(id).first<Record<string, unknown>>();
 
-describe("a connection by a GitHub App", () => {
-  it("is made with the App's key, which no answer has and no column but the sealed one", async () => {
+describe("a connection with a GitHub App", () => {
+  it("is created with the App's key, which no answer contains and only the sealed column stores", async () => {
     const { admin, connection, text, path, host } = await withApp();
     expect(connection).toMatchObject({
       auth: "app",
@@ -53,7 +53,7 @@ describe("a connection by a GitHub App", () => {
     expect(JSON.stringify(requests)).not.toMatch(/PRIVATE KEY|MII/);
   });
 
-  it("takes the App's deliveries over, and again when it rotates", async () => {
+  it("directs the App's deliveries to itself, and again when it rotates", async () => {
     const { admin, path, host } = await withApp();
     const hook = await call(admin, "GET", `${path}/hook`);
     expect((await host.seen()).appHook).toEqual({ ...hook.body, content_type: "json", insecure_ssl: "0" });
@@ -63,7 +63,7 @@ describe("a connection by a GitHub App", () => {
     expect((await host.seen()).appHook).toMatchObject(next.body);
   });
 
-  it("lists what the App is installed for, and connects only that", async () => {
+  it("lists the App's repositories, and connects only those", async () => {
     const { admin, path, host } = await withApp();
     const list = await call(admin, "GET", `${path}/repository`);
     expect(list.body).toMatchObject([{ hostRepoId: 41, isPrivate: true }, { hostRepoId: 42 }]);
@@ -75,7 +75,7 @@ describe("a connection by a GitHub App", () => {
     expect([hooks, minted.length]).toEqual([[], 1]);
   });
 
-  it("is checked: rights that the App lacks, and where its deliveries go", async () => {
+  it("checks which permissions the App lacks, and where its deliveries go", async () => {
     const { admin, path, host } = await withApp();
     const good = await call(admin, "GET", `${path}/check`);
     expect(good.body).toMatchObject({ isOk: true, problem: null, account: "acme", missing: [] });
@@ -88,7 +88,7 @@ describe("a connection by a GitHub App", () => {
     ]);
   });
 
-  it("gets another key of the App; the one before is not asked again", async () => {
+  it("accepts another key of the App, and no longer uses the previous one", async () => {
     const { admin, path, host, connection } = await withApp();
     const next = newAppKeys();
     await host.change({ app: { ...APP, publicKey: next.publicKey } });
@@ -100,7 +100,7 @@ describe("a connection by a GitHub App", () => {
     expect((await call(admin, "GET", `${path}/check`)).body.isOk).toBe(true);
   });
 
-  it("leaves nothing at the host that works when it is deleted, and the audit says so", async () => {
+  it("leaves nothing at the host that works when it is deleted, and the audit records it", async () => {
     const { admin, path, host } = await withApp();
     await call(admin, "GET", `${path}/repository`);
     expect((await host.seen()).minted).toHaveLength(1);
@@ -112,7 +112,7 @@ describe("a connection by a GitHub App", () => {
     expect(audit.body).toMatchObject([{ detail: { isUninstalled: true } }]);
   });
 
-  it("is deleted too where the host is away, and the audit says that the App is still there", async () => {
+  it("is deleted even if the host is unavailable, and the audit records that the App remains", async () => {
     const { admin, path, host } = await withApp();
     await host.change({ faults: [{ on: "DELETE /app/installations", answer: 502 }] });
     expect((await call(admin, "DELETE", path)).status).toBe(204);
@@ -122,7 +122,7 @@ describe("a connection by a GitHub App", () => {
 });
 
 describe("an App that is not installed yet", () => {
-  it("says so, and is found once it is", async () => {
+  it("is reported, and is found once it is installed", async () => {
     const { admin, path, host } = await withApp({ installationId: undefined });
     const list = await call(admin, "GET", `${path}/repository`);
     expect(list).toMatchObject({ status: 409, body: { detail: expect.stringContaining("not installed yet") } });
@@ -138,14 +138,14 @@ describe("an App that is not installed yet", () => {
     expect(again.headers.get("ETag")).toBe(found.headers.get("ETag"));
   });
 
-  it("is no matter of a connection without an App", async () => {
+  it("is a conflict for a connection without an App", async () => {
     const { admin, make } = await furnished();
     const { body } = await make({});
     expect((await call(admin, "POST", `/connection/${body.id}/installation`)).status).toBe(409);
   });
 });
 
-describe("a connection by token that becomes one by an App", () => {
+describe("a connection that switches from a token to an App", () => {
   it("keeps its hooks until the App delivers, then removes them and forgets the token", async () => {
     const { admin, make, host } = await furnished({ installationId: undefined });
     const { body: connection } = await make({ token: HOST_TOKEN });
@@ -172,7 +172,7 @@ describe("a connection by token that becomes one by an App", () => {
   });
 });
 
-describe("what is sent in place of an App", () => {
+describe("an App's credentials", () => {
   const ec = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
   const small = generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey;
   it.each<[string, string]>([
@@ -181,7 +181,7 @@ describe("what is sent in place of an App", () => {
     ["a small key", small.export({ type: "pkcs1", format: "pem" }).toString()],
     ["words", "canary-words"],
     ["the key of another App", newAppKeys().key],
-  ])("is refused without an echo, and nothing is stored: %s", async (_what, privateKey) => {
+  ])("are rejected without an echo, and nothing is stored: %s", async (_what, privateKey) => {
     const { admin, make, host } = await furnished();
     const refused = await make({ app: { id: "4242", privateKey } });
     expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: "/app/privateKey" }] } });
@@ -196,14 +196,14 @@ describe("what is sent in place of an App", () => {
     ["an id with a path in it", { app: { ...GIVEN, id: "../4242" } }, "/app/id"],
     ["another App's id", { app: { ...GIVEN, id: "4243" } }, "/app/privateKey"],
     ["no id", { app: { privateKey: key } }, "/app/id"],
-  ])("is refused: %s", async (_what, body, pointer) => {
+  ])("are rejected: %s", async (_what, body, pointer) => {
     const { make } = await furnished();
     const refused = await make(body);
     expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer }] } });
     expect(refused.text).not.toContain("KEY-----");
   });
 
-  it("names its App by itself, where the connection has none", async () => {
+  it("require the App's id where the connection has no App", async () => {
     const { admin, make } = await furnished();
     const { body } = await make({});
     const refused = await call(admin, "PUT", `/connection/${body.id}`, { app: { privateKey: key } });

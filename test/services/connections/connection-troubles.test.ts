@@ -27,7 +27,7 @@ const push = (hook: ReturnType<typeof asHost>) => {
 };
 
 describe("a hook that the service registered", () => {
-  it("makes builds; the address before a rotation answers 410, the one after it goes on", async () => {
+  it("triggers builds, and after a rotation only at its new address: the old one answers 410", async () => {
     const { admin, orgId, host, id, path } = await connected();
     const repository = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     await newPipeline(admin, repository.id);
@@ -44,7 +44,7 @@ describe("a hook that the service registered", () => {
     expect((await push(asHost(orgId, id, second!))).status).toBe(410);
   });
 
-  it("is found again where the service was stopped before it could name it", async () => {
+  it("is found again where the service stopped before it stored the hook's id", async () => {
     const { admin, host, path } = await connected();
     let isStopped = false;
     const DB = databaseWithHook(async (statements) => {
@@ -61,13 +61,13 @@ describe("a hook that the service registered", () => {
     expect((await host.seen()).hooks).toEqual([left]);
   });
 
-  it("has an older address under a new key, until the connection is rotated", async () => {
+  it("has an outdated address under a new key, until the connection is rotated", async () => {
     const { admin, host, path } = await connected();
     await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const fresh = `k2:${btoa("another token key, of 32 bytes !")}`;
     const moved = callDeployedWith({ TOKEN_KEYS: `${fresh},${env.TOKEN_KEYS}` });
     const older = await moved(admin, "GET", `${path}/check`);
-    expect(older.body.hooks).toMatchObject([{ problem: expect.stringContaining("older address") }]);
+    expect(older.body.hooks).toMatchObject([{ problem: expect.stringContaining("outdated address") }]);
     await moved(admin, "POST", `${path}/rotate`);
     expect((await moved(admin, "GET", `${path}/check`)).body.hooks).toMatchObject([{ problem: null }]);
     expect((await host.seen()).hooks).toHaveLength(1);
@@ -75,7 +75,7 @@ describe("a hook that the service registered", () => {
 });
 
 describe("a stored token", () => {
-  it("opens for no other address, kind or connection: not even a row that was changed in the database", async () => {
+  it("opens for no other address, kind or connection, even after a change in the database", async () => {
     const other = await newHost({ kind: "github", token: HOST_TOKEN });
     for (const change of ["api_url = ?", "kind = 'gitea', name = ?", "sealed_version = 9, name = ?"]) {
       const { admin, path, id } = await connected();
@@ -92,8 +92,8 @@ describe("a stored token", () => {
   });
 });
 
-describe("a connection that is deleted", () => {
-  it("is gone with its rows though the host is away, and says whose hook is left", async () => {
+describe("deleting a connection", () => {
+  it("removes its rows while the host is unavailable, and names the hooks that remain", async () => {
     const { admin, host, path } = await connected();
     const { id } = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const columns = "repo_id, number, ref, base, head_sha, draft, labels_json, updated_at";
@@ -108,7 +108,7 @@ describe("a connection that is deleted", () => {
     expect(results).toEqual([]);
   });
 
-  it("goes on where it was interrupted", async () => {
+  it("continues after an interruption", async () => {
     const { admin, host, path } = await connected();
     await create(admin, `${path}/repository`, { hostRepoId: 41 });
     let deaths = 0;
@@ -125,7 +125,7 @@ describe("a connection that is deleted", () => {
     expect((await call(admin, "GET", path)).status).toBe(404);
   });
 
-  it("is refused with an older version, before anything is removed", async () => {
+  it("is rejected with an outdated version, before anything is removed", async () => {
     const { admin, host, path } = await connected();
     await create(admin, `${path}/repository`, { hostRepoId: 41 });
     expectProblem(await call(admin, "DELETE", path, undefined, { "If-Match": '"v9"' }), 412, "stale-version");
@@ -134,7 +134,7 @@ describe("a connection that is deleted", () => {
   });
 });
 
-it("takes hostile names of a host for no names", async () => {
+it("ignores hostile repository names from a host", async () => {
   const { admin, host, path } = await connected();
   const names = ["acme/../x", "a b/c", "acme/\u202eapp", "x", "acme/app?x", "/", `acme/${"x".repeat(500)}`];
   await host.change({ repositories: names.map((fullName, id) => ({ id, fullName })) });

@@ -16,7 +16,7 @@ const connectedTo = async (kind: HostKind, settings: Partial<HostSettings> = {})
 };
 
 describe.each(KINDS)("a connection to %s by token", (kind) => {
-  it("says whose token it is, and never the token", async () => {
+  it("names the token's account, and never reveals the token", async () => {
     const { admin, connection, path, host } = await connectedTo(kind);
     expect(connection).toMatchObject({ kind, auth: "token", hasToken: true, account: "builds", hookGeneration: 1 });
     const { text, headers } = await call(admin, "GET", path);
@@ -31,7 +31,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
   });
 
-  it("shows the host's repositories a page at a time, and which are connected", async () => {
+  it("lists the host's repositories in pages, and marks connected ones", async () => {
     const { admin, path } = await connectedTo(kind);
     const repository = await create(admin, `${path}/repository`, { hostRepoId: 42 });
     const first = await call(admin, "GET", `${path}/repository?limit=2`);
@@ -45,7 +45,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(second.headers.get("Link")).toBeNull();
   });
 
-  it("connects a repository with its hook, once however often it is asked", async () => {
+  it("registers a repository's hook once, even when the request is repeated", async () => {
     const { admin, connection, path, host } = await connectedTo(kind);
     const repository = await create(admin, `${path}/repository`, { fullName: "acme/shop" });
     expect(repository).toMatchObject({
@@ -79,7 +79,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(again.body).toMatchObject({ hookGeneration: 3, hooks: [{ problem: expect.stringContaining("500") }] });
   });
 
-  it("asks the host for one hook after the other, and no more once it is away", async () => {
+  it("registers one hook at a time, and stops once the host is unavailable", async () => {
     const { admin, path, host } = await connectedTo(kind);
     for (const hostRepoId of [41, 42, 43]) await create(admin, `${path}/repository`, { hostRepoId });
     const rotation = async () => {
@@ -95,10 +95,10 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     await host.change({ faults: [{ on: "GET", answer: 403, headers: { "Retry-After": "60" } }] });
     const tried = await rotation();
     expect(tried.methods).toEqual(["GET", "GET"]);
-    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Not done: \w+ accepts no more/)]);
+    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Skipped: \w+ accepts no more/)]);
   });
 
-  it("is tried: the hook that is gone, switched to another address, or fine", async () => {
+  it("checks its hooks: working, outdated, or at a host that rejects the token", async () => {
     const { admin, path, host } = await connectedTo(kind);
     await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const fine = await call(admin, "GET", `${path}/check`);
@@ -112,20 +112,23 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     await host.change({ faults: [{ on: kind === "gitlab" ? "PUT" : "PATCH", answer: 403 }] });
     await call(admin, "POST", `${path}/rotate`);
     const older = await call(admin, "GET", `${path}/check`);
-    expect(older.body).toMatchObject({ isOk: false, hooks: [{ problem: expect.stringContaining("older address") }] });
+    expect(older.body).toMatchObject({
+      isOk: false,
+      hooks: [{ problem: expect.stringContaining("outdated address") }],
+    });
     await host.change({ faults: [{ on: "GET", answer: 401 }] });
     const refused = await call(admin, "GET", `${path}/check`);
     expect(refused.body).toMatchObject({ isOk: false, problem: expect.stringContaining("does not accept the token") });
   });
 
-  it("is tried: what its host says otherwise of a repository", async () => {
+  it("checks how a repository differs at the host", async () => {
     const { admin, path, host } = await connectedTo(kind);
     const one = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     const differences = async () => (await call(admin, "GET", `${path}/check`)).body;
     expect(await differences()).toMatchObject({ isOk: true, differences: [] });
     const change = { cloneUrl: `${host.webUrl}/acme/shop-before.git` };
     await call(admin, "PUT", `/repository/${one.id}`, change);
-    const detail = `It is cloned from ${change.cloneUrl}, and its name at the host is acme/shop: change the clone address if that was renamed.`;
+    const detail = `The clone address is ${change.cloneUrl}, but the host calls the repository acme/shop: change the address if it was renamed.`;
     const told = [{ repositoryId: one.id, fullName: "acme/shop", detail }];
     expect(await differences()).toMatchObject({ isOk: true, differences: told });
     for (const cloneUrl of [`${host.webUrl}/Acme/Shop`, "https://mirror.example/other/name.git"]) {
@@ -134,7 +137,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     }
   });
 
-  it("removes its hooks when a repository or the connection goes", async () => {
+  it("removes its hooks when a repository or the connection is deleted", async () => {
     const { admin, path, host, connection } = await connectedTo(kind);
     const [shop, tools, docs] = [
       await create(admin, `${path}/repository`, { hostRepoId: 41 }),
@@ -153,7 +156,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(audit.body).toMatchObject([{ subject: connection.id, detail: { hooks: { removed: 1, left: [] } } }]);
   });
 
-  it("stores nothing where the host refuses, and says which right is missing", async () => {
+  it("stores nothing where the host rejects it, and names the missing permission", async () => {
     const { admin, path } = await connectedTo(kind, { mayManageHooks: false });
     const refused = await call(admin, "POST", `${path}/repository`, { hostRepoId: 41 });
     expectProblem(refused, 409, "conflict");
@@ -163,7 +166,7 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     expect(byHand).toMatchObject({ hasHook: false });
   });
 
-  it("answers a problem, whatever answers at the address", async () => {
+  it("answers with a problem, whatever the address returns", async () => {
     const { admin, path, host } = await connectedTo(kind);
     const cases = [
       ["html", 409, "conflict"],
@@ -192,13 +195,13 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
 
 it.each([
   ["a name that leads elsewhere in the API", { fullName: "acme/../../admin" }],
-  ["a name of one part", { fullName: "acme" }],
+  ["a name without an owner", { fullName: "acme" }],
   ["a name with markup and a line break", { fullName: "acme/<b>\n" }],
-  ["a default branch that git would not take", { fullName: "acme/x", defaultBranch: "a..b" }],
+  ["a default branch that git rejects", { fullName: "acme/x", defaultBranch: "a..b" }],
   ["a default branch that is an option", { fullName: "acme/x", defaultBranch: "--upload-pack=x" }],
-  ["half a character", { fullName: "acme/x\ud800" }],
+  ["half a character in its name", { fullName: "acme/x\ud800" }],
   ["a long name", { fullName: `acme/${"x".repeat(5_000)}` }],
-])("a host that tells of %s connects nothing, and breaks no list", async (_, told) => {
+])("a repository with %s at its host is not connected, and breaks no list", async (_, told) => {
   const repository = { id: 7, ...told };
   const { admin, path } = await connectedTo("gitea", { account: `${"x".repeat(9_000)}\n`, repositories: [repository] });
   const list = await call(admin, "GET", `${path}/repository`);
@@ -209,10 +212,10 @@ it.each([
   expect(found.account).toMatch(/^x{1,250}$/);
 });
 
-it("leaves no hook at the host where the connection is deleted while a repository is connected", async () => {
+it("no hook stays at the host when the connection is deleted while a repository is connected", async () => {
   const { admin, connection, path, host } = await connectedTo("github");
   const trigger = `CREATE TRIGGER deleted_meanwhile BEFORE INSERT ON repository WHEN new.connection_id = '${connection.id}'
-    BEGIN SELECT RAISE(ABORT, 'a part of the database is away'); END`;
+    BEGIN SELECT RAISE(ABORT, 'a part of the database is unavailable'); END`;
   await env.DB.prepare(trigger).run();
   try {
     const refused = await call(admin, "POST", `${path}/repository`, { hostRepoId: 41 });
@@ -223,7 +226,7 @@ it("leaves no hook at the host where the connection is deleted while a repositor
   expect((await host.seen()).hooks).toEqual([]);
 });
 
-it("keeps the hook where two requests connect one repository at once", async () => {
+it("the hook stays when two requests connect a repository at once", async () => {
   const { admin, path, host } = await connectedTo("github");
   const body = { hostRepoId: 41 };
   const answers = await Promise.all([1, 2, 3].map(() => call(admin, "POST", `${path}/repository`, body)));
@@ -244,7 +247,7 @@ describe("a connection without a token", () => {
     return { admin, connection, path: `/connection/${connection.id}` };
   };
 
-  it("has the address and the secret of its hook, and takes repositories by their numbers", async () => {
+  it("has its hook's address and secret, and connects repositories by their numbers", async () => {
     const { admin, connection, path } = await byHand();
     expect(connection).toMatchObject({ auth: "none", hasToken: false, account: null, webUrl: "https://git.example" });
     expect(connection.apiUrl).toBe("https://git.example/api/v1");
@@ -256,7 +259,7 @@ describe("a connection without a token", () => {
     expect(repository).toMatchObject({ cloneUrl: "https://git.example/acme/shop.git", hasHook: false });
   });
 
-  it("takes none while it is switched off", async () => {
+  it("connects no repository while it is disabled", async () => {
     const { admin, path } = await byHand();
     await call(admin, "PUT", path, { isActive: false });
     const body = { hostRepoId: 7, fullName: "acme/shop" };
@@ -265,7 +268,7 @@ describe("a connection without a token", () => {
     await create(admin, `${path}/repository`, body);
   });
 
-  it("takes a repository that is there, by its clone address", async () => {
+  it("adopts an existing repository by its clone address", async () => {
     const { admin, path, connection } = await byHand();
     const own = { gitHostRepoId: 1, fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git" };
     const { id } = await create(admin, "/repository", own);
@@ -273,7 +276,7 @@ describe("a connection without a token", () => {
     expect(linked).toMatchObject({ id, gitHostRepoId: 7, connectionId: connection.id });
   });
 
-  it("is no connection of another organization's repository", async () => {
+  it("cannot be used for another organization's repository", async () => {
     const { connection } = await byHand();
     const { admin } = await newOrganization();
     const body = { gitHostRepoId: 1, fullName: "a/b", cloneUrl: "https://git.example/a/b.git" };
@@ -283,8 +286,8 @@ describe("a connection without a token", () => {
   });
 });
 
-describe("the address of a git host", () => {
-  it("is one that others find, by https, without credentials", async () => {
+describe("a git host's address", () => {
+  it("must be public, use https and contain no credentials", async () => {
     const { admin } = await newOrganization();
     const refused = [
       ...["http://git.example", "https://localhost", "https://127.0.0.1", "https://0x7f.1", "https://2130706433"],
@@ -310,7 +313,7 @@ describe("the address of a git host", () => {
     expect((await call(admin, "GET", "/connection")).body).toEqual([]);
   });
 
-  it("tells where the API is", async () => {
+  it("determines the API's address", async () => {
     const { admin } = await newOrganization();
     const apiOf = async (kind: string, webUrl: string) =>
       (await create(admin, "/connection", { kind, name: "x", webUrl })).apiUrl;
@@ -321,7 +324,7 @@ describe("the address of a git host", () => {
     expect(await apiOf("gitlab", "https://acme.example/git/")).toBe("https://acme.example/git/api/v4");
   });
 
-  it("is what the token is bound to: another one needs it again", async () => {
+  it("binds the token: another address requires the token again", async () => {
     const { admin, path, host } = await connectedTo("gitea");
     const moved = { webUrl: "https://thief.example" };
     const got = await call(admin, "PUT", path, moved);
@@ -337,8 +340,8 @@ describe("the address of a git host", () => {
   });
 });
 
-describe("a token of a git host", () => {
-  it("is not stored where the host does not take it", async () => {
+describe("a git host's token", () => {
+  it("is not stored if the host rejects it", async () => {
     const { admin } = await newOrganization();
     const host = await newHost({ kind: "github" });
     const body = { kind: "github", name: "x", webUrl: host.webUrl };
@@ -356,7 +359,7 @@ describe("a token of a git host", () => {
     expect((await call(admin, "GET", "/connection")).body).toEqual([]);
   });
 
-  it("is not for maintainers, who may still connect repositories", async () => {
+  it("requires an admin: maintainers may only connect repositories", async () => {
     const { admin, path } = await connectedTo("gitlab");
     const maintainer = await newToken(admin, "maintainer");
     expectProblem(await call(maintainer, "GET", `${path}/hook`), 403, "forbidden");
