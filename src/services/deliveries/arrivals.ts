@@ -74,7 +74,7 @@ export interface SentDelivery {
 /** The delivery's outcome. */
 type Outcome = Pick<DeliveryTaken, "builds" | "ignored">;
 
-const hookGone = () => new Refusal("gone", "This hook is not one of an active connection.");
+const hookGone = () => new Refusal("gone", "This hook does not belong to an active connection.");
 
 const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
@@ -84,9 +84,9 @@ const effectsFor = (
   arrival: Arrival,
 ): Effects | string => {
   if (arrival.kind === "ignored") return arrival.reason;
-  if (arrival.kind === "ping") return "the host tries the hook";
+  if (arrival.kind === "ping") return "the host tests the hook";
   if (!repository) return "no active repository of this connection has this id";
-  if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request came first";
+  if (arrival.kind === "pull" && isLate(pulls, arrival)) return "a later change of the pull request arrived first";
   const { skippedHeads } = repository;
   const pushedBy = readPushedBy(repository);
   const rules = readRules(repository);
@@ -97,7 +97,7 @@ const effectsFor = (
   });
   if (event === null) {
     const isOfBranch = arrival.kind === "renamed" && arrival.from?.defaultBranch;
-    const ignored = isOfBranch ? "the repository has another default branch" : "the repository was renamed";
+    const ignored = isOfBranch ? "the repository's default branch changed" : "the repository was renamed";
     return { builds: [], ended: [], openPull: null, ignored, leftOut: [] };
   }
   const buildable = pipelines.filter(({ requires }) => requires.platform !== "windows");
@@ -119,7 +119,7 @@ const effectsFor = (
 const whyFewer = (builds: DeliveredBuild[], madeCount: number): string | null => {
   const refused = builds.filter(({ outcome }) => outcome === "refused");
   const reason = refused[0]?.reason ?? null;
-  return reason !== null && madeCount > 0 ? `${refused.length} more builds: ${reason}` : reason;
+  return reason !== null && madeCount > 0 ? `${refused.length} not created: ${reason}` : reason;
 };
 
 const toOutcome = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Outcome => {
@@ -127,9 +127,12 @@ const toOutcome = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Out
     buildId !== null && (outcome === "made" || outcome === "same") ? [buildId] : [],
   );
   if (leftOut.length > 0) {
-    return { builds: buildIds, ignored: `${leftOut.length} more builds: one delivery makes at most ${MOST_BUILDS}` };
+    return {
+      builds: buildIds,
+      ignored: `${leftOut.length} not created: one delivery creates at most ${MOST_BUILDS}`,
+    };
   }
-  const whyNone = builds.length > 0 ? "a newer head of the ref came first" : ignored;
+  const whyNone = builds.length > 0 ? "a newer head of the ref arrived first" : ignored;
   return { builds: buildIds, ignored: whyFewer(builds, buildIds.length) ?? (buildIds.length > 0 ? null : whyNone) };
 };
 
@@ -187,7 +190,7 @@ const checkHook = async (
 const takeWith = async (context: Context, delivery: SentDelivery, rows: ArrivalRows): Promise<Outcome> => {
   const { arrival } = delivery;
   if (arrival.kind === "rerun" || arrival.kind === "pressed") {
-    if (delivery.generation === null) return nothing("what a person asked for is not done again");
+    if (delivery.generation === null) return nothing("a person's request at the host cannot be redelivered");
     await checkHook(context, { ...delivery, generation: delivery.generation });
     return takeCheckRequest(context, rows, delivery.id, arrival);
   }

@@ -65,7 +65,7 @@ const rerun = async (
     }
   }
   const [reason = null] = reasons;
-  return { builds, ignored: reason && builds.length > 0 ? `${reasons.length} more builds: ${reason}` : reason };
+  return { builds, ignored: reason && builds.length > 0 ? `${reasons.length} not created: ${reason}` : reason };
 };
 
 const approve = async (
@@ -77,7 +77,7 @@ const approve = async (
   const by = { role, name: sender, actor: { ...actorOf(context), sender } };
   const request = { id: buildId, index, approved: true, comment: null, commitSha: arrival.sha, ...by };
   const decided = await pool.decideGate(request);
-  return decided.ok ? { builds: [buildId], ignored: null } : nothing(decided.refusal.detail ?? "it was refused");
+  return decided.ok ? { builds: [buildId], ignored: null } : nothing(decided.refusal.detail ?? "it was rejected");
 };
 
 /**
@@ -94,13 +94,13 @@ export const takeCheckRequest = async (
   const { sender, sha } = arrival;
   if (!connection || !repository) return nothing("no active repository of this connection has this id");
   if (connection.auth !== "app" || connection.appId !== String(arrival.appId)) {
-    return nothing("the check is one of another App");
+    return nothing("the check belongs to another App");
   }
   const host = context.objects.gitHost(context.orgId, connection.id);
   const wish = toWish(arrival, await host.statuses(repository.gitHostRepoId, sha));
   if ("nothing" in wish) return nothing(wish.nothing);
   const role = sender === null ? null : await askRole(context, connection, arrival.repository.fullName, sender);
-  if (sender === null || role === null) return nothing("who asks for it may not write to the repository");
+  if (sender === null || role === null) return nothing("the sender may not write to the repository");
   const asking = { connection, deliveryId, arrival, sender, role };
   if ("approve" in wish) return approve(context, asking, wish.approve);
   return rerun(context, asking, wish.rerun, arrival.kind === "rerun" && arrival.externalId === null);

@@ -35,7 +35,7 @@ const idOfAnother = (id: string, { now }: Context): string => `${id.replace(/~\d
 /** Redelivers a delivery to the pipelines as they are now. @throws Refusal conflict where it was not kept */
 const redeliver = (context: Context, connectionId: string, { id, event, arrival }: DeliveryNote) => {
   if (arrival === null)
-    throw new Refusal("conflict", "The delivery was too large to keep: let the host send it again.");
+    throw new Refusal("conflict", "The delivery was too large to keep: redeliver it from the git host.");
   return takeArrival(context, { connectionId, generation: null, id: idOfAnother(id, context), event, arrival });
 };
 

@@ -35,14 +35,14 @@ export const provenDelivery = async (
 ): Promise<Delivery> => {
   const host = HOSTS[kind];
   if (!(await proves(host, headers, bytes, secret))) {
-    throw new Refusal("unauthenticated", "The signature of the delivery is missing or wrong.");
+    throw new Refusal("unauthenticated", "The delivery's signature is missing or wrong.");
   }
   const delivery = readDelivery(host, headers, bytes);
   if ("problem" in delivery) throw new Refusal("malformed-body", delivery.problem);
   return delivery;
 };
 
-const WAITS = "a part of the service does not answer: the delivery waits, and is taken by itself";
+const WAITS = "a part of the service is unavailable: the delivery waits and is processed automatically";
 
 const isOutage = (error: unknown): boolean =>
   error instanceof Refusal ? error.kind === "unavailable" : outageRefusal(error) !== null;
@@ -119,6 +119,6 @@ export const takeKept = async (env: Env, name: string, delivery: KeptDelivery): 
     if (isOutage(error)) throw error;
     if (error instanceof Refusal && error.kind === "gone") return null;
     log.error("delivery.take_failed", { orgId, requestId, connectionId, error });
-    return { ...note, ignored: "the service failed in an unexpected way: take it again" };
+    return { ...note, ignored: "the service failed unexpectedly: redeliver it" };
   }
 };

@@ -28,8 +28,8 @@ const untilListed = (id: string) => expect.poll(async () => (await list()).map((
 const redeliver = (id: string) =>
   call<DeliveryTaken>(maintainer, "POST", `${path()}/${encodeURIComponent(id)}/redeliver`);
 
-describe("the deliveries of a connection", () => {
-  it("are listed with what came of each, the newest first, without what is kept of them", async () => {
+describe("a connection's deliveries", () => {
+  it("are listed with their outcomes, newest first, without their content", async () => {
     await newPipeline(admin, repository.id);
     const made = await push(newPush(SHA("a")), "one");
     await push(newPush(SHA("b"), { ref: "refs/heads/topic" }), "two");
@@ -51,7 +51,7 @@ describe("the deliveries of a connection", () => {
     ]);
   });
 
-  it("are taken once more as the pipelines are by then, by a person whom the build names", async () => {
+  it("can be redelivered to the current pipelines, and the build names the person", async () => {
     expect((await push(newPush(SHA("a")), "one")).body.ignored).toBe(
       `there is no active pipeline: add one at https://millrace.test/app/repositories/${repository.id}`,
     );
@@ -75,14 +75,14 @@ describe("the deliveries of a connection", () => {
     expect(audit?.actor ?? "").not.toMatch(/^connection/);
   });
 
-  it("do not give a repository an earlier name when they are taken once more", async () => {
+  it("do not restore a repository's former name when they are redelivered", async () => {
     await push(newPush(SHA("a"), { fullName: "acme/first" }), "one");
     await push(newPush(SHA("b"), { fullName: "acme/second" }), "two");
     await redeliver("one");
     expect((await call(admin, "GET", `/repository/${repository.id}`)).body.fullName).toBe("acme/second");
   });
 
-  it("are kept without long lists of files, and still taken once more", async () => {
+  it("are kept without long lists of files, and can still be redelivered", async () => {
     const files = Array.from({ length: 4000 }, (_, n) => `folder/file-${n}.ts`);
     await push(newPush(SHA("a"), { before: SHA("9"), files }), "long");
     await newPipeline(admin, repository.id);
@@ -90,7 +90,7 @@ describe("the deliveries of a connection", () => {
     expect((await redeliver("long")).body.builds).toHaveLength(1);
   });
 
-  it("are of one connection, and of those that are known", async () => {
+  it("belong to one connection, and unknown ones are not found", async () => {
     await push(newPush(SHA("a")), "one");
     expectProblem((await redeliver("two")) as never, 404, "not-found");
     const other = await newConnection(orgId, "github");
@@ -102,14 +102,14 @@ describe("the deliveries of a connection", () => {
     expectProblem(await call(stranger, "POST", `${path()}/one/redeliver`), 404, "not-found");
   });
 
-  it("are listed while the connection is switched off, and cannot be taken", async () => {
+  it("are listed while the connection is disabled, but cannot be redelivered", async () => {
     await push(newPush(SHA("a")), "one");
     await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(hook.connectionId).run();
     expect(await list()).toHaveLength(1);
     expectProblem((await redeliver("one")) as never, 409, "conflict");
   });
 
-  it("cannot be taken where one is too large to keep", async () => {
+  it("cannot be redelivered if one is too large to keep", async () => {
     const note = { id: "large", at: 1, event: "push", repository: null, ref: null, sha: null };
     const host = env.GIT_HOST.getByName(`${orgId}/${hook.connectionId}`) as unknown as {
       noteDelivery(note: object): Promise<void>;

@@ -52,12 +52,12 @@ const poll = (agent: Registered, features = FEATURES) => pollForJobs(agent, feat
 const untrustedAgent = (): Promise<Registered> => newAgent(admin, { labels: ["untrusted"] });
 
 describe("a fork's pull request", () => {
-  it("makes nothing where forks are off, as for a new repository", async () => {
+  it("creates no build where forks are off, as in a new repository", async () => {
     expect(repository).toMatchObject({ forks: "off", untrustedAuthors: [] });
     expect((await pull(newPull("opened", SHA("1"), FORK))).body).toMatchObject({ builds: [], ignored: "fork, off" });
   });
 
-  it("makes a build that waits, which nobody gets before a member has approved its commit", async () => {
+  it("creates a build that no agent gets before a member approves its commit", async () => {
     await set({ forks: "approval" });
     const agent = await untrustedAgent();
     const build = await forked();
@@ -80,7 +80,7 @@ describe("a fork's pull request", () => {
     expect((await poll(agent)).body.build).toMatchObject({ id: build.id, trust: "untrusted" });
   });
 
-  it("is approved by nobody below a member, of no other organization, and for no other commit", async () => {
+  it("requires approval by a member of its organization, for exactly this commit", async () => {
     await set({ forks: "approval" });
     const build = await forked();
     expectProblem(await approve(build.id, await newToken(admin, "viewer")), 403, "forbidden");
@@ -90,7 +90,7 @@ describe("a fork's pull request", () => {
     expect((await readBuild(admin, build.id)).waitsFor).toHaveLength(1);
   });
 
-  it("waits again after each push, and the build before ends", async () => {
+  it("waits again after each push, which ends the previous build", async () => {
     await set({ forks: "approval" });
     const agent = await untrustedAgent();
     const first = await forked();
@@ -106,7 +106,7 @@ describe("a fork's pull request", () => {
     expect((await readBuild(admin, second)).status).toBe("canceled");
   });
 
-  it("makes nothing twice, however often and by what its head is told", async () => {
+  it("creates no second build when its head is delivered again", async () => {
     await set({ forks: "approval" });
     const build = await forked();
     await approve(build.id);
@@ -117,7 +117,7 @@ describe("a fork's pull request", () => {
     expect((await call(admin, "GET", "/build")).body).toHaveLength(1);
   });
 
-  it("is rejected once, and told so", async () => {
+  it("is rejected once, with the person's comment", async () => {
     await set({ forks: "approval" });
     const build = await forked();
     const rejected = await call(admin, "POST", `/build/${build.id}/reject`, { comment: "mines coins" });
@@ -129,16 +129,16 @@ describe("a fork's pull request", () => {
   it.each([
     ["a member, who sent it", { association: "MEMBER" }, false],
     ["a stranger", { association: "CONTRIBUTOR" }, true],
-    ["a member, but pushed by another", { association: "MEMBER", sender: "eve" }, true],
-    ["nobody says whom", {}, true],
-  ])("of %s waits as `members` says", async (_, facts, isHeld) => {
+    ["a member, with a push by another", { association: "MEMBER", sender: "eve" }, true],
+    ["an unknown author", {}, true],
+  ])("from %s waits as `forks: members` requires", async (_, facts, isHeld) => {
     await set({ forks: "members" });
     const build = await forked(SHA("1"), facts);
     expect(build.trust).toBe("untrusted");
     expect(build.waitsFor).toHaveLength(isHeld ? 1 : 0);
   });
 
-  it("cannot pass for a branch of the repository by its name", async () => {
+  it("cannot impersonate a branch of the repository by its name", async () => {
     await set({ forks: "approval" });
     const main = (await push(newPush(SHA("a")))).body.builds[0]!;
     const build = await forked(SHA("1"), { branch: "main" });
@@ -163,7 +163,7 @@ describe("an untrusted build", () => {
     await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "the clone secret" });
   };
 
-  it("gets no secret, no file and no stored credential; a trusted one gets them", async () => {
+  it("gets no secret, no file and no stored credential, unlike a trusted build", async () => {
     await secrets();
     await set({ forks: "approval" });
     const agent = await untrustedAgent();
@@ -179,7 +179,7 @@ describe("an untrusted build", () => {
     expect(trusted.body.repository.credential).toMatchObject({ value: "the clone secret" });
   });
 
-  it("goes to agents with the label alone, whose program knows of it; they get no other", async () => {
+  it("runs only on agents with its label that support it, and these get no other build", async () => {
     await set({ forks: "members" });
     const build = await forked(SHA("1"), { association: "OWNER" });
     const plain = await newAgent(admin, { labels: ["big"] });
@@ -195,7 +195,7 @@ describe("an untrusted build", () => {
     expect((await poll(plain)).body.build.id).toBe(trusted.id);
   });
 
-  it("stays untrusted when it is repeated, and waits again", async () => {
+  it("stays untrusted when it is retried, and waits again", async () => {
     await secrets();
     await set({ forks: "members" });
     const agent = await untrustedAgent();
@@ -210,7 +210,7 @@ describe("an untrusted build", () => {
     expect((await poll(agent)).body).toMatchObject({ build: { id: again.body.id }, secretKeys: [] });
   });
 
-  it("keeps no trusted build of the same branch from a key of the cache; another untrusted one it does", async () => {
+  it("cannot block a cache key of a trusted build on its branch, only of an untrusted one", async () => {
     await set({ untrustedAuthors: ["mallory"] });
     const open = async (agent: Registered, sha: string, sender: string, trust: string) => {
       await push(newPush(sha, { sender }));
@@ -225,7 +225,7 @@ describe("an untrusted build", () => {
     expect((await open(await newAgent(admin), SHA("c"), "octocat", "trusted")).status).toBe(201);
   });
 
-  it("says nothing of when its pipeline is built", async () => {
+  it("cannot change its pipeline's triggers", async () => {
     await call(admin, "PUT", `/pipeline/${(await call(admin, "GET", "/pipeline")).body[0].id}`, { definition: null });
     await set({ untrustedAuthors: ["Renovate[bot]"] });
     const agent = await untrustedAgent();
@@ -239,8 +239,8 @@ describe("an untrusted build", () => {
   });
 });
 
-describe("the preview of an environment", () => {
-  it("says what an untrusted build gets", async () => {
+describe("an environment's preview", () => {
+  it("shows what an untrusted build gets", async () => {
     const { id } = (await call(admin, "GET", "/pipeline")).body[0];
     for (const [key, isSecret] of [
       ["TOKEN", true],
@@ -262,16 +262,16 @@ describe("a listed author", () => {
       () => pull(newPull("opened", SHA("a"), { author: "Renovate[bot]", sender: "renovate[bot]" })),
     ],
     [
-      "had opened the pull request that another pushes to",
+      "opened the pull request that another pushes to",
       () => pull(newPull("synchronize", SHA("a"), { author: "renovate[bot]" })),
     ],
-  ])("%s: the build is untrusted, and nobody has to approve it", async (_, send) => {
+  ])("%s: the build is untrusted, and needs no approval", async (_, send) => {
     await set({ untrustedAuthors: ["renovate[bot]"] });
     const { body } = await send();
     expect(await readBuild(admin, body.builds[0]!)).toMatchObject({ trust: "untrusted", waitsFor: [] });
   });
 
-  it("is nobody whom the list does not name", async () => {
+  it("is only an author on the list", async () => {
     await set({ untrustedAuthors: ["renovate[bot]"] });
     const { body } = await push(newPush(SHA("a"), { sender: "renovate" }));
     expect((await readBuild(admin, body.builds[0]!)).trust).toBe("trusted");
@@ -284,7 +284,7 @@ describe("a merge group", () => {
     await call(admin, "PUT", `/pipeline/${id}`, { on: { "merge-group": true } });
   });
 
-  it("is built where a pipeline wants it, whatever its commit says, and trusted", async () => {
+  it("is built where a pipeline wants it, as trusted, and ignores skip markers", async () => {
     const { body } = await group(newMergeGroup("checks_requested", SHA("a")));
     expect(await readBuild(admin, body.builds[0]!)).toMatchObject({
       ...{ event: "merge-group", trust: "trusted", commitSha: SHA("a") },
@@ -295,7 +295,7 @@ describe("a merge group", () => {
     expect((await group(newMergeGroup("checks_requested", SHA("a")))).body.builds).toEqual(body.builds);
   });
 
-  it("ends its builds when the queue gives it up", async () => {
+  it("ends its builds when the queue drops it", async () => {
     const { body } = await group(newMergeGroup("checks_requested", SHA("a")));
     await group(newMergeGroup("destroyed", SHA("a")));
     expect(await readBuild(admin, body.builds[0]!)).toMatchObject({
@@ -304,7 +304,7 @@ describe("a merge group", () => {
     });
   });
 
-  it("is none without a branch of a queue", async () => {
+  it("creates no build without a queue's branch", async () => {
     expect((await group(newMergeGroup("checks_requested", SHA("a"), "refs/heads/main"))).body.builds).toEqual([]);
     expect((await group(newMergeGroup("renamed", SHA("a")))).body.builds).toEqual([]);
   });

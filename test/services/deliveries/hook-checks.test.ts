@@ -80,8 +80,8 @@ const audited = async (action: string) => {
   return body.filter(({ detail }: { detail: { sender?: string } }) => detail.sender);
 };
 
-describe("a re-run at GitHub", () => {
-  it("builds the build of the check again, once, for whom GitHub lets write", async () => {
+describe("a rerun at GitHub", () => {
+  it("retries the check's build once, for a sender who may write at GitHub", async () => {
     const id = await failedBuild();
     const { status, body } = await send("check_run", rerun(id), "delivery-1");
     expect({ status, ignored: body.ignored }).toEqual({ status: 202, ignored: null });
@@ -96,26 +96,21 @@ describe("a re-run at GitHub", () => {
   });
 
   it.each<[what: string, event: string, body: (id: string) => object, ignored: string | RegExp]>([
-    ["of another App", "check_run", (id) => rerun(id, "ann", 4243), "the check is one of another App"],
-    ["of a build that is not known", "check_run", () => rerun(crypto.randomUUID()), /not belong to the newest/],
+    ["of another App", "check_run", (id) => rerun(id, "ann", 4243), "the check belongs to another App"],
+    ["of an unknown build", "check_run", () => rerun(crypto.randomUUID()), /not belong to the newest/],
     ["of a check without a build", "check_run", () => rerun(""), /not belong to the newest/],
     ["by a stranger", "check_run", (id) => rerun(id, "mallory"), /may not write/],
     ["by a reader", "check_run", (id) => rerun(id, "eve"), /may not write/],
-    ["by one who sorts issues", "check_run", (id) => rerun(id, "ted"), /may not write/],
+    ["by a sender with the triage role", "check_run", (id) => rerun(id, "ted"), /may not write/],
     ["of the suite by a reader", "check_suite", () => rerunAll("eve"), /may not write/],
+    ["that only reports a new check", "check_run", (id) => ({ ...rerun(id), action: "created" }), /Nobody requests/],
     [
-      "that says only that a check was made",
-      "check_run",
-      (id) => ({ ...rerun(id), action: "created" }),
-      /Nobody requests/,
-    ],
-    [
-      "of a repository that is not the connection's",
+      "of another connection's repository",
       "check_run",
       (id) => ({ ...rerun(id), repository: { ...repository, id: 2 } }),
       /no active repository/,
     ],
-  ])("%s makes nothing", async (_, event, body, ignored) => {
+  ])("%s creates no build", async (_, event, body, ignored) => {
     const id = await failedBuild();
     const { status, body: taken } = await send(event, body(id));
     expect(status).toBe(202);
@@ -123,7 +118,7 @@ describe("a re-run at GitHub", () => {
     expect(await builds()).toHaveLength(1);
   });
 
-  it("of a build that goes on makes nothing", async () => {
+  it("of an active build creates no build", async () => {
     const id = await newBuild();
     await seeTold(id);
     expect((await send("check_run", rerun(id))).body).toMatchObject({
@@ -132,7 +127,7 @@ describe("a re-run at GitHub", () => {
     });
   });
 
-  it("of all checks builds again what failed", async () => {
+  it("of all checks retries the failed builds", async () => {
     const id = await failedBuild();
     const { body } = await send("check_suite", rerunAll(), "delivery-2");
     expect((await readBuild(setup.admin, body.builds[0]!)).retryOf).toBe(id);
@@ -140,13 +135,13 @@ describe("a re-run at GitHub", () => {
     expect(await builds()).toHaveLength(2);
   });
 
-  it("of the check of the whole commit builds again what failed", async () => {
+  it("of the commit's overall check retries the failed builds", async () => {
     const id = await failedBuild();
     const { body } = await send("check_run", rerun("commit"));
     expect((await readBuild(setup.admin, body.builds[0]!)).retryOf).toBe(id);
   });
 
-  it("is refused for a while where GitHub does not say who may, and works when it comes again", async () => {
+  it("is rejected temporarily while GitHub does not report permissions, and works when redelivered", async () => {
     const id = await failedBuild();
     await host.change({ faults: [{ on: "GET /repos/acme/app-1/collaborators", answer: 503, times: 1 }] });
     expect((await send("check_run", rerun(id), "delivery-4")).status).toBe(503);
@@ -162,7 +157,7 @@ describe("a button at GitHub", () => {
     return buildId;
   };
 
-  it("approves the gate that it names, as whom GitHub says, and once", async () => {
+  it("approves its gate once, under the sender's name", async () => {
     const id = await gated();
     expect((await send("check_run", pressed(id, "approve:0", "ann"))).body).toMatchObject({
       ...{ builds: [], ignored: "This takes the role maintainer." },
@@ -177,7 +172,7 @@ describe("a button at GitHub", () => {
   });
 
   it.each(["approve:1", "approve:7", "approve:-1", "approve:", "reject:0", "constructor"])(
-    "of the name %s approves nothing",
+    "named %s approves nothing",
     async (name) => {
       const id = await gated();
       const { status, body } = await send("check_run", pressed(id, name));
@@ -186,7 +181,7 @@ describe("a button at GitHub", () => {
     },
   );
 
-  it("approves the commit of a fork, for whom GitHub lets write, and that commit alone", async () => {
+  it("approves only this commit of a fork, for a sender who may write at GitHub", async () => {
     await call(setup.admin, "PUT", `/repository/${setup.repository.id}`, { forks: "approval" });
     const told = newPull("opened", COMMIT, { forkOf: 9, author: "mallory", sender: "mallory" });
     const { body } = await send("pull_request", told);
@@ -209,7 +204,7 @@ describe("a button at GitHub", () => {
     expect(await audited("job.approve")).toMatchObject([{ detail: { sender: "ann" } }]);
   });
 
-  it("that a person redelivers here is not pressed again", async () => {
+  it("has no effect when a person redelivers it here", async () => {
     const id = await gated();
     await send("check_run", pressed(id, "approve:0", "eve"), "delivery-6");
     const path = `/connection/${hook.connectionId}/delivery/delivery-6/redeliver`;
@@ -224,7 +219,7 @@ it.each([
   ["installation", "deleted"],
   ["installation_repositories", "added"],
   ["github_app_authorization", "revoked"],
-])("what GitHub tells of the App itself (%s, %s) is taken, and makes nothing", async (event, action) => {
+])("GitHub's event about the App itself (%s, %s) is accepted, and creates no build", async (event, action) => {
   const told = { action, installation: { id: 99, account: { login: "acme" } }, sender: { login: "max" } };
   const { status, body } = await send(event, told);
   expect(status).toBe(202);

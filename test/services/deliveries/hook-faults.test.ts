@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 afterEach(setClockRight);
 
-const WAITS = "a part of the service does not answer: the delivery waits, and is taken by itself";
+const WAITS = "a part of the service is unavailable: the delivery waits and is processed automatically";
 /** Runs the alarm of the connection's object a minute later. */
 const takeWaiting = async () => {
   passTime(60_000);
@@ -54,7 +54,7 @@ const without = (name: "DB" | "AGENT_POOL" | "GIT_HOST"): Partial<Env> => {
   return { [name]: name === "DB" ? databaseWithHook(async () => fail()) : { getByName: fail } };
 };
 
-describe("what a delivery asks of the other parts", () => {
+describe("the requests that a delivery causes", () => {
   /** Counts a delivery's requests, except the last call, which notes the delivery. */
   const costOf = async (event: string, body: object) => {
     await send("ping", {});
@@ -66,14 +66,14 @@ describe("what a delivery asks of the other parts", () => {
     return { rounds: asked.rounds, calls: asked.calls.slice(0, -1) };
   };
 
-  it("is one batch and one call for a push that builds, and for a ref that is gone", async () => {
+  it("are one batch and one call for a push that builds, and for a deleted ref", async () => {
     const one = { rounds: 1, calls: ["AGENT_POOL arrive"] };
     expect(await costOf("push", newPush(SHA("a")))).toEqual(one);
     await send("pull_request", newPull("opened", SHA("b")));
     expect(await costOf("push", newPush(null, { ref: "refs/heads/topic", before: SHA("b") }))).toEqual(one);
   });
 
-  it("is one batch and no call where nothing is built or ended", async () => {
+  it("are one batch and no call where no build starts or ends", async () => {
     const none = { rounds: 1, calls: [] };
     expect(await costOf("push", newPush(SHA("a"), { ref: "refs/heads/topic" }))).toEqual(none);
     expect(await costOf("push", newPush(SHA("a"), { id: 99 }))).toEqual(none);
@@ -81,7 +81,7 @@ describe("what a delivery asks of the other parts", () => {
     expect(await costOf("star", {})).toEqual(none);
   });
 
-  it("is one batch more for a pull request's row, a rename or a skip marker", async () => {
+  it("are one more batch for a pull request's row, a rename or a skip marker", async () => {
     const two = { rounds: 2, calls: ["AGENT_POOL arrive"] };
     expect(await costOf("pull_request", newPull("opened", SHA("a")))).toEqual(two);
     expect(await costOf("push", newPush(SHA("b"), { fullName: "acme/renamed" }))).toEqual(two);
@@ -90,8 +90,8 @@ describe("what a delivery asks of the other parts", () => {
   });
 });
 
-describe("a delivery that comes again", () => {
-  it("makes one build, however often and at once it comes", async () => {
+describe("a repeated delivery", () => {
+  it("creates one build, however often and concurrently it arrives", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => send("push", newPush(SHA("a"), { before: SHA("b") }), {}, "the-same")),
     );
@@ -101,16 +101,16 @@ describe("a delivery that comes again", () => {
     expect((await activeBuilds()).map(({ id }) => id)).toEqual([...ids]);
   });
 
-  it("makes one build of a push under two names of the delivery", async () => {
+  it("creates one build for a push under two delivery ids", async () => {
     const [one, two] = [await send("push", newPush(SHA("a"))), await send("push", newPush(SHA("a")))];
     expect(two.body.builds).toEqual(one.body.builds);
     expect(await activeBuilds()).toHaveLength(1);
   });
 });
 
-describe("while a part of the service is away", () => {
+describe("an outage", () => {
   it.each(["DB", "AGENT_POOL"] as const)(
-    "%s, a delivery waits, and makes one build once its host or the service tries again",
+    "of %s makes a delivery wait, and create one build when its host or the service retries",
     async (part) => {
       const body = newPull("opened", SHA("a"));
       const { status, body: answer } = await send("pull_request", body, without(part), "d");
@@ -124,20 +124,20 @@ describe("while a part of the service is away", () => {
     },
   );
 
-  it("all that could take or keep it, a delivery is refused for a while", async () => {
+  it("of every part that could process or keep a delivery rejects it temporarily", async () => {
     const refused = await send("push", newPush(SHA("a")), { ...without("DB"), ...without("GIT_HOST") });
     expectProblem(refused, 503, "unavailable");
     expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
     expect([await activeBuilds(), await readDeliveryNotes(hook)]).toEqual([[], []]);
   });
 
-  it("GIT_HOST, deliveries are taken, and are missing in the list alone", async () => {
+  it("of GIT_HOST leaves deliveries out of the list only", async () => {
     const { status, body } = await send("push", newPush(SHA("a")), without("GIT_HOST"));
     expect({ status, count: body.builds.length }).toEqual({ status: 202, count: 1 });
     expect(await readDeliveryNotes(hook)).toEqual([]);
   });
 
-  it("no build is lost or made twice by a crash between the pool and the database", async () => {
+  it("between the pool and the database loses and duplicates no build", async () => {
     let batches = 0;
     const DB = databaseWithHook(async () => {
       if (++batches === 2) throw new Error("D1_ERROR: away");
@@ -156,7 +156,7 @@ describe("while a part of the service is away", () => {
 });
 
 describe("a newer head", () => {
-  it("ends the build of an older one of its pull request, and a deleted branch the last", async () => {
+  it("ends the older build of its pull request, and a deleted branch ends the last one", async () => {
     await send("pull_request", newPull("opened", SHA("1")));
     const moved = { before: SHA("1"), updatedAt: hostTime(1) };
     const [older] = await activeBuilds();
@@ -170,16 +170,16 @@ describe("a newer head", () => {
     expect(await activeBuilds()).toEqual([]);
   });
 
-  it("that came first is the one that counts", async () => {
+  it("that arrived first is the one that counts", async () => {
     await send("push", newPush(SHA("2"), { before: SHA("1") }));
     const late = await send("push", newPush(SHA("1"), { before: SHA("0") }));
-    expect(late.body).toMatchObject({ builds: [], ignored: "a newer head of the ref came first" });
+    expect(late.body).toMatchObject({ builds: [], ignored: "a newer head of the ref arrived first" });
     expect((await activeBuilds()).map(({ commitSha }) => commitSha)).toEqual([SHA("2")]);
   });
 });
 
-describe("changed bytes, signed again", () => {
-  it("are answered, and build no repository that the delivery does not name", async () => {
+describe("a changed body with a valid signature", () => {
+  it("is answered, and builds only a repository that it names", async () => {
     const other = await newRepository(admin, 2);
     await newPipeline(admin, other.id);
     await attachRepository(other.id, await newConnection(orgId, "github"));

@@ -32,7 +32,7 @@ const attemptOf = (n: number): HostedAttempt => ({
   ...{ repository_id: 1, payload: pushes[n]!.body },
 });
 
-it("after an hour without the service each newest head is built, and once", async () => {
+it("each newest head is built once after an hour without the service", async () => {
   const setup = await newBuildSetup();
   const { admin, orgId } = setup;
   await call(admin, "PUT", `/pipeline/${setup.pipeline.id}`, { on: { push: { branches: ["**"] } } });

@@ -24,7 +24,7 @@ import { D1 } from "../../support/platform/texts.ts";
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-const WAITS = "a part of the service does not answer: the delivery waits, and is taken by itself";
+const WAITS = "a part of the service is unavailable: the delivery waits and is processed automatically";
 
 let admin: string;
 let orgId: string;
@@ -77,7 +77,7 @@ const fill = (count: number, characters: number, generation = 1) =>
     }
   });
 
-describe("while the database is away", () => {
+describe("deliveries while the database is unavailable", () => {
   const KINDS: [kind: HostKind, event: string, body: object][] = [
     ["github", "push", newPush(SHA("a"))],
     ["gitea", "push", newPush(SHA("a"))],
@@ -91,24 +91,21 @@ describe("while the database is away", () => {
     ],
   ];
 
-  it.each(KINDS)(
-    "a push of %s is answered, listed as waiting, and makes its build later",
-    async (kind, event, body) => {
-      hook = await newConnection(orgId, kind);
-      await attachRepository(repoId, hook);
-      const { status, body: answer } = await deliver(hook, eventHeaders(kind, event, "d"), body, failing());
-      expect({ status, answer }).toEqual({ status: 202, answer: { delivery: "d", builds: [], ignored: WAITS } });
-      expect(await readDeliveryNotes(hook)).toMatchObject([
-        { id: "d", ref: "refs/heads/main", builds: [], ignored: WAITS },
-      ]);
-      expect(await shas()).toEqual([]);
-      await comesBack();
-      expect(await shas()).toEqual([SHA("a")]);
-      expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "d", builds: [expect.any(String)], ignored: null }]);
-    },
-  );
+  it.each(KINDS)("accept a push from %s, list it as waiting, and create its build later", async (kind, event, body) => {
+    hook = await newConnection(orgId, kind);
+    await attachRepository(repoId, hook);
+    const { status, body: answer } = await deliver(hook, eventHeaders(kind, event, "d"), body, failing());
+    expect({ status, answer }).toEqual({ status: 202, answer: { delivery: "d", builds: [], ignored: WAITS } });
+    expect(await readDeliveryNotes(hook)).toMatchObject([
+      { id: "d", ref: "refs/heads/main", builds: [], ignored: WAITS },
+    ]);
+    expect(await shas()).toEqual([]);
+    await comesBack();
+    expect(await shas()).toEqual([SHA("a")]);
+    expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "d", builds: [expect.any(String)], ignored: null }]);
+  });
 
-  it("each is taken once and in order, however often its host sends it", async () => {
+  it("are processed once and in order, however often their host sends them", async () => {
     const heads = ["1", "2", "3", "4"].map(SHA);
     for (const [n, sha] of heads.entries()) {
       const before = heads[n - 1] ?? SHA("0");
@@ -125,7 +122,7 @@ describe("while the database is away", () => {
     expect(await shas()).toHaveLength(4);
   });
 
-  it("a newer push that finds it back has those before it taken at once", async () => {
+  it("are processed at once when a newer push finds the database back", async () => {
     await push(SHA("1"), {}, "older");
     expect(await alarmAt()).toBeGreaterThan(Date.now());
     await push(SHA("2"), { before: SHA("1"), ref: "refs/heads/b" }, "unwanted", {});
@@ -133,7 +130,7 @@ describe("while the database is away", () => {
     expect((await readDeliveryNotes(hook)).map(({ id }) => id)).toEqual(["older", "unwanted"]);
   });
 
-  it("a run asks it three times at most, whatever waits, and loses nothing", async () => {
+  it("cause at most three queries in a run, and none is lost", async () => {
     for (let n = 1; n <= 9; n++) await push(SHA(String(n)), { id: Math.ceil(n / 2) }, `d${n}`);
     const { asked, DB } = failing();
     await deployed({ DB });
@@ -143,7 +140,7 @@ describe("while the database is away", () => {
     expect(await alarmAt()).toBeGreaterThan(Date.now());
   });
 
-  it("a delivery without end is kept in what its build needs", async () => {
+  it("are shortened to what their build needs, if they are huge", async () => {
     const files = Array.from({ length: 40_000 }, (_, n) => `folder/of/a/long/name/file-${n}.ts`);
     expect((await push(SHA("a"), { files, before: SHA("9") }, "large")).status).toBe(202);
     const [note] = await readDeliveryNotes(hook);
@@ -152,7 +149,7 @@ describe("while the database is away", () => {
     expect(await shas()).toEqual([SHA("a")]);
   });
 
-  it("one is given up after four days, and a person may take it then", async () => {
+  it("expire after four days, and can then be redelivered", async () => {
     await push(SHA("a"), {}, "d");
     passTime(4 * DAY);
     await comesBack();
@@ -165,7 +162,7 @@ describe("while the database is away", () => {
     expect((await call(admin, "POST", path)).body.builds).toHaveLength(1);
   });
 
-  it("a defect of the service is told as before, and what a person pressed is not kept", async () => {
+  it("report a service defect as usual, and keep no requests from buttons", async () => {
     expectProblem(await push(SHA("a"), {}, "d", failing("x is not a function")), 500, "internal");
     const rerun = { ...newPush(SHA("a")), action: "rerequested", check_suite: { head_sha: SHA("a"), app: { id: 5 } } };
     const pressed = await deliver(hook, eventHeaders("github", "check_suite", "p"), rerun, failing());
@@ -174,8 +171,8 @@ describe("while the database is away", () => {
   });
 });
 
-describe("a stranger, while the database is away", () => {
-  it("has nothing kept without the secret", async () => {
+describe("an attacker, while the database is unavailable", () => {
+  it("can store nothing without the secret", async () => {
     const body = JSON.stringify(newPush(SHA("a")));
     const wrong = { "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` };
     for (const proof of [{}, wrong]) {
@@ -191,9 +188,9 @@ describe("a stranger, while the database is away", () => {
   });
 
   it.each([
-    ["number", LIMITS.keptDeliveries - 1, 1],
+    ["deliveries", LIMITS.keptDeliveries - 1, 1],
     ["characters", 1, LIMITS.keptCharacters - 800],
-  ])("who has the secret fills no more than the %s allow", async (_, count, characters) => {
+  ])("can store no more than the limit with the secret: %s", async (_, count, characters) => {
     expect((await push(SHA("1"), {}, "first")).status).toBe(202);
     await fill(count, characters);
     expectProblem(await push(SHA("2"), { ref: "refs/heads/b" }, "second"), 503, "unavailable");
@@ -203,7 +200,7 @@ describe("a stranger, while the database is away", () => {
     expect(oldest).toMatchObject({ id: "first", held: count + 1 });
   });
 
-  it("who has an older secret keeps nobody out, and builds nothing", async () => {
+  it("cannot block deliveries with an outdated secret, and builds nothing", async () => {
     await push(SHA("1"), {}, "old");
     await fill(LIMITS.keptDeliveries - 1, 1);
     const old = hook;
@@ -217,7 +214,7 @@ describe("a stranger, while the database is away", () => {
     expect((await readDeliveryNotes(hook)).map(({ id }) => id)).toEqual(["new"]);
   });
 
-  it("who has the secret of a connection that is gone leaves nothing", async () => {
+  it("leaves nothing with the secret of a deleted connection", async () => {
     await env.DB.prepare("DELETE FROM connection WHERE id = ?").bind(hook.connectionId).run();
     for (let n = 0; n < 5; n++) await push(SHA("1"), { ref: `refs/heads/b${n}` }, `d${n}`);
     let batches = 0;

@@ -30,7 +30,7 @@ const openPulls = async () => {
   return (await env.DB.prepare(query).bind(repository.id).all()).results;
 };
 
-describe("the open pull requests of a repository", () => {
+describe("a repository's open pull requests", () => {
   /** Returns the events in a pull request's life, which ends open or closed. */
   const life = (...actions: string[]): object[] =>
     actions.map((action, n) =>
@@ -42,7 +42,7 @@ describe("the open pull requests of a repository", () => {
     ["is closed", life("opened", "synchronize", "labeled", "closed"), 0],
     ["is open again", life("opened", "closed", "reopened", "synchronize"), 1],
     ["is closed again", life("opened", "closed", "reopened", "closed"), 0],
-  ])("know in any order and with repeats of its deliveries that one %s", async (_, deliveries, count) => {
+  ])("record in any order, and with repeated deliveries, that one %s", async (_, deliveries, count) => {
     const order = fc.shuffledSubarray([...deliveries, ...deliveries], { minLength: deliveries.length * 2 });
     let misleading = 0;
     await fc.assert(
@@ -60,7 +60,7 @@ describe("the open pull requests of a repository", () => {
     expect(misleading).toBeGreaterThan(1);
   });
 
-  it("are a hundred of a branch at most, and always the one that a delivery is about", async () => {
+  it("are limited to a hundred for a branch, and include the delivery's own", async () => {
     const row = `INSERT INTO open_pull (repo_id, number, ref, base, head_sha, draft, labels_json, title, updated_at)
       SELECT ?1, value, 'refs/heads/topic', 'main', ?2, 0, '[]', 't', ?4 FROM json_each(?3)`;
     const numbers = Array.from({ length: 500 }, (_, n) => n + 1);
@@ -68,11 +68,11 @@ describe("the open pull requests of a repository", () => {
       .bind(repository.id, SHA("9"), JSON.stringify(numbers), new Date(hostTime(1800)).toISOString())
       .run();
     const late = await pull(newPull("synchronize", SHA("1"), { number: 500 }));
-    expect(late.body.ignored).toBe("a later change of the pull request came first");
+    expect(late.body.ignored).toBe("a later change of the pull request arrived first");
     expect((await push(newPush(SHA("2"), { ref: "refs/heads/topic" }))).body.builds).toHaveLength(1);
   });
 
-  it("have the close of two changes of one second, in any order", async () => {
+  it("record a close that arrives within a second of another change, in any order", async () => {
     const edited = newPull("edited", SHA("1"));
     const closed = newPull("closed", SHA("1"));
     for (const order of [
@@ -86,7 +86,7 @@ describe("the open pull requests of a repository", () => {
     expect(await openPulls()).toHaveLength(1);
   });
 
-  it("have none of a fork", async () => {
+  it("include none from a fork", async () => {
     await pull(newPull("opened", SHA("1"), { forkOf: 99 }));
     await pull(newPull("opened", SHA("1"), { forkOf: null, number: 8 }));
     expect(
@@ -94,7 +94,7 @@ describe("the open pull requests of a repository", () => {
     ).toEqual([]);
   });
 
-  it("go with their repository", async () => {
+  it("are deleted with their repository", async () => {
     await pull(newPull("closed", SHA("1")));
     await pull(newPull("opened", SHA("1"), { number: 8, draft: true }));
     await env.DB.prepare("UPDATE pipeline SET on_json = ? WHERE repo_id = ?").bind("{}", repository.id).run();
@@ -106,7 +106,7 @@ describe("the open pull requests of a repository", () => {
     expect(left).toBe(0);
   });
 
-  it("forget a closed one after the days in which a host may deliver again", async () => {
+  it("forget a closed one after the host's days of redelivery", async () => {
     await pull(newPull("closed", SHA("1"), { number: 1, updatedAt: "2020-01-01T00:00:00Z" }));
     await pull(newPull("closed", SHA("1"), { number: 2, updatedAt: new Date().toISOString() }));
     const rows = await env.DB.prepare("SELECT number FROM open_pull WHERE repo_id = ?").bind(repository.id).all();
@@ -133,7 +133,7 @@ describe("a pull request of a monorepo", () => {
     return { ...answer.body, calls: of };
   };
 
-  it("builds all 500 pipelines, and tells the host's object of what it leaves out before", async () => {
+  it("builds all 500 pipelines, and first tells the host's object which ones it omits", async () => {
     await copyPipeline(499);
     const all = await calls(newPull("opened", SHA("a")));
     expect(all).toMatchObject({ ignored: null, calls: ["AGENT_POOL arrive"] });
@@ -142,10 +142,10 @@ describe("a pull request of a monorepo", () => {
     const most = await calls(newPull("synchronize", SHA("b"), { before: SHA("a"), updatedAt: hostTime(1) }));
     expect(most.calls).toEqual(["GIT_HOST leaveOut", "AGENT_POOL arrive"]);
     expect(most.builds).toHaveLength(500);
-    expect(most.ignored).toBe("1 more builds: one delivery makes at most 500");
+    expect(most.ignored).toBe("1 not created: one delivery creates at most 500");
   });
 
-  it("tells the host's object of what the queue refuses", async () => {
+  it("tells the host's object which builds the queue rejects", async () => {
     await call(admin, "PUT", `/repository/${repository.id}`, { forks: "approval" });
     await copyPipeline(120);
     const { builds, calls: made } = await calls(newPull("opened", SHA("a"), { forkOf: 99 }));
@@ -154,15 +154,15 @@ describe("a pull request of a monorepo", () => {
   });
 });
 
-describe("a pull request that is closed", () => {
+describe("a closed pull request", () => {
   const labeled = (facts: object) =>
     newPull("labeled", SHA("1"), { updatedAt: hostTime(9), state: "closed", ...facts });
 
   it.each([
     ["was built and closed", ["opened", "closed"]],
-    ["was closed unseen", ["opened"]],
-    ["was never heard of", []],
-  ])("is built by no label where it %s, and is not open again", async (_, life) => {
+    ["was closed without a delivery", ["opened"]],
+    ["is unknown", []],
+  ])("is not built or reopened by a label where it %s", async (_, life) => {
     for (const [n, action] of life.entries()) await pull(newPull(action, SHA("1"), { updatedAt: hostTime(n) }));
     const known = await openPulls();
     const isClosed = { builds: [], ignored: "The pull request is closed." };
@@ -170,20 +170,20 @@ describe("a pull request that is closed", () => {
     expect(await openPulls()).toEqual(known);
   });
 
-  it("is not built where it is of a fork, and waits for nobody", async () => {
+  it("is not built if it comes from a fork, and waits for no approval", async () => {
     await call(admin, "PUT", `/repository/${repository.id}`, { forks: "approval" });
     expect((await pull(labeled({ forkOf: 99 }))).body.builds).toEqual([]);
     expect((await call(admin, "GET", "/build")).body).toEqual([]);
   });
 
-  it("is built and remembered by a label while it is open", async () => {
+  it("is built and recorded by a label if it is still open", async () => {
     expect((await pull(labeled({ state: "open" }))).body.builds).toHaveLength(1);
     expect(await openPulls()).toHaveLength(1);
   });
 });
 
 describe("a skip marker", () => {
-  it("of a pushed commit holds for its pull request too, which does not tell it", async () => {
+  it("in a pushed commit also applies to its pull request, whose delivery does not repeat it", async () => {
     const skipped = { ref: "refs/heads/topic", message: "Mend it [skip ci]" };
     expect((await push(newPush(SHA("a"), skipped))).body).toMatchObject({ builds: [], ignored: "skip marker" });
     expect((await pull(newPull("opened", SHA("a")))).body).toMatchObject({ builds: [], ignored: "skip marker" });
@@ -191,7 +191,7 @@ describe("a skip marker", () => {
     expect((await pull(next)).body.builds).toHaveLength(1);
   });
 
-  it("is remembered of the last commits, each once", async () => {
+  it("is stored for the latest commits, once for each", async () => {
     for (let n = 0; n < 60; n++) {
       const sha = n.toString(16).padStart(40, "0");
       if (n > 0) await push(newPush(sha, { ref: "refs/heads/topic", message: "[ci skip] x" }));
@@ -205,14 +205,14 @@ describe("a skip marker", () => {
   });
 });
 
-describe("a repository with another name", () => {
+describe("a renamed repository", () => {
   const rowOf = (id: string) =>
     env.DB.prepare("SELECT * FROM repository WHERE id = ?").bind(id).first<Record<string, unknown>>();
   const audits = async () =>
     (await call(admin, "GET", `/audit?subject=${repository.id}&action=repository.update`)).body;
   const renamed = { fullName: "acme/new-name" };
 
-  it("is called by it from the next delivery on, with a row of the audit", async () => {
+  it("has its new name from the next delivery on, with an audit row", async () => {
     const body = { action: "renamed", ...newPush(SHA("a"), renamed) };
     const answer = await deliver(hook, eventHeaders("github", "repository"), body);
     expect(answer.body).toMatchObject({ builds: [], ignored: "the repository was renamed" });
@@ -226,7 +226,7 @@ describe("a repository with another name", () => {
     expect(await audits()).toHaveLength(1);
   });
 
-  it("is cloned from its new address where that is the connection's host and no credential is stored", async () => {
+  it("is cloned from its new address on the connection's host, unless a credential is stored", async () => {
     const moved = async (cloneUrl: string): Promise<unknown> => {
       await env.DB.prepare("UPDATE repository SET clone_url = ?, full_name = 'acme/app-1' WHERE id = ?")
         .bind(cloneUrl, repository.id)
@@ -250,7 +250,7 @@ describe("a repository with another name", () => {
     expect((await rowOf(repository.id))?.full_name).toBe("acme/new-name");
   });
 
-  describe("that was left", () => {
+  describe("with a former name", () => {
     const event = (action: string, changes: object, facts: object) =>
       deliver(hook, eventHeaders("github", "repository"), repositoryEvent(action, changes, facts));
     const rename = (from: string, to: string) =>
@@ -258,7 +258,7 @@ describe("a repository with another name", () => {
     const pushAs = (name: string) => push(newPush(SHA("a"), { fullName: `acme/${name}`, ref: "refs/heads/unwanted" }));
     const nameNow = async () => (await rowOf(repository.id))?.full_name;
 
-    it("is not brought back by a delivery that comes late, and is by a change back to it", async () => {
+    it("does not return to it for a late delivery, but does for a rename back", async () => {
       await rename("app-1", "b");
       await pushAs("app-1");
       expect(await nameNow()).toBe("acme/b");
@@ -272,7 +272,7 @@ describe("a repository with another name", () => {
       ]);
     });
 
-    it("is not brought back by changes that come in another order", async () => {
+    it("does not return to it for renames that arrive in another order", async () => {
       await rename("b", "c");
       expect(await nameNow()).toBe("acme/c");
       await rename("app-1", "b");
@@ -284,7 +284,7 @@ describe("a repository with another name", () => {
       expect(await nameNow()).toBe("other/c");
     });
 
-    it("may be its name again after the days in which a host delivers again", async () => {
+    it("may return to it after the host's days of redelivery", async () => {
       await pushAs("b");
       await pushAs("app-1");
       expect(await nameNow()).toBe("acme/b");
@@ -303,7 +303,7 @@ describe("a repository with another name", () => {
   });
 });
 
-describe("a repository with another default branch at its host", () => {
+describe("a repository whose default branch changed at its host", () => {
   const changed = (from: string, to: string) =>
     deliver(
       hook,
@@ -313,9 +313,9 @@ describe("a repository with another default branch at its host", () => {
   const branchNow = async () => (await call(admin, "GET", `/repository/${repository.id}`)).body.defaultBranch;
   const pushTrunk = () => push(newPush(SHA("a"), { ref: "refs/heads/trunk", defaultBranch: "trunk" }));
 
-  it("has it here too, with a row of the audit, and builds its pushes", async () => {
+  it("has the new default branch here too, with an audit row, and builds its pushes", async () => {
     expect((await changed("main", "trunk")).body).toMatchObject({
-      ...{ builds: [], ignored: "the repository has another default branch" },
+      ...{ builds: [], ignored: "the repository's default branch changed" },
     });
     expect(await branchNow()).toBe("trunk");
     const audit = (await call(admin, "GET", `/audit?subject=${repository.id}&action=repository.update`)).body;
@@ -326,7 +326,7 @@ describe("a repository with another default branch at its host", () => {
     expect(await branchNow()).toBe("trunk");
   });
 
-  it("keeps the one that a person chose here, and says why a push of the host's builds nothing", async () => {
+  it("keeps a branch that a person chose here, and explains why a push to the host's builds nothing", async () => {
     await call(admin, "PUT", `/repository/${repository.id}`, { defaultBranch: "develop" });
     await changed("main", "trunk");
     expect(await branchNow()).toBe("develop");
@@ -335,7 +335,7 @@ describe("a repository with another default branch at its host", () => {
       ignored: "no pipeline wants this branch: trunk is the default branch at the host, but here it is develop",
     });
     const check = async () => (await call(admin, "GET", `/connection/${hook.connectionId}/check`)).body;
-    const detail = "Its default branch is trunk at the host, and develop here: change it here if that was renamed.";
+    const detail = "The default branch is trunk at the host, but develop here: change it here if it was renamed.";
     await expect
       .poll(async () => (await check()).differences)
       .toEqual([{ repositoryId: repository.id, fullName: "acme/app-1", detail }]);
@@ -344,11 +344,11 @@ describe("a repository with another default branch at its host", () => {
   });
 });
 
-describe("the name of a pipeline's states", () => {
+describe("the name of a pipeline's statuses", () => {
   const contextOf = (id: string) =>
     env.DB.prepare("SELECT host_context FROM pipeline WHERE id = ?").bind(id).first("host_context");
 
-  it("is kept when the pipeline is renamed, of an older one from its first build on", async () => {
+  it("survives a rename of the pipeline, for an older pipeline from its first build on", async () => {
     const { id } = await newPipeline(admin, repository.id, { name: "lint" });
     expect(await contextOf(id)).toBe("millrace/lint");
     await env.DB.prepare("UPDATE pipeline SET host_context = NULL WHERE id = ?").bind(id).run();

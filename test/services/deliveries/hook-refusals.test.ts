@@ -45,8 +45,8 @@ const counted = async (path: string, init: RequestInit) => {
 const NOTHING = { rounds: 0, statements: 0, calls: [] };
 const builds = async () => (await call(admin, "GET", "/build?limit=200")).body.length;
 
-describe("an address of no hook", () => {
-  it("is answered with the same bytes, whatever is wrong with it, and nothing is asked", async () => {
+describe("an unknown hook address", () => {
+  it("gets the same bytes, whatever is wrong with it, and causes no query", async () => {
     const mint = loadHookMint(env.TOKEN_KEYS);
     const { orgId: other } = await newOrganization();
     const [, , ours] = hook.token.split("_");
@@ -76,7 +76,7 @@ describe("an address of no hook", () => {
     expect(seen.size).toBe(1);
   });
 
-  it("takes POST alone", async () => {
+  it("accepts only POST", async () => {
     for (const method of ["GET", "PUT", "DELETE"]) {
       const { answer, asked } = await counted(`/hook/${hook.token}`, { method });
       expectProblem(answer, 405, "method-not-allowed");
@@ -86,8 +86,8 @@ describe("an address of no hook", () => {
   });
 });
 
-describe("a delivery of nobody", () => {
-  it("is refused where its signature is missing, wrong, of another kind's header, or over other bytes", async () => {
+describe("a delivery without a valid proof", () => {
+  it("is rejected where its signature is missing, wrong, for another header, or over other bytes", async () => {
     const body = encoded(text(newPush(SHA("a"))));
     const right = await signDelivery(hook, body);
     const mac = right["X-Hub-Signature-256"]!;
@@ -130,7 +130,7 @@ describe("a delivery of nobody", () => {
     expect(control.asked.rounds).toBeGreaterThan(0);
   });
 
-  it("is counted by its address, and refused above the limit", async () => {
+  it("is counted by its address, and rejected above the limit", async () => {
     const keys: string[] = [];
     const HOOK_RATE: RateLimit = { limit: async ({ key }) => ({ success: keys.push(key) <= 1 }) };
     const request = { method: "POST", headers: PUSH, body: "{}" };
@@ -141,7 +141,7 @@ describe("a delivery of nobody", () => {
     expect(keys).toEqual([hook.token, hook.token]);
   });
 
-  it("is no delivery of its organization: only those with a proof count there, of all its hooks", async () => {
+  it("does not count for its organization, whose limit counts the proven deliveries of all its hooks", async () => {
     const keys: string[] = [];
     const ORGANIZATION_RATE: RateLimit = { limit: async ({ key }) => ({ success: keys.push(key) <= 1 }) };
     const ping = eventHeaders("github", "ping");
@@ -164,7 +164,7 @@ describe("a body that no host sends", () => {
   };
 
   it.each(["application/x-www-form-urlencoded", "application/xml", "text/plain", "application/jsonx", ""])(
-    "is refused as %s",
+    "is rejected as %s",
     async (type) => {
       const { answer, asked } = await signed(text(newPush(SHA("a"))), { "Content-Type": type });
       expectProblem(answer, 415, "unsupported-media-type");
@@ -172,7 +172,7 @@ describe("a body that no host sends", () => {
     },
   );
 
-  it("is refused above 26 MiB, before the rest is read", async () => {
+  it("is rejected above 26 MiB, before the rest is read", async () => {
     const { answer, asked } = await counted(`/hook/${hook.token}`, {
       ...{ method: "POST", headers: { ...PUSH, "Content-Length": String(LIMITS.deliveryBytes + 1) }, body: "{}" },
     });
@@ -191,22 +191,22 @@ describe("a body that no host sends", () => {
   });
 
   it.each([
-    ["no JSON", "ref=refs/heads/main"],
-    ["cut", text(newPush(SHA("a"))).slice(0, -1)],
+    ["not JSON", "ref=refs/heads/main"],
+    ["truncated", text(newPush(SHA("a"))).slice(0, -1)],
     ["not UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d])],
     ["an array", text([newPush(SHA("a"))])],
     ["empty", ""],
-    ["of a name that JavaScript knows", '{"__proto__":{"ref":"refs/heads/main"}}'],
-    ["of a hidden name", '{"\\u005f_proto__":1}'],
-    ["too deep", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
-  ])("is refused where it is %s", async (_, body) => {
+    ["with __proto__ as a name", '{"__proto__":{"ref":"refs/heads/main"}}'],
+    ["with an escaped __proto__ as a name", '{"\\u005f_proto__":1}'],
+    ["nested too deeply", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
+  ])("is rejected: %s", async (_, body) => {
     const { answer, asked } = await signed(body);
     expectProblem(answer, 400, "malformed-body");
     expect(asked).toEqual(NOTHING);
   });
 });
 
-describe("a delivery that is genuine and of no use", () => {
+describe("a genuine delivery that builds nothing", () => {
   const changed = (change: (body: ReturnType<typeof newPush>) => void) => {
     const body = newPush(SHA("a"));
     change(body);
@@ -221,10 +221,10 @@ describe("a delivery that is genuine and of no use", () => {
     ["has an unknown id", "push", newPush(SHA("a"), { id: 424242 }), /no active repository/],
     ["has a negative id", "push", newPush(SHA("a"), { id: -1 }), /^The field repository.id is/],
     ["has an id above 2^53", "push", newPush(SHA("a"), { id: HUGE }), /^The field repository.id is/],
-    ["has a part of a number as id", "push", newPush(SHA("a"), { id: 1.5 }), /^The field repository.id is/],
-    ["has a ref that git would not take", "push", newPush(SHA("a"), { ref: "refs/heads/a..b" }), /name of the branch/],
+    ["has a fraction as id", "push", newPush(SHA("a"), { id: 1.5 }), /^The field repository.id is/],
+    ["has a ref that git rejects", "push", newPush(SHA("a"), { ref: "refs/heads/a..b" }), /name of the branch/],
     ["has a long ref", "push", newPush(SHA("a"), { ref: `refs/heads/${"x".repeat(300)}` }), /name of the branch/],
-    ["has notes", "push", newPush(SHA("a"), { ref: "refs/notes/x" }), /neither a branch nor a tag/],
+    ["has a ref of notes", "push", newPush(SHA("a"), { ref: "refs/notes/x" }), /neither a branch nor a tag/],
     ["has a short commit", "push", { ...newPush("abc1234"), after: "abc1234" }, /^The field after is/],
     ["has zeros for a commit", "push", newPush(null, { ref: "refs/heads/gone" }), /deleted/],
     ["is of a merge queue", "push", newPush(SHA("a"), { ref: "refs/heads/gh-readonly-queue/main/x" }), /merge queue/],
@@ -232,10 +232,10 @@ describe("a delivery that is genuine and of no use", () => {
     ["is of a deleted fork", "pull_request", newPull("opened", SHA("a"), { forkOf: null }), /fork, off/],
     ["has an unknown action", "pull_request", newPull("enqueued", SHA("a")), /triggers no build/],
     ["is an unknown event", "sponsorship", {}, /triggers no build/],
-    ["has a number far away", "pull_request", newPull("opened", SHA("a"), { number: HUGE }), /^The field number is/],
+    ["has a huge number", "pull_request", newPull("opened", SHA("a"), { number: HUGE }), /^The field number is/],
   ];
 
-  it.each(rows)("is told where it %s", async (_, event, body, ignored) => {
+  it.each(rows)("gets a reason where it %s", async (_, event, body, ignored) => {
     const before = await builds();
     const { status, body: answer, text: said } = await deliver(hook, eventHeaders("github", event), body);
     expect(status, said).toBe(202);
@@ -243,7 +243,7 @@ describe("a delivery that is genuine and of no use", () => {
     expect(await builds()).toBe(before);
   });
 
-  it("has texts that stay texts", async () => {
+  it("has its texts treated as text only", async () => {
     const title = 'x<script>alert(1)</script>${{ secrets.KEY }}\u0000\u001b[31m\ud800 end"';
     const pull = { ...{ number: 71, branch: "texts", title }, updatedAt: "999999-01-01T00:00:00Z" };
     const { body } = await deliver(hook, eventHeaders("github", "pull_request"), newPull("opened", SHA("7"), pull));
@@ -252,8 +252,8 @@ describe("a delivery that is genuine and of no use", () => {
   });
 });
 
-describe("a hook that is no more", () => {
-  it("is gone for another generation, and for a connection that was removed, after one question", async () => {
+describe("a hook that is no longer valid", () => {
+  it("answers 410 for another generation or a deleted connection, after one query", async () => {
     const rotated = await newConnection(orgId, "github");
     const old = await newHook(rotated, 1);
     await env.DB.prepare("UPDATE connection SET hook_generation = 2 WHERE id = ?").bind(rotated.connectionId).run();
@@ -273,7 +273,7 @@ describe("a hook that is no more", () => {
     expect((await deliver(current, PUSH, newPush(SHA("a")))).status).toBe(202);
   });
 
-  it("is gone while the connection is switched off, and its object hears nothing", async () => {
+  it("answers 410 while its connection is disabled, without a call to its object", async () => {
     const off = await newConnection(orgId, "github");
     await env.DB.prepare("UPDATE connection SET is_active = 0 WHERE id = ?").bind(off.connectionId).run();
     expectProblem(await deliver(off, PUSH, newPush(SHA("a"))), 410, "gone");

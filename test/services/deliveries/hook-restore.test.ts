@@ -44,7 +44,7 @@ const copyOfConnection = async () => {
   };
 };
 
-it("a hook that was replaced stays so in a database that was restored, which is told of it", async () => {
+it("a replaced hook stays invalid after the database is restored and the pool reports it", async () => {
   expect((await push(hook, "a")).body.builds).toHaveLength(1);
   const restore = await copyOfConnection();
   await call(admin, "POST", `/connection/${hook.connectionId}/rotate`);
@@ -59,7 +59,7 @@ it("a hook that was replaced stays so in a database that was restored, which is 
   expect((await push(await newHook(hook, 3), "b")).body.builds).toHaveLength(1);
 });
 
-it("so does the hook of a connection that was deleted", async () => {
+it("a deleted connection's hook stays invalid after the database is restored", async () => {
   const restore = await copyOfConnection();
   expect((await call(admin, "DELETE", `/connection/${hook.connectionId}`)).status).toBe(204);
   await restore();

@@ -57,30 +57,37 @@ describe("a delivery", () => {
       JSON.stringify(body).replace(/\b([1-9])\1{39}\b/g, (_, digit) => digit + number.toString(16).padStart(39, "a")),
     );
 
-  it.each(DELIVERIES.map((one, index) => [one.title, one, index] as const))("of %s", async (_, one, index) => {
-    const { kind, event, body, arrival, builds: isBuilt } = one;
-    const answer = await deliver(hooks[kind], signedHeaders(kind, event, `sample-${index}`), ofOwnCommits(body, index));
-    expect(answer.status, answer.text).toBe(202);
-    const { builds, ignored } = answer.body;
-    expect(ignored === null, `${ignored}`).toBe(builds.length > 0);
-    // A pull request that was not known to be open is built whatever changed.
-    const { action, pull } = arrival as { action?: string; pull?: { isFork?: boolean } };
-    const isUnknown = action === "labeled" && !pull?.isFork;
-    if (!isUnknown) expect(builds.length, `${ignored}`).toBe(isBuilt ? 1 : 0);
-    const [note] = await readDeliveryNotes(hooks[kind]);
-    expect(note).toMatchObject({ id: answer.body.delivery, builds, ignored });
-    for (const build of builds) {
-      const { body: made } = await call(admin, "GET", `/build/${build}`);
-      expect(made).toMatchObject({ repoId: repositories.get(kind), event: (arrival as { kind: string }).kind });
-    }
-  });
+  it.each(DELIVERIES.map((one, index) => [one.title, one, index] as const))(
+    "of %s has the expected outcome",
+    async (_, one, index) => {
+      const { kind, event, body, arrival, builds: isBuilt } = one;
+      const answer = await deliver(
+        hooks[kind],
+        signedHeaders(kind, event, `sample-${index}`),
+        ofOwnCommits(body, index),
+      );
+      expect(answer.status, answer.text).toBe(202);
+      const { builds, ignored } = answer.body;
+      expect(ignored === null, `${ignored}`).toBe(builds.length > 0);
+      // A pull request that was not known to be open is built whatever changed.
+      const { action, pull } = arrival as { action?: string; pull?: { isFork?: boolean } };
+      const isUnknown = action === "labeled" && !pull?.isFork;
+      if (!isUnknown) expect(builds.length, `${ignored}`).toBe(isBuilt ? 1 : 0);
+      const [note] = await readDeliveryNotes(hooks[kind]);
+      expect(note).toMatchObject({ id: answer.body.delivery, builds, ignored });
+      for (const build of builds) {
+        const { body: made } = await call(admin, "GET", `/build/${build}`);
+        expect(made).toMatchObject({ repoId: repositories.get(kind), event: (arrival as { kind: string }).kind });
+      }
+    },
+  );
 });
 
 const EXAMPLES = cloud as unknown as { name: string; examples: object[] }[];
 
-describe("an example of GitHub", () => {
+describe("GitHub's example deliveries", () => {
   it.each(EXAMPLES.map(({ name, examples }) => [name, examples] as const))(
-    "of %s is understood, or ignored with a reason",
+    "of %s are understood, or ignored with a reason",
     async (name, examples) => {
       for (const example of examples) {
         const { status, body, text } = await deliver(hooks.github, eventHeaders("github", name), example);
@@ -90,7 +97,7 @@ describe("an example of GitHub", () => {
     },
   );
 
-  it("was one of hundreds", () => {
+  it("number in the hundreds", () => {
     expect(EXAMPLES.flatMap(({ examples }) => examples).length).toBeGreaterThan(300);
   });
 });
@@ -98,7 +105,7 @@ describe("an example of GitHub", () => {
 describe("a signature", () => {
   /** These signatures use other secrets than the hooks do, so each is a stranger's. */
   it.each(SIGNATURE_CASES.map((one) => [one.title, one] as const))(
-    "%s is refused by a hook that has another secret",
+    "%s is rejected by a hook with another secret",
     async (_, { kind, headers, body }) => {
       const hook = hooks[kind];
       const given = { ...eventHeaders(hook.kind, "push"), ...headers };
@@ -108,7 +115,7 @@ describe("a signature", () => {
   );
 
   it.each(SIGNATURE_CASES.map((one) => [one.title, one] as const))(
-    "%s has a body that is read where the host signs it",
+    "%s covers a body that is read as the host signs it",
     async (_, { kind, body }) => {
       const answer = await deliver(hooks[kind], eventHeaders(kind, "unheard of"), body);
       expect([202, 400], answer.text).toContain(answer.status);

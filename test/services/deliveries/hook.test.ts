@@ -37,7 +37,7 @@ const openPulls = async () =>
   (await env.DB.prepare("SELECT * FROM open_pull WHERE repo_id = ? ORDER BY number").bind(repository.id).all()).results;
 
 describe("POST /hook/{token}", () => {
-  it("makes a build of a push, which says what made it", async () => {
+  it("creates a build of a push, with its origin", async () => {
     const { status, body, text } = await push(newPush(SHA("a"), { before: SHA("b") }), "delivery-1");
     expect(status, text).toBe(202);
     expect(body).toEqual({ delivery: "delivery-1", builds: [expect.any(String)], ignored: null });
@@ -54,13 +54,13 @@ describe("POST /hook/{token}", () => {
     });
   });
 
-  it("makes no build for a pipeline that requires Windows, and says why", async () => {
+  it("creates no build for a pipeline that requires Windows, and says why", async () => {
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { requires: { platform: "windows" } });
     const ignored = "There is no agent for Windows: write macos or linux";
     expect((await push(newPush(SHA("a")))).body).toMatchObject({ builds: [], ignored });
   });
 
-  it("makes builds whose retries say the same of what made them", async () => {
+  it("creates builds whose retries keep the same origin", async () => {
     const { body } = await pull(newPull("opened", SHA("a")));
     const id = body.builds[0]!;
     await call(admin, "POST", `/build/${id}/cancel`);
@@ -73,14 +73,14 @@ describe("POST /hook/{token}", () => {
     expect(retry.createdBy.kind).toBe("token");
   });
 
-  it("says why a push makes none", async () => {
+  it("says why a push creates no build", async () => {
     const { status, body } = await push(newPush(SHA("a"), { ref: "refs/heads/topic" }));
     expect(status).toBe(202);
     expect(body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
     expect((await readDeliveryNotes(hook))[0]).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
   });
 
-  it("makes one build of a push and its own pull request, and remembers the pull request until it is closed", async () => {
+  it("creates one build for a push and its pull request, which is recorded until it is closed", async () => {
     const opened = await pull(newPull("opened", SHA("a")));
     expect(opened.body.builds).toHaveLength(1);
     expect(await readBuild(admin, opened.body.builds[0]!)).toMatchObject({
@@ -103,7 +103,7 @@ describe("POST /hook/{token}", () => {
     expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
   });
 
-  it("gives the build of a branch to its pull request that is opened later: whole, or while it runs as what it is", async () => {
+  it("adopts a branch's build for a pull request that is opened later: fully, or as it is while it runs", async () => {
     const on = { push: true, pull: { paths: ["src/**"] } };
     await call(admin, "PUT", `/pipeline/${pipeline.id}`, { on });
     const agent = await newAgent(admin);
@@ -136,18 +136,18 @@ describe("POST /hook/{token}", () => {
     expect([await listed("pull=7&event=pull"), await listed("pull=8")]).toEqual([[first], [second]]);
   });
 
-  it("answers a ping, and tells of it in the list of deliveries", async () => {
+  it("answers a ping, and shows it in the list of deliveries", async () => {
     const { status, body } = await deliver(hook, eventHeaders("github", "ping", "p"), {
       zen: "Keep it logically awesome.",
     });
     expect({ status, body }).toEqual({
       status: 202,
-      body: { delivery: "p", builds: [], ignored: "the host tries the hook" },
+      body: { delivery: "p", builds: [], ignored: "the host tests the hook" },
     });
     expect(await readDeliveryNotes(hook)).toMatchObject([{ id: "p", event: "ping", repository: null }]);
   });
 
-  it("builds nothing of a repository that it does not know, and names it", async () => {
+  it("creates no build for an unknown repository, and names it", async () => {
     const { status, body } = await push(newPush(SHA("a"), { id: 99, fullName: "acme/other" }));
     expect(status).toBe(202);
     expect(body).toMatchObject({ builds: [], ignored: "no active repository of this connection has this id" });

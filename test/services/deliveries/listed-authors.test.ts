@@ -70,7 +70,7 @@ const LABELED = { pull: { labels: ["go"] } };
 const EVERYWHERE: Scenario[] = [
   ["opens a pull request for it", null, (who, { push, pull }) => [push(who, ONE, null), pull("opened", ONE)]],
   [
-    "marks the pull request ready to which it was pushed",
+    "marks its pull request ready",
     { pull: { drafts: false } },
     (who, { pull }) => [
       pull("opened", ONE, { draft: true }),
@@ -79,12 +79,12 @@ const EVERYWHERE: Scenario[] = [
     ],
   ],
   [
-    "gives the pull request a label",
+    "labels the pull request",
     LABELED,
     (who, { push, pull }) => [push(who, ONE, null), pull("opened", ONE), pull("labeled", ONE, { labels: ["go"] })],
   ],
   [
-    "gives a label to the pull request that the other opened and left",
+    "labels the pull request that the author opened and left",
     LABELED,
     (who, { pull }) => [
       pull("opened", ONE, { sender: who, author: who }),
@@ -92,18 +92,18 @@ const EVERYWHERE: Scenario[] = [
     ],
   ],
   [
-    "opens the pull request again",
+    "reopens the pull request",
     null,
     (who, { push, pull }) => [push(who, ONE, null), pull("closed", ONE), pull("reopened", ONE)],
   ],
   ["pushes a commit on top", { push: true }, (who, { push }) => [push(who, ONE, null), push("ann", TWO, ONE)]],
   [
-    "pushes by force in its place",
+    "force-pushes over it",
     { push: true },
     (who, { push }) => [push(who, ONE, null), push("ann", TWO, ONE), push("ann", THREE, TWO)],
   ],
   [
-    "makes a branch of the commit, and opens a pull request for that",
+    "branches from the commit, and opens a pull request",
     null,
     (who, { push, pull }) => [
       push(who, ONE, null),
@@ -111,25 +111,21 @@ const EVERYWHERE: Scenario[] = [
       pull("opened", ONE, { branch: "copy" }),
     ],
   ],
-  [
-    "makes a tag of the commit",
-    { tag: true },
-    (who, { push }) => [push(who, ONE, null), push("ann", ONE, null, "refs/tags/v1")],
-  ],
+  ["tags the commit", { tag: true }, (who, { push }) => [push(who, ONE, null), push("ann", ONE, null, "refs/tags/v1")]],
 ];
 
-describe.each(["github", "gitlab", "gitea"] as const)("what a listed author pushed at %s", (kind) => {
+describe.each(["github", "gitlab", "gitea"] as const)("a listed author's push at %s", (kind) => {
   beforeAll(() => connect(kind));
 
   // Without listed authors, each of these would give a stranger's code all secrets.
-  it.each(EVERYWHERE)("stays untrusted where somebody else %s; what others pushed is trusted", async (_, on, told) => {
+  it.each(EVERYWHERE)("stays untrusted if somebody else %s; a push by others is trusted", async (_, on, told) => {
     await buildOn(on);
     expect(await trustAfter(told(BOT, at(kind)))).toBe("untrusted");
     expect(await trustAfter(told("bob", at(kind)))).toBe("trusted");
   });
 });
 
-describe("what a listed author pushed", () => {
+describe("a listed author's commit", () => {
   const { push, pull, own, branch } = at("github");
 
   beforeEach(async () => {
@@ -137,7 +133,7 @@ describe("what a listed author pushed", () => {
     await buildOn({ push: true, tag: true, pull: true });
   });
 
-  it("is untrusted when its branch is restored, and when its deletion is told late", async () => {
+  it("is untrusted when its branch is restored, and when its deletion is delivered late", async () => {
     await trustAfter([push(BOT, ONE, null), push("ann", null, ONE)]);
     expect(await trustAfter([push("ann", ONE, null)])).toBe("untrusted");
     await trustAfter([push(BOT, null, ONE), push(BOT, TWO, null), push(BOT, null, ONE)]);
@@ -145,12 +141,12 @@ describe("what a listed author pushed", () => {
     expect(await trustAfter([push("ann", FOUR, THREE)])).toBe("untrusted");
   });
 
-  it("is forgotten of a branch that is gone: another one of its name is trusted", async () => {
+  it("is forgotten with its branch: a new branch with that name is trusted", async () => {
     await trustAfter([push(BOT, ONE, null), pull("opened", ONE), push("ann", null, ONE), pull("closed", ONE)]);
     expect(await trustAfter([push("ann", TWO, null)])).toBe("trusted");
   });
 
-  it("counts for the default branch by its head alone", async () => {
+  it("counts only as the head, on the default branch", async () => {
     expect(await trustAfter([push(BOT, ONE, TWO, MAIN)])).toBe("untrusted");
     expect(await trustAfter([push("ann", ONE, null, "refs/tags/v1")])).toBe("trusted");
     expect(await trustAfter([push("ann", THREE, ONE, MAIN)])).toBe("trusted");
@@ -158,20 +154,20 @@ describe("what a listed author pushed", () => {
     expect(await trustAfter([push("ann", SHA("5"), FOUR, MAIN)])).toBe("trusted");
   });
 
-  it("is trusted where somebody else moves another branch to it, and from then on", async () => {
+  it("becomes trusted when somebody else moves another branch to it", async () => {
     expect(await trustAfter([push(BOT, ONE, null), push("ann", ONE, TWO, "refs/heads/next")])).toBe("trusted");
     expect(await trustAfter([push("ann", ONE, null, "refs/tags/v1")])).toBe("trusted");
     expect(await trustAfter([push("ann", ONE, null, "refs/heads/release")])).toBe("trusted");
     expect(await trustAfter([push("ann", THREE, ONE)])).toBe("untrusted");
   });
 
-  it("is not vouched for by the listed author's own push to another branch", async () => {
+  it("does not become trusted by the listed author's own push to another branch", async () => {
     await trustAfter([push("ann", TWO, null, "refs/heads/wip"), push(BOT, ONE, null)]);
     expect(await trustAfter([push(BOT, ONE, TWO, "refs/heads/wip")])).toBe("untrusted");
     expect(await trustAfter([push("ann", ONE, null, "refs/tags/v1")])).toBe("untrusted");
   });
 
-  it("counts from his listing on, and no more once he was taken off the list", async () => {
+  it("counts from the listing on, until the author is removed from the list", async () => {
     await set({ untrustedAuthors: ["dependabot[bot]"] });
     await trustAfter([push(BOT, ONE, null)]);
     await set({ untrustedAuthors: ["dependabot[bot]", BOT] });
@@ -182,7 +178,7 @@ describe("what a listed author pushed", () => {
     expect(await trustAfter([push("ann", FOUR, THREE)])).toBe("trusted");
   });
 
-  it("is of his pull request though he was listed later", async () => {
+  it("is untrusted in a pull request that the author opened before the listing", async () => {
     await set({ untrustedAuthors: [] });
     const his = { author: BOT, branch: "bot/late" };
     await trustAfter([pull("opened", ONE, { ...his, sender: BOT })]);
@@ -190,13 +186,13 @@ describe("what a listed author pushed", () => {
     expect(await trustAfter([pull("pushed", TWO, his)])).toBe("untrusted");
   });
 
-  it("is trusted where a person asks for a build of it", async () => {
+  it("is trusted where a person requests its build", async () => {
     await trustAfter([push(BOT, ONE, null)]);
     const asked = { branch, commitSha: own(ONE) };
     expect(await triggerBuild(admin, pipelineId, asked)).toMatchObject({ trust: "trusted" });
   });
 
-  it("is remembered of as many listed authors as there may be", async () => {
+  it("is recorded for the full number of listed authors", async () => {
     const authors = Array.from({ length: 50 }, (_, n) => `bot-${n}`);
     await set({ untrustedAuthors: authors });
     const row = "INSERT INTO listed_push SELECT ?, ?, value, NULL FROM json_each(?)";
@@ -205,7 +201,7 @@ describe("what a listed author pushed", () => {
     expect(await trustAfter([push("ann", ONE, null, "refs/tags/v1")])).toBe("untrusted");
   });
 
-  it("goes with its repository", async () => {
+  it("is deleted with its repository", async () => {
     await trustAfter([push(BOT, ONE, null)]);
     for (const { id } of (await call(admin, "GET", "/build")).body) await call(admin, "POST", `/build/${id}/cancel`);
     const rows = () =>
@@ -220,7 +216,7 @@ describe("a merge group", () => {
   it.each([
     [BOT, "untrusted"],
     ["github-merge-queue[bot]", "trusted"],
-  ])("that %s asked for is %s", async (login, trust) => {
+  ])("that %s requested is %s", async (login, trust) => {
     await connect("github");
     await buildOn({ "merge-group": true });
     expect(await trustAfter([["merge_group", { ...newMergeGroup("checks_requested", ONE), sender: { login } }]])).toBe(
@@ -235,7 +231,7 @@ describe("a member's fork", () => {
   it.each([
     ["stranger", 1],
     ["ann", 0],
-  ])("to which %s pushed is built once the member labels it, and %i builds wait", async (sender, waiting) => {
+  ])("after a push by %s is built once the member labels it, and %i builds wait", async (sender, waiting) => {
     await connect("github");
     await buildOn(LABELED);
     await set({ forks: "members" });
