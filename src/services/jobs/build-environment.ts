@@ -21,7 +21,7 @@ type GroupRow = { [field in keyof AttachedGroup]: AttachedGroup[field] | null };
 
 export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
   rows.map(({ id, name, protection }) => {
-    if (id === null || name === null) throw new Uncomposable("A group is gone.");
+    if (id === null || name === null) throw new Uncomposable("One of the pipeline's groups was deleted.");
     return { id, name, protection };
   });
 
@@ -39,7 +39,7 @@ const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow)
 const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
   const one = entries.find(({ file }) => file !== undefined);
   if (one && !headers.features.includes("files"))
-    throw new Uncomposable(`${one.key} is a file, and this agent's program cannot write it: upgrade the agent.`);
+    throw new Uncomposable(`${one.key} is a file, which this agent is too old to write: upgrade the agent.`);
 };
 
 /**

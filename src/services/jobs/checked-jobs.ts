@@ -24,7 +24,7 @@ export const checkSize = (text: string, files: typeof IncludedFiles._zod.output 
   if (characters > LIMITS.definitionCharacters)
     throw new Refusal(
       "too-large",
-      `A pipeline file has at most ${byteSize(LIMITS.definitionCharacters)}, with all that it includes.`,
+      `A pipeline file and its includes may have at most ${byteSize(LIMITS.definitionCharacters)}.`,
     );
 };
 
@@ -36,7 +36,7 @@ export const toKnownFiles = (files: Sent, otherwise: Includes): KnownFiles =>
 export const refuseUnused = (files: Sent, { used }: KnownFiles): void => {
   const paths = new Set(used.map(({ path }) => path));
   const errors = files.flatMap(({ path }, index): FieldError[] =>
-    paths.has(path) ? [] : [{ pointer: `/includes/${index}/path`, detail: "is not included by the file" }],
+    paths.has(path) ? [] : [{ pointer: `/includes/${index}/path`, detail: "is not included by the pipeline file" }],
   );
   if (errors.length > 0) throw invalidFields(errors);
 };
@@ -110,7 +110,7 @@ const agentCounter = (agents: Agent[]) => {
 const agentHints = (plan: Plan, jobs: GraphJob[], agentsFor: (job: GraphJob) => number): Mistake[] =>
   (plan.jobs ?? []).flatMap(({ key, position }) =>
     jobs.some((job) => job.definition === key && agentsFor(job) === 0)
-      ? [{ ...position, message: "No registered agent has what this job requires: it waits until one is there" }]
+      ? [{ ...position, message: "No registered agent meets this job's requirements: the job waits for one" }]
       : [],
   );
 

@@ -44,6 +44,6 @@ export const cloneToken = async (
   const answer = await context.objects.gitHost(context.orgId, connectionId).cloneToken(gitHostRepoId, cloneUrl);
   if ("token" in answer) return { kind: "token", username: USERNAME, value: answer.token };
   if (answer.problem.kind !== "away") return without(context, answer.problem);
-  const detail = "The git host gave no token to clone the repository with. Nothing was handed out.";
+  const detail = "The git host issued no token to clone the repository. The job is back in the queue.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 };

@@ -47,14 +47,14 @@ const checkedResult = async (
   if (outputs.length === 0 || maskedTexts === null) return result;
   if (isTooLarge) {
     const most = byteSize(LIMITS.outputBytes);
-    return { ...holder, ...refusedOutputs(`The outputs have more than ${most}, up to ${maskedTexts[0]}.`) };
+    return { ...holder, ...refusedOutputs(`The outputs exceed ${most}. The last one is ${maskedTexts[0]}.`) };
   }
   const changed = outputs.findIndex(
     ([name, value], at) => maskedTexts[2 * at] !== name || maskedTexts[2 * at + 1] !== value,
   );
   if (changed >= 0) {
     const name = maskedTexts[2 * changed] ?? "";
-    return { ...holder, ...refusedOutputs(`The output ${name} has a secret in it: pass secrets by variables.`) };
+    return { ...holder, ...refusedOutputs(`The output ${name} contains a secret: pass secrets as variables.`) };
   }
   return { ...result, outputs: Object.fromEntries(outputs) };
 };

@@ -11,7 +11,7 @@ import { verb } from "../core/verb.ts";
 /** Answers for a job that the pool has dropped or never queued. @throws Refusal, always: not-found, or conflict */
 const refuseEnded = async (context: Context, id: string): Promise<never> => {
   (await nullIfNotFound(findJob(context, id))) ?? (await findRecord(context, id));
-  throw new Refusal("conflict", "It has ended already.");
+  throw new Refusal("conflict", "The build or job has already ended.");
 };
 
 /** Creates a verb for a person's decision on a gate. The path names the job, or a build in which one gate waits. */
@@ -25,7 +25,7 @@ const decision = (approved: boolean) =>
     async run(context, { params, body }) {
       const pool = await context.pool();
       const { role, token } = context.admitted;
-      if (!role || !token) throw new Refusal("forbidden", "Only a person decides on a gate.");
+      if (!role || !token) throw new Refusal("forbidden", "Only a person can approve or reject a gate.");
       const actor = actorOf(context);
       const comment = body.comment ?? null;
       const { commitSha = null } = body;

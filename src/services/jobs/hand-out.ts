@@ -93,8 +93,8 @@ const readSources = async (context: Context, claimed: ClaimedJob) => {
     groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
     ...(green ? [green] : []),
   );
-  if (!foundRepository) throw new Uncomposable("The repository is gone.");
-  if (claimed.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline is gone.");
+  if (!foundRepository) throw new Uncomposable("The repository was deleted.");
+  if (claimed.pipelineId && !foundPipeline) throw new Uncomposable("The pipeline was deleted.");
   const base = chooseBase(claimed, good);
   return { repository: foundRepository, pipeline: foundPipeline, rows, groups, sealedCredential, base };
 };
@@ -210,12 +210,12 @@ const giveBack = async (
   const isAway = await isAwayForAll(context);
   await context.objects.pool(context.orgId).unclaim({ jobId, fence, notBefore, isLogOpen, isAway });
   if (error instanceof Refusal) throw error;
-  const detail = "The build's environment could not be read just now. Nothing was handed out.";
+  const detail = "The build's environment is unavailable right now. The job is back in the queue.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 };
 
 /**
- * Hands the agent its next job; returns null where there is none. Jobs whose environment cannot be composed fail on the
+ * Hands the agent its next job; returns null if no job is ready. Jobs whose environment cannot be composed fail on the
  * way, at most `FAILED_AT_ONCE` of them.
  * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the job waits
  * again
@@ -242,6 +242,6 @@ export const handOut = async (context: Context, agentId: string): Promise<Job | 
       await pool.failClaim({ jobId, fence, reason: "environment", message });
     }
   }
-  const detail = "Several builds failed because their environment could not be composed: see their messages.";
+  const detail = "Several builds failed because their environment could not be assembled: see their messages.";
   throw new Refusal("unavailable", detail, { retryAfterSeconds: FAILED_RETRY_SECONDS });
 };

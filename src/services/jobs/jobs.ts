@@ -16,7 +16,7 @@ export const readHolder = async (context: Context, jobId: string) => {
   const { kind, tokenHash } = context.caller;
   if (kind !== "agent") {
     await context.admit();
-    throw new Refusal("forbidden", "This needs an agent's own token.");
+    throw new Refusal("forbidden", "This requires an agent's own token.");
   }
   const { lease } = context.headers;
   if (lease === null) throw invalid(LEASE_HEADER, "this header must name the lease");

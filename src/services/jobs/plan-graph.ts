@@ -87,7 +87,7 @@ export const planGraph = async (context: Context, planText: PlanText, sources: P
   const includes = planText.files?.used ?? [];
   if (mistakes) return { mistakes };
   if (isTooLarge(planText.text))
-    return { mistakes: [{ line: 1, column: 1, message: "The file has too many signs that are not printed" }] };
+    return { mistakes: [{ line: 1, column: 1, message: "The file has too many unprintable characters" }] };
   const { plain, secrets } = splitVariables(sources, planText.build);
   const unknown = [
     ...unknownGroups(plan, sources.groups),

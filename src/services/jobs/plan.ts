@@ -33,8 +33,8 @@ const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanS
     variablesOfBuild(sql, context.orgId, claimed.repoId, claimed.pipelineId),
     groupsOfPipeline(sql, context.orgId, claimed.pipelineId),
   );
-  if (!itsRepository) throw new Uncomposable("The repository is gone.");
-  if (claimed.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline is gone.");
+  if (!itsRepository) throw new Uncomposable("The repository was deleted.");
+  if (claimed.pipelineId && !itsPipeline) throw new Uncomposable("The pipeline was deleted.");
   const { secretKeys } = claimed;
   const run = await openRunValues(context, claimed);
   return { repository: itsRepository, pipeline: itsPipeline, rows, groups: attachedGroups(groups), run, secretKeys };
@@ -57,7 +57,7 @@ const planned = async (context: Context, claimed: ClaimedJob, body: Body, source
   const trusted = claimed.build.trust !== "untrusted";
   const { definition, configPath } = sources.pipeline ?? PIPELINE_DEFAULTS;
   if (definition === null && body.path !== configPath)
-    throw new Uncomposable("The pipeline has another file than the one that was planned: trigger a new build.");
+    throw new Uncomposable("The pipeline's file path has changed: trigger a new build.");
   const text = definition ?? body.text;
   if (!mayGoOn(claimed, sources, text)) throw new Refusal("conflict", "This build only reads the pipeline file.");
   const base = body.base ?? null;
@@ -97,7 +97,7 @@ const describeMistakes = (configPath: string, mistakes: Mistake[]): string => {
 };
 
 const toRefusal = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
-  new Refusal("invalid", "The file cannot be planned, and the build has failed: see errors.", {
+  new Refusal("invalid", "The build failed because its file cannot be planned: see errors.", {
     errors: mistakes.map((mistake) => ({
       pointer: pointerTo(mistake, includes),
       detail: `${mistake.line}:${mistake.column}: ${mistakeSentence(mistake)}`,
@@ -131,7 +131,7 @@ export const planBuild = verb({
     checkSize(body.text, body.includes);
     const pool = context.objects.pool(context.orgId);
     const claimed = settled(await pool.granted(holder));
-    if (claimed.job) throw new Refusal("conflict", "This is one job of a build: its jobs are planned already.");
+    if (claimed.job) throw new Refusal("conflict", "The build's jobs are already planned.");
     const plan = await plannedOr(context, claimed, body);
     if (typeof plan !== "string" && plan.graph) {
       const { graph, text, base } = plan;

@@ -17,11 +17,11 @@ const LINUX = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuil
 /** False claims of an agent. Each would give it builds that it must not get. */
 const CLAIMS: [string, object][] = [
   ["a label", { labels: ["docker", "release"] }],
-  ["no label any more", { labels: [] }],
+  ["an empty list of labels", { labels: [] }],
   ["a capability", { canBuildIOS: true }],
   ["another platform", { platform: 1 }],
-  ["to take builds again", { isDraining: false }],
-  ["all of it beside what it may", { version: "9.9.9", labels: ["release"], canBuildAndroid: true }],
+  ["the end of draining", { isDraining: false }],
+  ["all of it, along with what it may change", { version: "9.9.9", labels: ["release"], canBuildAndroid: true }],
 ];
 
 describe("an agent's own token", () => {
@@ -40,7 +40,7 @@ describe("an agent's own token", () => {
     expect((await put(admin, { isDraining: true })).status).toBe(200);
   });
 
-  it.each(CLAIMS)("does not give it %s", async (_, claim) => {
+  it.each(CLAIMS)("does not grant the agent %s", async (_, claim) => {
     const before = (await call(admin, "GET", path())).text;
     const answer = await put(agent.token, claim);
     expectProblem(answer, 403, "forbidden");
@@ -51,7 +51,7 @@ describe("an agent's own token", () => {
     });
   });
 
-  it("opens it no build of another label, which it is given once a maintainer says so", async () => {
+  it("opens no build for another label, until a maintainer grants the label", async () => {
     const { id: repoId } = await newRepository(admin);
     const { id: pipelineId } = await newPipeline(admin, repoId, { requires: { labels: ["release"] } });
     const key = { key: "SIGNING_KEY", value: "crown-jewels", isSecret: true, scope: "pipeline", pipelineId };
@@ -66,7 +66,7 @@ describe("an agent's own token", () => {
     expect((await put(admin, { labels: ["docker"] })).status).toBe(200);
   });
 
-  it("tells its version and name, and may repeat the rest as it is, as agent programs of before do", async () => {
+  it("may change the agent's version and name, and repeat unchanged fields as older agents do", async () => {
     const introduction = { ...LINUX, version: "0.0.9" };
     expect((await put(agent.token, introduction)).body).toMatchObject({ version: "0.0.9", labels: ["docker"] });
     const record = (await call(agent.token, "GET", path())).body;
@@ -75,7 +75,7 @@ describe("an agent's own token", () => {
     });
   });
 
-  it("is that of an agent whose record says who registered it, even when that token is renamed or gone", async () => {
+  it("belongs to an agent whose record keeps its registration token, even after a rename or removal", async () => {
     const registeredBy = { tokenId: registration.id, kind: "registration", name: "linux machines" };
     expect((await call(admin, "GET", path())).body).toMatchObject({ registeredBy });
     const self = (await call(admin, "GET", "/token/self")).body;
@@ -85,7 +85,7 @@ describe("an agent's own token", () => {
     expect((await call(admin, "GET", path())).body).toMatchObject({ registeredBy });
   });
 
-  it("leaves every change of it in the audit, with the old value and the new", async () => {
+  it("leaves each change in the audit, with the old and the new value", async () => {
     await put(admin, { labels: ["docker", "big"], isDraining: true });
     await poolStub(orgId).flush();
     const { body } = await call<AuditEntry[]>(admin, "GET", `/audit?action=agent.update&subject=${agent.id}`);

@@ -25,8 +25,8 @@ const begun = async () => {
   return { secret, tell, finish, closeLog, read: (): Promise<Build> => readBuild(works.admin, id) };
 };
 
-describe("what an agent tells of its steps", () => {
-  it("is masked in names and in ids", async () => {
+describe("an agent's report of its steps", () => {
+  it("is masked in names and ids", async () => {
     const { secret, tell, read } = await begun();
     expect((await tell({ steps: [step({ id: secret, name: `run ${secret}` }), step({})] })).status).toBe(204);
     expect((await read()).steps).toMatchObject([
@@ -35,7 +35,7 @@ describe("what an agent tells of its steps", () => {
     ]);
   });
 
-  it("has the tries of a step that was begun again, and no number that is none", async () => {
+  it("has the tries of a retried step, and accepts only valid numbers", async () => {
     const { tell, read } = await begun();
     expect((await tell({ steps: [step({ tries: 2 }), step({})] })).status).toBe(204);
     const [first, second] = (await read()).steps;
@@ -45,7 +45,7 @@ describe("what an agent tells of its steps", () => {
       expect((await tell({ steps: [{ ...step({}), tries }] })).status).toBe(422);
   });
 
-  it("is cut where it is long, after it was masked", async () => {
+  it("is truncated where it is long, after masking", async () => {
     const { secret, tell, read } = await begun();
     const name = `${"x".repeat(190)}${secret}`;
     await tell({ steps: [step({ id: "y".repeat(100_000), name }), step({ name: `${"z".repeat(199)}\u{1f600}` })] });
@@ -55,7 +55,7 @@ describe("what an agent tells of its steps", () => {
     ]);
   });
 
-  it("makes no record that is too large for a row, whatever it is", async () => {
+  it("never creates a record that is too large for a row", async () => {
     const { tell, read } = await begun();
     const steps = Array.from({ length: 500 }, () => step({ id: "\u4e00".repeat(300), name: "\u4e00".repeat(300) }));
     expect((await tell({ steps })).status).toBe(204);
@@ -68,11 +68,11 @@ describe("what an agent tells of its steps", () => {
   });
 });
 
-describe("a report that repeats the names of the one before", () => {
+describe("a report with unchanged names", () => {
   const now = new Date().toISOString();
   const names = async (read: () => Promise<Build>) => (await read()).steps.map(({ name }) => name);
 
-  it("is stored, and a name that it changes is masked", async () => {
+  it("is stored, and a changed name in it is masked", async () => {
     const { secret, tell, read } = await begun();
     await tell({ steps: [step({ id: "a", name: "one" }), step({ name: "two", status: "pending" })] });
     const ended = step({ id: "a", name: "one", finishedAt: now });
@@ -84,7 +84,7 @@ describe("a report that repeats the names of the one before", () => {
     expect((await read()).steps).toMatchObject([{ id: "***" }, { id: null, name: "two ***" }]);
   });
 
-  it("is masked anew where values to mask came since", async () => {
+  it("is masked again when new values to mask were added", async () => {
     const { tell, read } = await begun();
     const steps = [step({ name: "run late-value", finishedAt: now })];
     await tell({ steps });
@@ -95,7 +95,7 @@ describe("a report that repeats the names of the one before", () => {
     expect(await names(read)).toEqual(["run ***"]);
   });
 
-  it("is masked anew in the next attempt, which has other secrets", async () => {
+  it("is masked again in the next attempt, which has other secrets", async () => {
     const works = await newBuildSetup();
     const { id } = await triggerBuild(works.admin, works.pipeline.id);
     const steps = [step({ name: "run next-value", finishedAt: now })];
@@ -121,7 +121,7 @@ describe("a report that repeats the names of the one before", () => {
 });
 
 describe("a result with a message", () => {
-  it("may be reported again, and another one may not", async () => {
+  it("can be repeated, but not with another message", async () => {
     const { secret, finish, closeLog, read } = await begun();
     const result = { status: "failed", exitCode: 1, message: `it printed ${secret}` };
     expect(await finish(result)).toMatchObject({ status: 200, body: { message: "it printed ***" } });

@@ -10,8 +10,8 @@ const FILE = `jobs:
   deploy: { needs: [test], groups: [release], name: "To \${{ vars.WHERE }}", steps: [{ run: make deploy }] }
 `;
 
-describe("the check of a file of several jobs", () => {
-  it("shows its jobs, and what no registered agent can take", async () => {
+describe("checking a file with several jobs", () => {
+  it("lists its jobs, and hints at jobs that no registered agent can run", async () => {
     const { admin } = await newBuildSetup();
     const { body } = await call(admin, "POST", "/pipeline/check", { definition: FILE });
     expect(body).toMatchObject({ isValid: true, mistakes: [] });
@@ -23,7 +23,7 @@ describe("the check of a file of several jobs", () => {
     expect(body.hints).toEqual([{ line: 2, column: 3, message: expect.stringContaining("No registered agent") }]);
   });
 
-  it("with a pipeline says who has to approve a job, and what it does not get on the default branch", async () => {
+  it("with a pipeline, says who must approve a job, and what it lacks on the default branch", async () => {
     const { admin, repository, orgId } = await newBuildSetup();
     const plain = { key: "WHERE", value: "shop", isSecret: false, scope: "organization", orgId };
     await create(admin, "/secrets/variables", plain);
@@ -41,7 +41,7 @@ describe("the check of a file of several jobs", () => {
     expect(await check()).toMatchObject([{ line: 6, message: expect.stringContaining("variable group") }]);
   });
 
-  it("has no jobs for a file of steps, and none where there are mistakes", async () => {
+  it("lists no jobs for a file of steps, or where there are mistakes", async () => {
     const { admin } = await newBuildSetup();
     const steps = await call(admin, "POST", "/pipeline/check", { definition: "steps: [{ run: make }]" });
     expect(steps.body).toMatchObject({ isValid: true, jobs: null });
@@ -50,8 +50,8 @@ describe("the check of a file of several jobs", () => {
   });
 });
 
-describe("the preview of an environment", () => {
-  it("has of protected groups what a job gets that names them, on that branch", async () => {
+describe("an environment's preview", () => {
+  it("shows what a job that names protected groups gets on a branch", async () => {
     const { admin, repository, orgId } = await newBuildSetup();
     const group = await create(admin, "/secrets/groups", { name: "release", protection: { branches: ["main"] } });
     const secret = { key: "KEY", value: "v", isSecret: true, scope: "group", groupId: group.id, orgId };

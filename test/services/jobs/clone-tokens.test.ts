@@ -30,8 +30,8 @@ const furnished = async (app: Partial<HostedApp> = {}, proof: object = { app: { 
   return { admin, orgId, host, path, repository, pipeline, agent, cloneTokens, next };
 };
 
-describe("a build of a repository of a GitHub App", () => {
-  it("is handed out with a token that reads this one repository, and nothing else", async () => {
+describe("a build from a GitHub App's repository", () => {
+  it("is handed out with a token that can only read this repository", async () => {
     const { next, cloneTokens, host, agent } = await furnished();
     const { body: job } = await next();
     const [minted, ...others] = await cloneTokens();
@@ -69,7 +69,7 @@ describe("a build of a repository of a GitHub App", () => {
     expect(JSON.stringify(rows)).not.toMatch(/ghs_|canary-minted|PRIVATE KEY/);
   });
 
-  it("gets a classic token where git hides the repository from one of the newer form", async () => {
+  it("gets a classic token where git hides the repository from a token of the newer format", async () => {
     const { next, cloneTokens, agent } = await furnished({ gitTakesClassicOnly: true });
     const { body: job } = await next();
     const minted = await cloneTokens();
@@ -78,7 +78,7 @@ describe("a build of a repository of a GitHub App", () => {
     await completeJob(agent, job);
   });
 
-  it("waits where the host is away, uses no attempt, and is handed out later", async () => {
+  it("waits while the host is unavailable, uses no attempt, and is handed out later", async () => {
     const { next, host, agent, admin } = await furnished();
     await host.change({ faults: [{ on: "POST /app/installations/99/access_tokens", answer: 502, times: 1 }] });
     const refused = await next();
@@ -90,13 +90,13 @@ describe("a build of a repository of a GitHub App", () => {
     expect((await pollOnce(agent)).status).toBe(200);
   });
 
-  it("is handed out without one where GitHub gives none: it may be public", async () => {
+  it("is handed out without a token where GitHub gives none: the repository may be public", async () => {
     const { next, host } = await furnished();
     await host.change({ faults: [{ on: "POST /app/installations/99/access_tokens", answer: 422 }] });
     expect((await next()).body.repository.credential).toBeNull();
   });
 
-  it("has the stored credential where there is one", async () => {
+  it("gets the stored credential where there is one", async () => {
     const { next, admin, repository, cloneTokens } = await furnished();
     await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "stored-value" });
     expect((await next()).body.repository.credential).toMatchObject({ value: "stored-value" });
@@ -107,7 +107,7 @@ describe("a build of a repository of a GitHub App", () => {
     ["another host", "https://thief.example/acme/shop.git"],
     ["another port of the host", ":8443/acme/shop.git"],
     ["a name below the host's", "https://x.HOST/acme/shop.git"],
-  ])("never has a token for %s, whatever the record says", async (_what, address) => {
+  ])("never gets a token for %s, whatever the record says", async (_what, address) => {
     const { next, admin, repository, host, cloneTokens } = await furnished();
     const name = new URL(host.webUrl).hostname;
     const cloneUrl = address.startsWith(":") ? `${host.webUrl}${address}` : address.replace("HOST", name);
@@ -117,7 +117,7 @@ describe("a build of a repository of a GitHub App", () => {
     expect((await call(admin, "GET", `/repository/${repository.id}`)).body.cloneUrl).toBe(cloneUrl);
   });
 
-  it("has none of a connection by token: that one is never an agent's", async () => {
+  it("gets no token of a connection by token, which agents never get", async () => {
     const { next, cloneTokens, host } = await furnished({}, { token: HOST_TOKEN });
     const { text, body } = await next();
     expect(body.repository.credential).toBeNull();

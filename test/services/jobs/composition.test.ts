@@ -22,8 +22,8 @@ const scopes = async (works: BuildSetup) => {
 const set = ({ admin }: BuildSetup, owner: object, key: string, value: string, more: object = {}) =>
   create(admin, "/secrets/variables", { key, value, isSecret: true, ...owner, ...more });
 
-describe("what a build is handed out", () => {
-  it("is the nearest scope's value of each key, later groups before earlier ones, the run's before all", async () => {
+describe("a build's environment", () => {
+  it("has the nearest scope's value of each key: the run's first, then later groups before earlier ones", async () => {
     const works = await newBuildSetup();
     const owners = Object.entries(await scopes(works));
     for (const [index, [name]] of owners.entries()) {
@@ -43,7 +43,7 @@ describe("what a build is handed out", () => {
     expect(secretKeys.sort()).toEqual(owners.map(([name]) => `UP_TO_${name}`).sort());
   });
 
-  it("has names that JavaScript knows at every level, and nothing under them but what was set", async () => {
+  it("has names that JavaScript knows at every level, with the stored values only", async () => {
     const works = await newBuildSetup();
     const bare = await finishNewJob(works);
     for (const key of AWKWARD) expect(Object.hasOwn(bare.env, key)).toBe(false);
@@ -65,7 +65,7 @@ describe("what a build is handed out", () => {
     expectProblem(await call(works.admin, "POST", "/secrets/variables", variable), 422, "invalid");
   });
 
-  it("is secret where any scope says so, overridden ones included, or the run", async () => {
+  it("marks a key secret where any scope or the run does, even if overridden", async () => {
     const works = await newBuildSetup();
     const { organization, repository, pipeline } = await scopes(works);
     await set(works, organization, "ONCE_SECRET", "the secret");
@@ -79,7 +79,7 @@ describe("what a build is handed out", () => {
     expect(preview.text).not.toContain("looks plain");
   });
 
-  it("can be compared with what another build was given: key, scope and version, and no value", async () => {
+  it("can be compared with another build's: key, scope and version, but no value", async () => {
     const works = await newBuildSetup();
     const { organization, repository } = await scopes(works);
     const kept = await set(works, organization, "KEPT", "kept value");
@@ -110,10 +110,10 @@ describe("what a build is handed out", () => {
   });
 });
 
-describe("envVariables of a run", () => {
+describe("a run's envVariables", () => {
   const NAMES = ["PATH", "LD_PRELOAD", "bash_env", "Node_Options", "GIT_SSH_COMMAND", "DYLD_X", "PYTHONPATH", "IFS"];
 
-  it.each(NAMES)("may not be %s, which a variable may", async (name) => {
+  it.each(NAMES)("must not include %s, which a variable may", async (name) => {
     const works = await newBuildSetup();
     const wanted = {
       pipelineId: works.pipeline.id,
@@ -129,7 +129,7 @@ describe("envVariables of a run", () => {
     expect((await finishNewJob(works)).env).toEqual({ [name]: "set by a maintainer" });
   });
 
-  it("may not replace what a variable keeps for itself, unless that is not active", async () => {
+  it("must not override a variable that forbids it, unless it is inactive", async () => {
     const works = await newBuildSetup();
     const { admin, pipeline } = works;
     const { organization } = await scopes(works);

@@ -32,7 +32,7 @@ describe("a gate", () => {
     await gated();
   });
 
-  it("holds the job back, and says what it asks and who may answer", async () => {
+  it("holds the job back, with its question and the roles that may answer", async () => {
     const build = await readBuild(setup.admin, buildId);
     expect(jobStatuses(build)).toEqual({ deploy: "waiting", after: "waiting" });
     expect(build).toMatchObject({
@@ -41,7 +41,7 @@ describe("a gate", () => {
     expect((await pollForJobs(setup.agent)).status).toBe(204);
   });
 
-  it("is opened by nobody else: an agent, a viewer, a member who may trigger, another organization", async () => {
+  it("cannot be opened by an agent, a viewer, a member without the role, or another organization", async () => {
     for (const path of [`/job/${jobId}/approve`, `/build/${buildId}/approve`, `/job/${jobId}/reject`]) {
       expectProblem(await call(setup.agent.token, "POST", path), 403, "forbidden");
       expectProblem(await call(tokens.viewer, "POST", path), 403, "forbidden");
@@ -53,7 +53,7 @@ describe("a gate", () => {
     expect((await readBuild(setup.admin, buildId)).waitsFor).toHaveLength(1);
   });
 
-  it("opens once: the same word again is the same answer, another one is a conflict", async () => {
+  it("opens once: a repeated answer gets the same result, a different one is a conflict", async () => {
     const answer = await call(tokens.maintainer, "POST", `/job/${jobId}/approve`, { comment: "go" });
     expect(answer, answer.text).toMatchObject({ status: 200, body: { id: buildId, waitsFor: [] } });
     expect((await call(tokens.maintainer, "POST", `/job/${jobId}/approve`)).status).toBe(200);
@@ -66,7 +66,7 @@ describe("a gate", () => {
     expect(await readBuild(setup.admin, buildId)).toMatchObject({ status: "succeeded" });
   });
 
-  it("that is rejected fails its job, and drops what needs it", async () => {
+  it("fails its job when rejected, and drops the jobs that need it", async () => {
     await gated();
     const answer = await call(tokens.maintainer, "POST", `/build/${buildId}/reject`, { comment: "not today" });
     expect(answer.body).toMatchObject({ status: "failed", reason: "gate-closed" });
@@ -74,7 +74,7 @@ describe("a gate", () => {
     expectProblem(await call(setup.admin, "POST", `/build/${buildId}/approve`), 409, "conflict");
   });
 
-  it("of a matrix asks once, for all combinations", async () => {
+  it("of a matrix needs one answer for all combinations", async () => {
     await gated("jobs:\n  deploy: { gate: {}, matrix: { to: [eu, us] }, steps: [{ run: x }] }\n");
     expect((await readBuild(setup.admin, buildId)).waitsFor).toMatchObject([{ key: "deploy" }]);
     const answer = await call(tokens.maintainer, "POST", `/build/${buildId}/approve`);
@@ -84,7 +84,7 @@ describe("a gate", () => {
     await finishNextJob(setup.agent);
   });
 
-  it("of a build or job that has ended, or that has no gate, is a conflict", async () => {
+  it("is a conflict for a build or job that has ended or has no gate", async () => {
     await gated(
       "jobs:\n  deploy: { steps: [{ run: x }] }\n  after: { gate: {}, needs: [deploy], steps: [{ run: x }] }\n",
     );
@@ -100,7 +100,7 @@ describe("a gate", () => {
     await call(setup.admin, "POST", `/build/${id}/cancel`);
   });
 
-  it("among several is named by its job", async () => {
+  it("is chosen by its job where a build has several", async () => {
     await gated("jobs:\n  deploy: { gate: {}, steps: [{ run: x }] }\n  other: { gate: {}, steps: [{ run: x }] }\n");
     expectProblem(await call(setup.admin, "POST", `/build/${buildId}/approve`), 409, "conflict");
     expect((await call(setup.admin, "POST", `/job/${jobId}/approve`)).status).toBe(200);

@@ -20,8 +20,8 @@ const failingPoll = async (agent: Parameters<typeof pollOnce>[0], statements = 1
   expect([answer.status, answer.headers.get("Retry-After")]).toEqual([503, "5"]);
 };
 
-describe("builds whose environment cannot be composed", () => {
-  it("fail ten at a poll, which then keeps the agent away for a while; the next poll goes on", async () => {
+describe("builds whose environment cannot be assembled", () => {
+  it("fail ten in a poll, which then pauses the agent; the next poll continues", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
     const secret = { key: "S", value: "some secret text", isSecret: true, scope: "organization", orgId };
     const { id } = await create(admin, "/secrets/variables", secret);
@@ -38,7 +38,7 @@ describe("builds whose environment cannot be composed", () => {
     expect(new Set(await statuses())).toEqual(new Set(["failed"]));
   });
 
-  it("because of too many variables fail before all of those are read", async () => {
+  it("fail for too many variables before all of those are read", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
     await env.DB.prepare(
       `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 5000)
@@ -57,8 +57,8 @@ describe("builds whose environment cannot be composed", () => {
   });
 });
 
-describe("a build that cannot be handed out while D1 is away", () => {
-  it("waits again each time, and makes no log and no close", async () => {
+describe("a build that cannot be handed out while D1 is unavailable", () => {
+  it("returns to the queue each time, and neither opens nor closes a log", async () => {
     const { orgId, admin, pipeline, agent } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     await failingPoll(agent);
@@ -71,7 +71,7 @@ describe("a build that cannot be handed out while D1 is away", () => {
     expect(await tables()).toEqual([]);
   });
 
-  it("makes the pool pause, and every build says so", async () => {
+  it("makes the pool pause, and each build explains that", async () => {
     const { admin, pipeline, agent } = await newBuildSetup();
     const builds = [await triggerBuild(admin, pipeline.id), await triggerBuild(admin, pipeline.id)];
     await failingPoll(agent);
@@ -87,7 +87,7 @@ describe("a build that cannot be handed out while D1 is away", () => {
 });
 
 describe("a build whose own rows make D1 fail", () => {
-  it("holds up no other build, whatever the error says", async () => {
+  it("delays no other build, whatever the error says", async () => {
     const { admin, pipeline, agent } = await newBuildSetup();
     const [hostile, other] = [await triggerBuild(admin, pipeline.id), await triggerBuild(admin, pipeline.id)];
     await failingPoll(agent, 2);

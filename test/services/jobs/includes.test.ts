@@ -25,8 +25,8 @@ const begun = async () => {
 const pollAs = async ({ token, id }: { token: string; id: string }, features: string) =>
   (await call(token, "GET", `/buildagent/${id}/poll`, undefined, { [FEATURES_HEADER]: features })).body;
 
-describe("a plan with files that it includes", () => {
-  it("is hashed with all of them, and is the same for the same files in any order", async () => {
+describe("a plan with included files", () => {
+  it("is hashed with all of them, independent of their order", async () => {
     const { plan, agent } = await begun();
     const answer = await plan(FILE, { includes: [A, B] });
     expect(answer, answer.text).toMatchObject({ status: 200, body: { jobs: [{ key: "test" }] } });
@@ -37,7 +37,7 @@ describe("a plan with files that it includes", () => {
     expect(pipeline.definition).toBe(FILE);
   });
 
-  it("is for agents that read such files: others are told to be too old", async () => {
+  it("requires an agent that reads such files: older ones must upgrade", async () => {
     const { plan, admin, agent } = await begun();
     const { body } = await plan(FILE, { includes: [A, B] });
     const old = await newAgent(admin, { name: "old" });
@@ -47,14 +47,14 @@ describe("a plan with files that it includes", () => {
     expect(await pollAs(old, "environment,jobs,include")).toMatchObject({ job: { key: "test" } });
   });
 
-  it("with a file of 10 MB is refused, and the build is planned by the next one that is right", async () => {
+  it("with a file of 10 MB is rejected, and the next correct one plans the build", async () => {
     const { plan } = await begun();
     const huge = { ...B, text: `${B.text}${"#".repeat(10_000_000)}` };
     expectProblem(await plan(FILE, { includes: [A, huge] }), 413, "too-large");
     expect(await plan(FILE, { includes: [A, B] })).toMatchObject({ status: 200, body: { jobs: [{ key: "test" }] } });
   });
 
-  it("that includes nothing is hashed and handed out as ever", async () => {
+  it("without included files is hashed and handed out as before", async () => {
     const { plan, agent } = await begun();
     const text = "jobs: { test: { steps: [{ run: make }] } }\n";
     expect(await plan(text, { includes: [] })).toMatchObject({ status: 200 });
@@ -63,9 +63,17 @@ describe("a plan with files that it includes", () => {
   });
 
   it.each([
-    ["no file", [A], [{ pointer: "/includes/0/text", detail: "2:20: The agent did not send this file with the plan" }]],
+    [
+      "a file that was not sent",
+      [A],
+      [{ pointer: "/includes/0/text", detail: "2:20: The agent did not send this file with the plan" }],
+    ],
     ["one with a mistake", [B, WRONG], [{ pointer: "/includes/1/text", detail: `2:26: ${MISTAKE}` }]],
-    ["none at all", undefined, [{ pointer: "/text", detail: "4:18: The agent did not send this file with the plan" }]],
+    [
+      "files, but none was sent",
+      undefined,
+      [{ pointer: "/text", detail: "4:18: The agent did not send this file with the plan" }],
+    ],
   ])("fails the build where it includes %s", async (_, includes, errors) => {
     const { plan, admin, id } = await begun();
     const answer = await plan(FILE, { includes });
@@ -74,13 +82,13 @@ describe("a plan with files that it includes", () => {
     expect(await readBuild(admin, id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
   });
 
-  it("tells people the mistake at its own file", async () => {
+  it("shows people the mistake in its own file", async () => {
     const { plan, admin, id } = await begun();
     await plan(FILE, { includes: [WRONG] });
     expect((await readBuild(admin, id)).message).toContain(`ci/a.yml:2:26: ${MISTAKE}`);
   });
 
-  it("is refused, and the build goes on, where a request has what no commit can have", async () => {
+  it("is rejected, while the build continues, where a request has paths that no commit can have", async () => {
     const { plan, admin, id } = await begun();
     const many = Array.from({ length: 51 }, (_, n) => ({ path: `f${n}`, text: "" }));
     for (const [includes, status] of [
@@ -102,7 +110,7 @@ describe("a plan with files that it includes", () => {
     expect(jobStatuses(await readBuild(admin, id))).toEqual({ test: "queued" });
   });
 
-  it("of a definition in the pipeline's record takes none from an agent", async () => {
+  it("for a definition in the pipeline's record accepts no files from an agent", async () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     const definition = "steps: [{ include: ./ci/a.yml }]\n";
@@ -117,10 +125,10 @@ describe("a plan with files that it includes", () => {
   });
 });
 
-describe("POST /pipeline/check of a file that includes others", () => {
+describe("POST /pipeline/check with included files", () => {
   const check = async (token: string, body: object) => (await call(token, "POST", "/pipeline/check", body)).body;
 
-  it("looks at those that are sent, and says of others that it does not", async () => {
+  it("checks the files that are sent, and reports those that are not", async () => {
     const { admin } = await newOrganization();
     expect(await check(admin, { definition: FILE, includes: [A, B] })).toMatchObject({
       isValid: true,
@@ -146,7 +154,7 @@ describe("POST /pipeline/check of a file that includes others", () => {
     );
   });
 
-  it("refuses them in the definition of a pipeline's record", async () => {
+  it("rejects them for a definition in a pipeline's record", async () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     const { id } = await newPipeline(admin, repository.id, { definition: "steps: [{ run: x }]\n" });

@@ -19,10 +19,10 @@ const planned = async () => {
 
 const succeeded = (outputs: object) => ({ status: "succeeded", exitCode: 0, outputs });
 
-describe("the outputs of a job", () => {
+describe("a job's outputs", () => {
   it.each([
     ["plain", { a: "1", empty: "" }],
-    ["with lines and signs", { a: 'one\ntwo "3" ${{ x }} $(reboot)\u0000' }],
+    ["with lines and special characters", { a: 'one\ntwo "3" ${{ x }} $(reboot)\u0000' }],
     ["with half a character, which is replaced", { a: "\ud83d" }],
     ["of 64 KiB", { a: "x".repeat(64 * 1024 - 1) }],
   ])("%s reach the jobs that need it", async (_, outputs) => {
@@ -37,25 +37,25 @@ describe("the outputs of a job", () => {
     [
       "a secret in its value",
       { ok: "1", a: "it is a very secret text" },
-      "The output a has a secret in it: pass secrets by variables.",
+      "The output a contains a secret: pass secrets as variables.",
     ],
     [
       "a secret in its name",
       { "a very secret text": "1" },
-      "The output *** has a secret in it: pass secrets by variables.",
+      "The output *** contains a secret: pass secrets as variables.",
     ],
     [
       "an encoded secret",
       { a: btoa("a very secret text") },
-      "The output a has a secret in it: pass secrets by variables.",
+      "The output a contains a secret: pass secrets as variables.",
     ],
     [
       "more names than fit",
       Object.fromEntries(Array.from({ length: 60_000 }, (_, index) => [`n${index}`, ""])),
-      "The outputs have more than 64 KiB, up to n59999.",
+      "The outputs exceed 64 KiB. The last one is n59999.",
     ],
-    ["more than 64 KiB", { b: "1", a: "x".repeat(64 * 1024) }, "The outputs have more than 64 KiB, up to a."],
-  ])("fail it with %s, and nothing of them is stored", async (_, outputs, message) => {
+    ["more than 64 KiB", { b: "1", a: "x".repeat(64 * 1024) }, "The outputs exceed 64 KiB. The last one is a."],
+  ])("fail it with %s, and are not stored", async (_, outputs, message) => {
     const { admin, agent, ids } = await planned();
     const job = await startNextJob(agent);
     const answer = await callWithLease(agent, job, "POST", "finish", succeeded(outputs));
@@ -66,13 +66,13 @@ describe("the outputs of a job", () => {
     expect((await startNextJob(agent)).job?.needs.make).toMatchObject({ result: "failure", outputs: {} });
   });
 
-  it("of a job that failed are none", async () => {
+  it("are empty if the job failed", async () => {
     const { admin, agent, ids } = await planned();
     await finishNextJob(agent, { status: "failed", exitCode: 1, outputs: { a: "1" } });
     expect((await call(admin, "GET", `/job/${ids.make}`)).body).toMatchObject({ status: "failed", outputs: {} });
   });
 
-  it("under a lease that is over, or with a name that is none, change nothing", async () => {
+  it("change nothing under an expired lease or with an invalid name", async () => {
     const { agent } = await planned();
     const job = await startNextJob(agent);
     expectProblem(

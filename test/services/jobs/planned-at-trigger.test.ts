@@ -16,8 +16,8 @@ const withDefinition = async (definition: string) => {
   return { ...setup, pipeline: await newPipeline(admin, repository.id, { name: "jobs", definition }) };
 };
 
-describe("a definition of several jobs in the pipeline's record", () => {
-  it("is planned at the trigger where the commit is named: no agent has to read it", async () => {
+describe("a definition with several jobs in the pipeline's record", () => {
+  it("is planned at the trigger where a commit is named: no agent has to read it", async () => {
     const { admin, agent, pipeline } = await withDefinition(DEFINITION);
     const build = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     expect(jobStatuses(build)).toEqual({ test: "queued", deploy: "waiting" });
@@ -29,7 +29,7 @@ describe("a definition of several jobs in the pipeline's record", () => {
     expect(await readBuild(admin, build.id)).toMatchObject({ status: "succeeded" });
   });
 
-  it("reads what the run itself sets", async () => {
+  it("reads the run's own values", async () => {
     const { admin, pipeline, agent } = await withDefinition(DEFINITION);
     const { id, jobs } = await triggerBuild(admin, pipeline.id, {
       commitSha: COMMIT,
@@ -52,7 +52,7 @@ describe("a definition of several jobs in the pipeline's record", () => {
     expect(job).toMatchObject({ key: "test", path: null });
   });
 
-  it("is planned at the trigger also where a job is named build and a script says number", async () => {
+  it("is planned at the trigger even if a job is named build and a script contains number", async () => {
     const { admin, pipeline } = await withDefinition(
       `jobs:
   build: { name: "\${{ build['branch'] }} \${{ 'build.number' }}", steps: [{ run: echo number of this build }] }
@@ -74,7 +74,7 @@ describe("a definition of several jobs in the pipeline's record", () => {
     expect(build.jobs).toBe(null);
   });
 
-  it("that reads the build's number, or has mistakes, is left to an agent", async () => {
+  it("is left to an agent if it reads the build's number, or has mistakes", async () => {
     const { admin, agent, pipeline } = await withDefinition(
       'jobs: { a: { name: "${{ build.number }}", steps: [{ run: x }] } }',
     );
@@ -93,7 +93,7 @@ describe("a definition of several jobs in the pipeline's record", () => {
     expect(await readBuild(asking.admin, second.id)).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
   });
 
-  it("goes to no agent that cannot run a job", async () => {
+  it("is handed out only to agents that can run jobs", async () => {
     const { admin, agent, pipeline } = await withDefinition(DEFINITION);
     const build = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     expect((await pollForJobs(agent, "environment")).status).toBe(204);
@@ -104,7 +104,7 @@ describe("a definition of several jobs in the pipeline's record", () => {
 });
 
 describe("a pipeline that requires Windows", () => {
-  it("makes no build that would wait for ever, and no definition can require it", async () => {
+  it("creates no build that would wait forever, and a definition cannot require Windows", async () => {
     const { admin, pipeline } = await newBuildSetup();
     const path = `/pipeline/${pipeline.id}`;
     const definition = "requires: { platform: windows }\nsteps: [{ run: make }]";

@@ -28,8 +28,8 @@ const newSecret = (setup: BuildSetup, key = "SECRET", value = "a very secret tex
     ...{ key, value, isSecret: true, scope: "organization", orgId: setup.orgId },
   });
 
-describe("a file that nobody has read", () => {
-  it("runs as the job that the build begins with, which has its id", async () => {
+describe("a build whose file is unread", () => {
+  it("runs as its initial job, which has the build's id", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     expect((await call(admin, "GET", `/job/${id}/explain`)).body).toMatchObject({ buildId: id, status: "queued" });
@@ -44,7 +44,7 @@ describe("a file that nobody has read", () => {
     expectProblem(await call(admin, "GET", `/job/${crypto.randomUUID()}`), 404, "not-found");
   });
 
-  it("gets no secrets: the agent asks for them once it knows the file, and the log masks them then", async () => {
+  it("gets no secrets until its agent has read the file and requests them, masked in the log", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
@@ -68,7 +68,7 @@ describe("a file that nobody has read", () => {
     expect(audit.body[0].detail.keys).toEqual(["SECRET"]);
   });
 
-  it("takes the steps with the question, masked with what it answers", async () => {
+  it("accepts steps with the request for the environment, masked with its secrets", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
@@ -87,7 +87,7 @@ describe("a file that nobody has read", () => {
     expectProblem(wrong, 422, "invalid");
   });
 
-  it("comes with its environment to an agent that cannot ask", async () => {
+  it("gets its environment at once on an agent that cannot request it", async () => {
     const setup = await newBuildSetup();
     await newSecret(setup);
     await triggerBuild(setup.admin, setup.pipeline.id);
@@ -96,7 +96,7 @@ describe("a file that nobody has read", () => {
     expect(body.needsEnvironment).toBe(undefined);
   });
 
-  it("is refused its environment before the start, under another lease, and by another agent", async () => {
+  it("gets no environment before the start, under another lease, or for another agent", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await triggerBuild(admin, pipeline.id);
@@ -109,7 +109,7 @@ describe("a file that nobody has read", () => {
     expectProblem(await callWithLease(other, job, "POST", "environment", { commitSha: COMMIT }), 409, "lease-lost");
   });
 
-  it("gets none once it is canceled, and its agent, which keeps the lease, ends it at once", async () => {
+  it("gets no environment once it is canceled, and its agent, which keeps the lease, ends it at once", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     const { id } = await triggerBuild(admin, pipeline.id);
@@ -126,7 +126,7 @@ describe("a file that nobody has read", () => {
     expect(await readBuild(admin, id)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("gets none for a job that is canceled, whose agent ends it at once", async () => {
+  it("gets no environment for a canceled job, and its agent ends the job at once", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await triggerBuild(admin, pipeline.id);
@@ -146,8 +146,8 @@ describe("a file that nobody has read", () => {
   });
 });
 
-describe("the plan of a build", () => {
-  it("makes its jobs, which run one after the other with what those before them gave", async () => {
+describe("a build's plan", () => {
+  it("creates its jobs, which run in turn with the outputs of the jobs before them", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
@@ -168,7 +168,7 @@ describe("the plan of a build", () => {
     expect((await call(admin, "GET", `/job/${ids.deploy}/explain`)).body.code).toBe("ended");
   });
 
-  it("is the same answer for the same text, and a conflict for another", async () => {
+  it("gets the same answer for the same text, and is a conflict for another", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     await triggerBuild(admin, pipeline.id);
     const { root, ids } = await planNextBuild(agent, TWO);
@@ -179,7 +179,7 @@ describe("the plan of a build", () => {
     expectProblem(await sendPlan(other, root, TWO), 409, "lease-lost");
   });
 
-  it("leaves its agent a log: what it leaks there late is marked at the build", async () => {
+  it("leaves its agent a log, and marks the build if a secret leaks there late", async () => {
     const { admin, agent, pipeline, repository } = await newBuildSetup();
     const credential = { kind: "token", value: "a very secret text" };
     await call(admin, "PUT", `/repository/${repository.id}/credential`, credential);
@@ -193,7 +193,7 @@ describe("the plan of a build", () => {
     expect((await call(admin, "GET", `/build/${id}/log`)).text).toBe("read with ***\n");
   });
 
-  it("with mistakes ends the build with all of them", async () => {
+  it("ends the build with all mistakes of the file", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     const root = await startNextJob(agent);
@@ -210,15 +210,15 @@ describe("the plan of a build", () => {
     expect(build.message).toContain(".millrace.yml:2:");
   });
 
-  it("is refused with a text that would not fit into one row", async () => {
+  it("is rejected where its text would not fit into one row", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     const root = await startNextJob(agent);
     expectProblem(await sendPlan(agent, root, `${TWO}#${"\u0001".repeat(150_000)}\n`), 422, "invalid");
-    expect((await readBuild(admin, id)).message).toContain("not printed");
+    expect((await readBuild(admin, id)).message).toContain("unprintable");
   });
 
-  it("names a secret in a condition: a mistake with its place", async () => {
+  it("reports a secret in a condition as a mistake with its place", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, pipeline } = setup;
     await newSecret(setup);
@@ -231,7 +231,7 @@ describe("the plan of a build", () => {
     ]);
   });
 
-  it("is refused of another commit, of another file, too large, after a cancel, and before the start", async () => {
+  it("is rejected for another commit or file, if too large, after a cancel, and before the start", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id, { commitSha: COMMIT });
     const { body: root } = await pollForJobs(agent);

@@ -23,8 +23,8 @@ const buildNeeding = async (xcode: string) => {
   return triggerBuild(admin, pipeline.id, { commitSha: "c".repeat(40) });
 };
 
-describe("a job that needs an Xcode", () => {
-  it("waits for an agent that says it has one, and says so meanwhile", async () => {
+describe("a job that requires an Xcode", () => {
+  it("waits for an agent with that Xcode, and says so", async () => {
     const { admin, agent } = setup;
     const { id, jobs } = await buildNeeding("26.1");
     const jobId = jobs?.[0]?.id ?? "";
@@ -44,7 +44,7 @@ describe("a job that needs an Xcode", () => {
     await call(admin, "POST", `/build/${id}/cancel`);
   });
 
-  it("goes to no agent whose header was of an earlier poll", async () => {
+  it("is not assigned by the header of an earlier poll", async () => {
     const { admin } = setup;
     const mac = await newAgent(admin);
     expect((await pollWith(mac, "16.4")).status).toBe(204);
@@ -55,7 +55,7 @@ describe("a job that needs an Xcode", () => {
     await call(admin, "POST", `/build/${id}/cancel`);
   });
 
-  it("is refused where it names none, before there is a build", async () => {
+  it("is rejected before a build exists where it names no Xcode", async () => {
     const { admin, repository } = setup;
     for (const xcode of ["latest", "26.1-beta", "26.1.1.1", "1234"]) {
       const definition = `jobs: { app: { tools: { xcode: "${xcode}" }, steps: [{ run: make }] } }`;
