@@ -56,7 +56,7 @@ export const setCredential = verb({
     const { kind, value } = body;
     const username = body.username ?? null;
     const isSsh = !/^https?:/i.test(owner.cloneUrl);
-    if (isSsh !== (kind === "ssh-key")) throw invalid("/kind", "does not fit the repository's clone address");
+    if (isSsh !== (kind === "ssh-key")) throw invalid("/kind", "does not match the repository's clone address");
     const problem = isSsh && sshKeyProblem(value);
     if (problem) throw invalid("/value", problem);
     const version = Math.max((before?.version ?? 0) + 1, context.now.getTime());

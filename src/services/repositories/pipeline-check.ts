@@ -57,9 +57,9 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
       .where(and(eq(repository.orgId, orgId), eq(repository.id, repoId ?? ""))),
   );
   if (pipelineId && (!ofPipeline || (repoId && ofPipeline.repoId !== repoId))) {
-    throw invalid("/pipelineId", "is not a pipeline of this organization and repository");
+    throw invalid("/pipelineId", "is not a pipeline in this organization and repository");
   }
-  if (repoId && !ofRepository) throw invalid("/repoId", "is not one of this organization");
+  if (repoId && !ofRepository) throw invalid("/repoId", "does not exist in this organization");
   const owner = ofPipeline?.repoId ?? ofRepository?.id ?? "";
   const ownPipelineId = ofPipeline?.id ?? ofRepository?.defaultPipelineId ?? null;
   const [rows, groups, [repositoryRow], [pipelineRow]] = await context.db.run(
@@ -87,7 +87,7 @@ const namesIn = ({ rows }: CheckSources): KnownVariables => {
 };
 
 /** Without the texts of included files, a check covers only the file itself. */
-const NOT_READ: Includes = () => ({ unread: "The steps of this file are not checked here: send it in `includes`" });
+const NOT_READ: Includes = () => ({ unread: "This file's steps are not checked: send the file in `includes`" });
 
 const NOT_PLANNED = { jobs: null, mistakes: [], hints: [] };
 

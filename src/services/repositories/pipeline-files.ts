@@ -156,7 +156,7 @@ export const takeFile = async (context: Context, buildId: string, text: string):
   const hash = await sha256Hex(text);
   if (before?.number === number && before.hash === hash) return;
   if (!owners || !saysFile(build, owners.pipeline, owners.repository))
-    throw new Refusal("conflict", "This build does not say what its pipeline's file is.");
+    throw new Refusal("conflict", "This build may not set its pipeline's file.");
   if (hash === before?.hash) return;
   const snapshot = snapshotAfter(before, { text, hash, number, commitSha, at: context.at });
   await store(context, owners.pipeline, build, snapshot);

@@ -212,7 +212,7 @@ export const updateRepository = verb({
     const credentialRow = selectCredential(context, row.id);
     const isMoved = cloneOrigin(next.cloneUrl) !== cloneOrigin(row.cloneUrl);
     if (isMoved && (await context.db.run(credentialRow))[0].length > 0) {
-      throw new Refusal("in-use", "Its clone credential was set for the host before: remove that first.");
+      throw new Refusal("in-use", "The clone credential belongs to the previous host: remove it first.");
     }
     const db = context.db.sql;
     await commit(
@@ -267,4 +267,4 @@ export const deleteRepository = verb({
 });
 
 export const hasActiveBuilds = () =>
-  new Refusal("in-use", "A build of it is waiting or running: wait for it or cancel it first.");
+  new Refusal("in-use", "A build is still waiting or running: wait for it or cancel it first.");

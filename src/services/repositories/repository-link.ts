@@ -42,12 +42,12 @@ type Named = z.infer<typeof LinkedRepository>;
  */
 const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<ListedRepository> => {
   if (fullName === undefined) {
-    if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required, or fullName");
+    if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required unless fullName is sent");
     return client.repositoryById(hostRepoId);
   }
   const hostRepository = await client.repositoryByName(fullName);
   if (hostRepoId === undefined || hostRepository.id === hostRepoId) return hostRepository;
-  throw invalid("/fullName", "is the name of a repository with another number");
+  throw invalid("/fullName", "belongs to a repository with another id");
 };
 
 /** Returns the repository from the request, with missing fields from deliveries. @throws Refusal invalid */
@@ -56,7 +56,7 @@ const asTold = async (
   row: ConnectionRow,
   { hostRepoId, fullName }: Named,
 ): Promise<ListedRepository> => {
-  if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required where the connection has no token");
+  if (hostRepoId === undefined) throw invalid("/hostRepoId", "is required: the connection has no token");
   const delivered = (await fromDeliveries(context, row)).find(({ id }) => id === hostRepoId);
   const name = fullName ?? delivered?.fullName;
   if (name === undefined) throw invalid("/fullName", "is required: no delivery has named this repository");
@@ -78,7 +78,7 @@ const findRecord = async (context: Context, row: RepositoryColumns): Promise<Fou
 /** Checks the host's names. @throws Refusal conflict where one cannot be a repository's name or branch here */
 const checkFound = (hostRepository: ListedRepository, defaultBranch: string): void => {
   if (!isUsable(hostRepository) || branchProblem(defaultBranch)) {
-    throw new Refusal("conflict", "The repository's name or default branch at the host cannot be used here.");
+    throw new Refusal("conflict", "The repository's name or default branch at the host is not allowed here.");
   }
 };
 
@@ -136,7 +136,9 @@ export const linkRepository = verb({
     });
     const before = await findRecord(context, fresh);
     if (before && before.connectionId !== null && before.connectionId !== owner.id) {
-      throw new Refusal("duplicate", "Another connection has this repository.", { existingId: before.id });
+      throw new Refusal("duplicate", "The repository belongs to another connection: see existingId.", {
+        existingId: before.id,
+      });
     }
     // An App has one hook for all its repositories.
     const hooks = owner.auth === "token" && body.registersHook !== false ? await openHookClient(context, owner) : null;

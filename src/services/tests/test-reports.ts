@@ -198,7 +198,7 @@ const readReports = async (
   const reports = await readPage(context, build, jobs, isCounted);
   return reports.map((report) => {
     if (report) return report;
-    throw new Refusal("gone", "This report was deleted, or the days for which it was kept are over.");
+    throw new Refusal("gone", "The report was deleted or has expired.");
   });
 };
 

@@ -7,7 +7,7 @@ const DEFAULTS = { builds: "pushes of the default branch; pull requests", supers
 const FINE = { isValid: true, mistakes: [], hints: [], triggers: DEFAULTS, jobs: null };
 
 describe("POST /pipeline/check", () => {
-  it("gives every mistake at once, each at its place", async () => {
+  it("returns all mistakes at once, each with its place", async () => {
     const { admin } = await newOrganization();
     const definition = "naem: x\nsteps:\n  - run: echo hi\n    working-dir: sub\n  - name: no command\n";
     const { isValid, mistakes } = await check(admin, { definition });
@@ -22,7 +22,7 @@ describe("POST /pipeline/check", () => {
     expect(await check(admin, { definition: "steps:\n  - run: echo hi\n" })).toEqual(FINE);
   });
 
-  it("knows the variables of a pipeline, and which of them are secret", async () => {
+  it("knows a pipeline's variables, and which of them are secret", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
     const pipeline = await newPipeline(admin, repository.id);
@@ -42,7 +42,7 @@ describe("POST /pipeline/check", () => {
     expect(await check(admin, { definition: definition("vars.REGIONS") })).toMatchObject({ isValid: true });
   });
 
-  it("says when the file would be built, and the next times of its schedules", async () => {
+  it("says which events build the file, and when its schedules run next", async () => {
     const { admin } = await newOrganization();
     const file = "supersede: all\nschedule: [{ name: yearly, cron: 0 0 1 1 * }]\nsteps: [{ run: make }]\n";
     const { triggers } = await check(admin, { definition: `on: { push: { branches: [main] }, tag: true }\n${file}` });
@@ -58,14 +58,14 @@ describe("POST /pipeline/check", () => {
     expect(none.triggers.builds).toContain("nothing");
   });
 
-  it("refuses a pipeline that is not of the organization", async () => {
+  it("rejects a pipeline of another organization", async () => {
     const { admin } = await newOrganization();
     const definition = "steps:\n  - run: echo hi\n";
     const body = { definition, pipelineId: crypto.randomUUID() };
     expectProblem(await call(admin, "POST", "/pipeline/check", body), 422, "invalid");
   });
 
-  it("keeps a wrong definition out of a pipeline, and the one before in it", async () => {
+  it("keeps a wrong definition out of a pipeline, which keeps its current one", async () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     const definition = "steps:\n  - run: echo hi\n";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { call, newOrganization, newRepository } from "../../support/api.ts";
 
 describe("a repository", () => {
-  it("tells whether it has a clone credential, and is another version of itself when that changes", async () => {
+  it("says whether it has a clone credential, and gets a new version when that changes", async () => {
     const { admin } = await newOrganization();
     const made = await newRepository(admin);
     expect(made.hasCredential).toBe(false);

@@ -53,8 +53,8 @@ const arrived = async (origin: Partial<BuildOrigin>, more: object = {}): Promise
   return (await pollOnce(setup.agent)).body;
 };
 
-describe("the file of the default branch", () => {
-  it("says from then on when its pipeline is built", async () => {
+describe("the default branch's file", () => {
+  it("decides the pipeline's triggers once it is read", async () => {
     expect((await pipelineNow()).triggers).toEqual(UNREAD);
     const job = await begun();
     expect(job.file).toEqual({ hash: null, decides: true });
@@ -69,7 +69,7 @@ describe("the file of the default branch", () => {
     expect(next.file).toEqual({ hash: await sha256Hex(FILE), decides: true });
   });
 
-  it("is kept as it was where the newer one has mistakes, of which the first is told", async () => {
+  it("keeps its last valid version if a newer one has mistakes, and shows the first of them", async () => {
     const first = await begun();
     await send(first, FILE);
     await finish(first);
@@ -88,7 +88,7 @@ describe("the file of the default branch", () => {
     expect((await pipelineNow()).triggers).toMatchObject({ builds: "pushes of main, next", mistake: null });
   });
 
-  it("is forgotten when it is gone", async () => {
+  it("is forgotten once it is deleted", async () => {
     const first = await begun();
     await send(first, FILE);
     await finish(first);
@@ -99,7 +99,7 @@ describe("the file of the default branch", () => {
     expect((await begun()).file?.hash).toBe(await sha256Hex(""));
   });
 
-  it("has schedules, which are those of the pipeline", async () => {
+  it("defines the pipeline's schedules", async () => {
     const named = (...names: string[]) =>
       `schedule: [${names.map((name) => `{ name: ${name}, cron: 0 0 * * * }`).join(", ")}]\n${STEPS}`;
     const stored = async () => {
@@ -136,7 +136,7 @@ describe("the file of the default branch", () => {
     ]);
   });
 
-  it("changes nothing that the audit does not have", async () => {
+  it("changes nothing if the audit cannot be written", async () => {
     const job = await begun();
     const fault = "BEGIN SELECT RAISE(ABORT, 'the audit cannot be written'); END";
     await env.DB.prepare(`CREATE TRIGGER fault BEFORE INSERT ON audit_log ${fault}`).run();
@@ -148,7 +148,7 @@ describe("the file of the default branch", () => {
     expect((await pipelineNow()).triggers).toEqual(UNREAD);
   });
 
-  it("sent again, or by an older build, changes nothing and leaves no row", async () => {
+  it("changes nothing and leaves no audit row when repeated, or sent by an older build", async () => {
     const other = await newAgent(setup.admin, { name: "slow" });
     await triggerBuild(setup.admin, setup.pipeline.id);
     const { body: slow } = await pollOnce(other);
@@ -162,7 +162,7 @@ describe("the file of the default branch", () => {
   });
 });
 
-describe("a file that nobody may say", () => {
+describe("a file that cannot set the triggers", () => {
   const isRefused = async (job: Job) => {
     expect(job.file).toBeUndefined();
     await report(job, "start");
@@ -170,13 +170,13 @@ describe("a file that nobody may say", () => {
     expect((await pipelineNow()).triggers).toEqual(UNREAD);
   };
 
-  it("is that of another branch", async () => isRefused(await begun({ branch: "feature" }, false)));
-  it("is that of a tag with the branch's name", async () =>
+  it("comes from another branch", async () => isRefused(await begun({ branch: "feature" }, false)));
+  it("comes from a tag with the branch's name", async () =>
     isRefused(await begun({ branch: "refs/tags/main" }, false)));
-  it("is that of a pull request from a branch", async () =>
+  it("comes from a pull request from a branch", async () =>
     isRefused(await begun({ branch: "refs/pull/7/head" }, false)));
 
-  it("is that of a commit that the request names, which may be an old one of the branch", async () => {
+  it("comes from a commit in the request, which may be an old one of the branch", async () => {
     const job = await begun({ commitSha: SHA }, false);
     expect(job.build).toMatchObject({ branch: "main", commitSha: SHA });
     expect(job.file).toBeUndefined();
@@ -185,14 +185,14 @@ describe("a file that nobody may say", () => {
     expect((await arrived({}, { commitSha: SHA })).file).toEqual({ hash: null, decides: true });
   });
 
-  it("is that of a retry, which builds an old commit", async () => {
+  it("comes from a retry, which builds an old commit", async () => {
     const job = await begun();
     await report(job, "finish", { status: "failed", exitCode: 1 });
     await call(setup.admin, "POST", `/build/${job.build.id}/retry`);
     await isRefused((await pollOnce(setup.agent)).body);
   });
 
-  it("is that of a pipeline with a definition", async () => {
+  it("comes from a pipeline with a definition", async () => {
     await update({ definition: STEPS });
     const job = await begun();
     expect(job.file).toBeUndefined();
@@ -200,7 +200,7 @@ describe("a file that nobody may say", () => {
     expect((await pipelineNow()).triggers).toMatchObject({ source: "file", builds: UNREAD.builds });
   });
 
-  it("is one from an agent without the lease, or before the start", async () => {
+  it("comes from an agent without the lease, or before the start", async () => {
     const job = await begun({}, false);
     expectProblem(await send(job, FILE), 409, "conflict");
     await report(job, "start");
@@ -213,7 +213,7 @@ describe("a file that nobody may say", () => {
     expect((await pipelineNow()).triggers).toEqual(UNREAD);
   });
 
-  it("is one that is too large, or no text", async () => {
+  it("is too large, or not text", async () => {
     const job = await begun();
     expectProblem(await send(job, `#${"x".repeat(262_144)}`), 413, "too-large");
     const bytes = call(setup.agent.token, "PUT", `/build/${job.build.id}/file`, new Uint8Array([0xc3, 0x28]), {
@@ -223,7 +223,7 @@ describe("a file that nobody may say", () => {
   });
 
   it.each(["\0", "a: &a [*a]", "[".repeat(10_000), "on: !!js/function x", "\ufeff", "on: { __proto__: 1 }"])(
-    "is one that cannot be read: %j",
+    "cannot be read: %j",
     async (text) => {
       expect((await send(await begun(), text)).status).toBe(204);
       expect((await pipelineNow()).triggers).toMatchObject({ source: "default", mistake: expect.any(String) });
@@ -232,7 +232,7 @@ describe("a file that nobody may say", () => {
 });
 
 describe("a pipeline's own `on` and `supersede`", () => {
-  it("win over the file, which is heard all the same", async () => {
+  it("override the file, which is still read", async () => {
     const on = { tag: { names: ["v*"] }, "merge-group": true };
     expect((await update({ on, supersede: "all" })).body).toMatchObject({
       ...{ on, supersede: "all" },
@@ -246,13 +246,13 @@ describe("a pipeline's own `on` and `supersede`", () => {
     expect((await update({ supersede: "file" })).body.triggers).toMatchObject({ supersede: "none" });
   });
 
-  it("may be sent back as they were read, with what a file said meanwhile", async () => {
+  it("may be sent back unchanged, even if a file was read in the meantime", async () => {
     const read = await pipelineNow();
     await send(await begun(), FILE);
     expect(await update(read)).toMatchObject({ status: 200, body: { triggers: { source: "file" } } });
   });
 
-  it("are those of a new pipeline too, with a definition that counts at once", async () => {
+  it("apply to a new pipeline too, with a definition that takes effect at once", async () => {
     const made = await newPipeline(setup.admin, setup.repository.id, { name: "inline", definition: FILE });
     expect(made).toMatchObject({ on: null, supersede: "file", triggers: { source: "file", supersede: "none" } });
     const own = await newPipeline(setup.admin, setup.repository.id, { name: "own", on: {}, supersede: "none" });
@@ -270,15 +270,15 @@ describe("a pipeline's own `on` and `supersede`", () => {
     [{ pull: { labels: [""] } }, "/on/pull/labels/0"],
     [{ pull: { base: Array(101).fill("a") } }, "/on/pull/base"],
     [{ "merge-group": false }, "/on/merge-group"],
-  ])("are refused where no file could have them: %j", async (on, pointer) => {
+  ])("are rejected where no file could have them: %j", async (on, pointer) => {
     const answer = await update({ on });
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors[0].pointer).toMatch(new RegExp(`^${pointer}`));
   });
 });
 
-describe("a build of a git host", () => {
-  it("is given the last commit of its branch that was built well", async () => {
+describe("a git host's build", () => {
+  it("gets the last successful commit of its branch", async () => {
     const [green, red, elsewhere] = ["a", "b", "c"].map((digit) => digit.repeat(40)) as [string, string, string];
     const ended = async (commitSha: string, branch: string, status: string) => {
       const job = await arrived({}, { commitSha, branch });
@@ -297,7 +297,7 @@ describe("a build of a git host", () => {
     expect((await arrived({}, { commitSha: green })).base).toBeUndefined();
   });
 
-  it("for a pull request is given the branch that it goes into, and one by request nothing", async () => {
+  it("gets its base branch for a pull request, and nothing for a request", async () => {
     const pull = { number: 7, base: "main", branch: "feature", title: "t", author: "a" };
     const asked = await arrived({ event: "pull", pull, paths: ["docs/**"] }, { branch: "feature" });
     expect(asked).toMatchObject({ base: { branch: "main" }, paths: ["docs/**"], build: { event: "pull", pull } });
@@ -308,10 +308,10 @@ describe("a build of a git host", () => {
   });
 
   it.each<[string, Partial<BuildOrigin>, string, string | null]>([
-    ["for paths", { paths: ["docs/**"] }, "canceled", "skipped"],
+    ["that compares paths", { paths: ["docs/**"] }, "canceled", "skipped"],
     ["that only reads the file", { purpose: "read-file" }, "canceled", "skipped"],
     ["without either", {}, "failed", "skipped"],
-  ])("%s ends as its agent says that it skipped it: %j", async (_, origin, status, reason) => {
+  ])("%s ends as skipped by its agent: %j", async (_, origin, status, reason) => {
     const job = await arrived(origin);
     await report(job, "start");
     const body = { status: "canceled", reason: "skipped", message: "Skipped: nothing changed" };
@@ -321,8 +321,8 @@ describe("a build of a git host", () => {
 
   it.each<[string, string, object | undefined, number]>([
     ["is planned where the file wants the push", "on: { push: {} }\n", undefined, 200],
-    ["is not where the file does not", "on: { pull: {} }\n", undefined, 409],
-    ["is not where the pipeline's own `on` decides", "on: { push: {} }\n", { on: { tag: {} } }, 409],
+    ["is not planned where the file does not want it", "on: { pull: {} }\n", undefined, 409],
+    ["is not planned where the pipeline's own `on` decides", "on: { push: {} }\n", { on: { tag: {} } }, 409],
   ])("that only reads the file %s", async (_, on, change, status) => {
     if (change) await update(change);
     const job = await arrived({ purpose: "read-file" }, { commitSha: SHA });

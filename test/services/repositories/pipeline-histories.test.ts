@@ -15,7 +15,7 @@ const upkeep = () => keepUp(env, new Date(), { buildDays: 90, auditDays: 400 });
 const costOf = (headers: Headers): number[] =>
   (/rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? []).slice(1).map(Number);
 
-describe("the histories of an organization's pipelines", () => {
+describe("pipeline histories", () => {
   let admin: string;
   let orgId: string;
   let repoId: string;
@@ -34,7 +34,7 @@ describe("the histories of an organization's pipelines", () => {
     await upkeep();
   });
 
-  it("are the last thirty builds and two weeks of each", async () => {
+  it("contain the last thirty builds and two weeks of each pipeline", async () => {
     const { body } = await call<PipelineHistory[]>(admin, "GET", "/pipeline/history");
     expect(body).toMatchObject([
       {
@@ -54,7 +54,7 @@ describe("the histories of an organization's pipelines", () => {
     expect(one.body).toEqual(body[0]);
   });
 
-  it("say since when the default branch fails: the first failure, not the newest, nor a retry or a tag", async () => {
+  it("say since when the default branch fails: the first failure, not the newest, a retry or a tag", async () => {
     const { id } = await newPipeline(admin, repoId, { name: "broken" });
     const at = Date.now() - 3 * MINUTE_MS;
     const ended = (more: object) => writeEndedBuild(env.DB, { orgId, repoId, pipelineId: id, at, ...more });
@@ -72,7 +72,7 @@ describe("the histories of an organization's pipelines", () => {
     await call(admin, "DELETE", `/pipeline/${id}`);
   });
 
-  it("are empty for a pipeline without builds, and are not in the list then", async () => {
+  it("are empty for a pipeline without builds, which the list omits", async () => {
     const { id } = await newPipeline(admin, repoId, { name: "idle" });
     const { body } = await call<PipelineHistory>(admin, "GET", `/pipeline/${id}/history`);
     expect(body).toMatchObject({
@@ -86,13 +86,13 @@ describe("the histories of an organization's pipelines", () => {
     expect(list.body.map(({ pipelineId }) => pipelineId)).toEqual([busy]);
   });
 
-  it("are nobody else's", async () => {
+  it("are visible only to their organization", async () => {
     const other = await newOrganization();
     expect((await call(other.admin, "GET", "/pipeline/history")).body).toEqual([]);
     expect((await call(other.admin, "GET", `/pipeline/${busy}/history`)).status).toBe(404);
   });
 
-  it("go with their pipeline, and with its repository", async () => {
+  it("are deleted with their pipeline and its repository", async () => {
     const { id: left } = await newRepository(admin, 77);
     for (const way of ["pipeline", "repository"]) {
       const { id } = await newPipeline(admin, left, { name: way });
@@ -105,7 +105,7 @@ describe("the histories of an organization's pipelines", () => {
     }
   });
 
-  it("come page by page, the newest first, each page in one round and of few rows however many there are", async () => {
+  it("come in pages, newest first, with one round and few rows for each", async () => {
     for (let n = 0; n < PIPELINES; n++) {
       const { id } = await create(admin, "/pipeline", { repoId, name: `p${n}` });
       for (let day = 0; day < 2; day++) {

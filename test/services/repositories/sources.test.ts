@@ -4,7 +4,7 @@ import { call, create, expectProblem, newOrganization, newRepository } from "../
 describe("a clone address", () => {
   const wanted = (gitHostRepoId: number, cloneUrl: string) => ({ gitHostRepoId, fullName: "acme/app", cloneUrl });
 
-  it("is kept as git hosts give it out, whoever pasted it", async () => {
+  it("is stored as git hosts write it, however a person pastes it", async () => {
     const { admin } = await newOrganization();
     const pasted = await create(admin, "/repository", wanted(1, "https://somebody@github.com/acme/app/"));
     expect(pasted.cloneUrl).toBe("https://github.com/acme/app.git");
@@ -18,8 +18,8 @@ describe("a clone address", () => {
   });
 });
 
-describe("the branch of a build", () => {
-  it("is the repository's default one where none is named, and may be named in full", async () => {
+describe("a build's branch", () => {
+  it("defaults to the repository's default branch, and may be a full ref", async () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     await call(admin, "PUT", `/repository/${repository.id}`, { defaultBranch: "refs/heads/trunk" });
@@ -40,7 +40,7 @@ describe("the branch of a build", () => {
     }
   });
 
-  it("is the one of the first request, however the default changes before it is sent again", async () => {
+  it("stays the first request's when the request is repeated after the default changed", async () => {
     const { admin } = await newOrganization();
     const { id } = await newRepository(admin);
     const send = () => call(admin, "POST", `/repository/${id}/build`, {}, { "Idempotency-Key": "one" });
@@ -50,8 +50,8 @@ describe("the branch of a build", () => {
   });
 });
 
-describe("an SSH key for the clone", () => {
-  it("is refused where ssh could not use it, and the one before stays", async () => {
+describe("an SSH key for cloning", () => {
+  it("is rejected where ssh could not use it, and the current one stays", async () => {
     const { admin } = await newOrganization();
     const cloneUrl = "git@git.example:acme/app.git";
     const { id } = await create(admin, "/repository", { gitHostRepoId: 1, fullName: "acme/app", cloneUrl });

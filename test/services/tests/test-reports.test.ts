@@ -49,8 +49,8 @@ const keysOf = async (orgId: string): Promise<string[]> => {
   return objects.map(({ key }) => key).filter((key) => key.includes(`/${orgId}/`));
 };
 
-describe("a report of tests", () => {
-  it("is shown while the build runs, when it has ended, and in lists", async () => {
+describe("a test report", () => {
+  it("is shown while the build runs, after it ends, and in lists", async () => {
     const { admin, agent, job, id, orgId } = await newStartedBuild();
     expect((await readBuild(admin, id)).tests).toBeNull();
     const sent = await send(agent, job, REPORT);
@@ -68,7 +68,7 @@ describe("a report of tests", () => {
     expect(listed?.tests).toEqual(SUMMARY);
   });
 
-  it("is that of each job, and the build has the sum", async () => {
+  it("belongs to its job, and the build has the sum", async () => {
     const jobs = "jobs:\n  a: { steps: [{ run: x }] }\n  b: { steps: [{ run: x }] }\n  c: { steps: [{ run: x }] }\n";
     const { admin, agent, buildId, ids } = await newPlannedBuild(jobs);
     for (const report of [REPORT, REPORT, null]) {
@@ -89,7 +89,7 @@ describe("a report of tests", () => {
     expectProblem(await call(admin, "GET", `/job/${buildId}/tests`), 404, "not-found");
   });
 
-  it("counts as it was sent last, and writes no row and no object for a build without one", async () => {
+  it("counts in its last version, and a build without one writes no row and no object", async () => {
     const { admin, agent, job, id, orgId } = await newStartedBuild();
     await send(agent, job, REPORT);
     await send(agent, job, testReport([]));
@@ -104,8 +104,8 @@ describe("a report of tests", () => {
   });
 });
 
-describe("the page of a build of 12 jobs with reports", () => {
-  it("reads those of ten in their part, of three that failed beside the failure, and none elsewhere", async () => {
+describe("the page of a build with 12 jobs and reports", () => {
+  it("reads ten reports in its tests part, three failed ones beside the failure, and none elsewhere", async () => {
     const jobs = Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("");
     const { admin, agent, buildId, ids } = await newPlannedBuild(`jobs:\n${jobs}`);
     const fine = testReport([SLOW]);
@@ -150,7 +150,7 @@ describe("the page of a build of 12 jobs with reports", () => {
   });
 });
 
-describe("the tests of a build of six jobs with reports of almost a mebibyte", () => {
+describe("the tests of a build with six jobs and reports of almost a mebibyte", () => {
   it("come in pages that end after four, and no report is read twice", async () => {
     const jobs = Array.from({ length: 6 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("");
     const { admin, agent, buildId } = await newPlannedBuild(`jobs:\n${jobs}`);
@@ -196,8 +196,8 @@ describe("the tests of a build of six jobs with reports of almost a mebibyte", (
   });
 });
 
-describe("who sends a report", () => {
-  it("must hold the job's lease", async () => {
+describe("sending a test report", () => {
+  it("requires the job's lease", async () => {
     const { admin, agent, job, id, orgId } = await newStartedBuild();
     const other = await newAgent(admin);
     expectProblem(await send(agent, { ...job, lease: job.lease + 1 }, REPORT), 409, "lease-lost");
@@ -220,12 +220,12 @@ describe("who sends a report", () => {
     ["100,001 tests", { counts: { ...REPORT.counts, total: 100_001 } }],
     ["501 tests", testReport(Array.from({ length: 501 }, (_, number) => reportedTest(number)))],
     ["the same id twice", testReport([FAILED, FAILED])],
-    ["an id that is none", testReport([{ ...FAILED, id: "../../../etc" }])],
+    ["an invalid id", testReport([{ ...FAILED, id: "../../../etc" }])],
     ["a name that is too long", testReport([{ ...FAILED, name: "x".repeat(501) }])],
     ["a text that is too long", testReport([{ ...FAILED, text: "x".repeat(16_385) }])],
     ["too many warnings", { warnings: Array(51).fill({ file: null, message: "x" }) }],
     ["a list in place of text", testReport([{ ...FAILED, text: ["x"] as unknown as string }])],
-  ])("is refused with %s, and loses nothing", async (_, more) => {
+  ])("fails with %s, and loses nothing", async (_, more) => {
     const { admin, agent, job, id, orgId } = await newStartedBuild();
     await send(agent, job, testReport([]));
     expectProblem(await send(agent, job, { ...REPORT, ...more }), 422, "invalid");
@@ -233,7 +233,7 @@ describe("who sends a report", () => {
     expect(await keysOf(orgId)).toHaveLength(1);
   });
 
-  it("cannot show a secret in any text, nor characters that have no place in one", async () => {
+  it("never reveals a secret in a text, and drops invalid characters", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, orgId } = setup;
     const secret = `secret-${crypto.randomUUID()}`;
@@ -264,7 +264,7 @@ describe("who sends a report", () => {
 describe("a test that fails in some builds of a commit", () => {
   const PASSED = testReport([], 12);
 
-  it("is flaky once it has passed in another", async () => {
+  it("is flaky once it has passed in another build", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, repository } = setup;
     const flaky = async () => (await call(admin, "GET", `/repository/${repository.id}/flaky`)).body;
@@ -283,7 +283,7 @@ describe("a test that fails in some builds of a commit", () => {
     expectProblem(await call(admin, "GET", `/repository/${repository.id}/test/${testId(99)}`), 404, "not-found");
   });
 
-  it("is not flaky where it passed on another commit, in another repository, or under a lease that was lost", async () => {
+  it("is not flaky where it passed on another commit, in another repository, or under a lost lease", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, repository } = setup;
     const first = await built(setup, testReport([FAILED]));
@@ -322,7 +322,7 @@ describe("a test that fails in some builds of a commit", () => {
     expect(seen).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
-  it("is not remembered where more than half of all failed", async () => {
+  it("is not recorded where more than half of all tests failed", async () => {
     const setup = await newBuildSetup();
     const { job, id } = await built(setup, testReport([FAILED, reportedTest(4)], 1));
     await finish(setup.agent, job);
@@ -331,8 +331,8 @@ describe("a test that fails in some builds of a commit", () => {
   });
 });
 
-describe("tests that failed in the jobs of one build", () => {
-  it("are remembered up to 500 of them, however many jobs there are", async () => {
+describe("failed tests in the jobs of one build", () => {
+  it("are recorded up to 500, however many jobs there are", async () => {
     const { admin, agent, buildId, ids } = await newPlannedBuild(
       "jobs:\n  a: { steps: [{ run: x }] }\n  b: { steps: [{ run: x }] }\n",
     );
@@ -356,8 +356,8 @@ describe("tests that failed in the jobs of one build", () => {
   });
 });
 
-describe("what is deleted with a build", () => {
-  it("is the reports of all its jobs, and what was remembered of them", async () => {
+describe("deleting a build with test reports", () => {
+  it("deletes the reports of all its jobs, and the recorded failures", async () => {
     const setup = await newBuildSetup();
     const { admin, agent, orgId } = setup;
     const { job, id } = await built(setup, testReport([FAILED]));
