@@ -68,7 +68,7 @@ export const requestDownloads = verb({
       const jobs = needed.filter(({ definition, key }) => definition === from || key === from);
       if (jobs.length === 0) {
         const isOther = others.includes(from);
-        const why = isOther ? "names a job that this one does not need" : "names no job of this build";
+        const why = isOther ? "names a job that this one does not need" : "does not name a job in this build";
         throw invalid(`/downloads/${index}/from`, why);
       }
       const sources = await Promise.all(jobs.map((one) => findSource(context, one)));
@@ -78,7 +78,7 @@ export const requestDownloads = verb({
           .map((stored) => ({ source, stored })),
       );
       if (artifact !== undefined && matches.length === 0)
-        throw invalid(`/downloads/${index}/artifact`, "names nothing that this job left");
+        throw invalid(`/downloads/${index}/artifact`, "does not name an artifact of this job");
       for (const { source, stored } of matches) {
         const { name, as, bytes, files } = stored;
         const { jobId, matrix } = source;

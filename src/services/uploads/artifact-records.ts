@@ -34,8 +34,7 @@ export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at 
   expiresAt: endOfDay(day),
 });
 
-export const artifactGone = () =>
-  new Refusal("gone", "This artifact was deleted, or the days for which it was kept are over.");
+export const artifactGone = () => new Refusal("gone", "The artifact was deleted or has expired.");
 
 /** Reads an artifact's file list. @throws Refusal gone where retention or a person deleted the files */
 export const readFiles = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[]> => {

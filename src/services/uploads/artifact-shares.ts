@@ -32,7 +32,7 @@ export const shareArtifact = verb({
     const place = await findArtifact(context, params.id, params.name);
     const path = body.path ?? null;
     if (at(placeFiles(await readFiles(context.archive, place.owner)), path).length === 0)
-      throw invalid("/path", "names no file and no folder of this artifact");
+      throw invalid("/path", "is not a file or folder in this artifact");
     const until = context.now.getTime() + body.hours * HOUR_MS;
     const { name, bytes, at: made } = place.artifact;
     const token = await context.keys.grants.grant("share", { ...place.owner, bytes, name, path, made, until });

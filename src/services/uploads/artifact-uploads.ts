@@ -31,9 +31,9 @@ export const artifactUploads = new Uploads({
   keyOf: artifactKey,
   partRefused: (isOnly) =>
     isOnly
-      ? invalid(CONTENT_SHA256_HEADER, "is not that of the bytes that arrived")
-      : new Refusal("conflict", "This upload is over: open the artifact again."),
-  joinRefused: "A part is missing, or its etag is not the last one that was answered for it.",
+      ? invalid(CONTENT_SHA256_HEADER, "does not match the received bytes")
+      : new Refusal("conflict", "The upload has ended: open the artifact again."),
+  joinRefused: "A part is missing, or its etag is not the latest one.",
 });
 
 /** Returns the last day on which the artifact is kept: never longer than its build, which names it. */
@@ -84,7 +84,7 @@ const refuseBytes = async (context: Context, holder: Holder, facts: Facts): Prom
   const pool = context.objects.pool(context.orgId);
   const isDropped = settled(await pool.discardArtifact({ ...holder, artifactId: facts.id }));
   if (isDropped) await reaching(deleteArtifact(context.archive, facts));
-  throw invalid("/list", "does not fit the bytes that arrived: open the artifact again");
+  throw invalid("/list", "does not match the received bytes: open the artifact again");
 };
 
 /** Completes the upload: the artifact is the job's, provided that the job ends under this lease. May be repeated. */
@@ -102,7 +102,7 @@ export const finishArtifact = verb({
       await refuseBytes(context, holder, facts);
     const sum = await sha256Hex(JSON.stringify(body.list));
     if (!(await reaching(putFileList(context.archive, facts, body.list, sum))))
-      throw new Refusal("conflict", "Another list was sent for this artifact before.");
+      throw new Refusal("conflict", "A different list was already sent for this artifact.");
     const pool = context.objects.pool(context.orgId);
     return toArtifact(params.id, settled(await pool.keepArtifact({ ...holder, artifactId: facts.id })));
   },

@@ -70,7 +70,7 @@ class Taking {
     for (let remaining = bytes; remaining > 0; ) {
       const length = Math.min(remaining, CHUNK);
       const { value } = await this.#reader.readAtLeast(length, new Uint8Array(this.#buffer, 0, length));
-      if (value?.length !== length) throw new Error("The archive has fewer bytes than the list of the artifact");
+      if (value?.length !== length) throw new Error("The archive has fewer bytes than the artifact's list");
       await to(value);
       this.#buffer = value.buffer as ArrayBuffer;
       remaining -= length;
@@ -119,7 +119,7 @@ export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFi
         const isAlone = run.entries.length === 1 && first !== undefined;
         if (isAlone) await write(writable, first.header);
         const body = await readRange(archive, artifactKey(owner), run);
-        if (!body) throw new Error("The artifact was deleted while it was read");
+        if (!body) throw new Error("The artifact was deleted during the download");
         if (isAlone) await body.pipeTo(writable, { preventClose: true });
         else await writeRun(body, run, writable);
       }
@@ -139,7 +139,7 @@ export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFi
   };
 };
 
-/** Creates an archive of an artifact's files, or of a folder's. @throws Refusal not-found where there are none */
+/** Creates an archive of an artifact's files, or of a folder's. @throws Refusal not-found without matching files */
 export const zipOfArtifact = async (
   { archive }: Context,
   { owner, artifact }: FoundArtifact,

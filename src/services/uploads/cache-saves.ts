@@ -33,8 +33,8 @@ const keyOf = ({ path, id }: Pick<SaveFacts, "path" | "id">): string => bytesKey
 export const cacheUploads = new Uploads({
   granted: "cache-write",
   keyOf,
-  partRefused: () => new Refusal("conflict", "Bytes and sums do not fit, or this save is over."),
-  joinRefused: "A part is missing, or its ETag is not the last one that was answered for it.",
+  partRefused: () => new Refusal("conflict", "The bytes do not match their checksums, or the save has ended."),
+  joinRefused: "A part is missing, or its etag is not the latest one.",
   // If this call is lost, the upload counts for its days.
   onJoined(context, { id, bytes }) {
     const noting = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
@@ -42,7 +42,7 @@ export const cacheUploads = new Uploads({
   },
 });
 
-const keyTaken = () => new Refusal("conflict", "There is an entry of this key already: entries never change.");
+const keyTaken = () => new Refusal("conflict", "The key already has an entry: entries never change.");
 
 /** Reserves the key for this lease. @throws Refusal conflict where another lease has it, or has just ended its save */
 const takeKey = async ({ archive, now }: Context, reservation: Reservation): Promise<void> => {
@@ -63,7 +63,7 @@ export const openCache = verb({
   async run(context, { params, body }) {
     const holder = await readHolder(context, params.id);
     const { writes } = await findScopes(context, holder);
-    if (!writes) throw new Refusal("forbidden", "A build like this saves nothing to the cache.");
+    if (!writes) throw new Refusal("forbidden", "This build may not save to the cache.");
     const { orgId, archive, keys, headers } = context;
     const path = `${writes.path}${await sha256Hex(body.key)}`;
     if (await reaching(findEntry(archive, path))) throw keyTaken();
@@ -121,17 +121,17 @@ export const finishCache = verb({
     const { archive } = context;
     const { repoId, writes } = await findScopes(context, holder);
     if (!writes || !facts.path.startsWith(writes.path))
-      throw new Refusal("conflict", "The cache was emptied meanwhile: this is not saved.");
+      throw new Refusal("conflict", "The cache was emptied in the meantime: the entry is not saved.");
     const before = await reaching(findEntry(archive, facts.path));
     if (before?.id === facts.id) return;
     if (before) throw keyTaken();
     if (!(await cacheUploads.isWhole(context, facts, { ...body, sha256: facts.sha256 }))) {
       await dropSave(context, facts);
-      throw invalid("/etags", "are of other bytes than were announced");
+      throw invalid("/etags", "do not match the announced bytes");
     }
     if (!(await clear(context, repoId, writes, facts.bytes))) {
       await reaching(giveBack(archive, facts));
-      throw new Refusal("limit-reached", "The cache of this repository is full of what this branch may not delete.");
+      throw new Refusal("limit-reached", "The repository's cache is full of entries that this branch may not delete.");
     }
     const { key, id, bytes, sha256, codec } = facts;
     const { ref, pipelineId, isOfDefaultBranch } = writes;

@@ -11,14 +11,14 @@ import { readHolder } from "../jobs/jobs.ts";
 
 type OfAgents = "upload" | "download" | "cache-read" | "cache-write";
 
-const UNKNOWN = "The grant is not one that was given for this.";
+const UNKNOWN = "The grant is not valid for this request.";
 
 /** The answer to an agent with a genuine grant for something else. */
 const OTHER: Record<OfAgents, string> = {
-  upload: "The grant is for another artifact, or for another agent.",
+  upload: "The grant is for another artifact or another agent.",
   download: "The grant is for another agent.",
   "cache-read": UNKNOWN,
-  "cache-write": "The grant is for another entry, or for another agent.",
+  "cache-write": "The grant is for another entry or another agent.",
 };
 
 /**
@@ -35,8 +35,7 @@ export const readGrant = async <K extends OfAgents>(
   if (kind !== "agent") await context.admit();
   const facts = await context.keys.grants.read(granted, grant ?? "");
   if (!facts) throw new Refusal("forbidden", UNKNOWN);
-  if (context.now.getTime() >= facts.until)
-    throw new Refusal("forbidden", "The grant has expired: ask for another one.");
+  if (context.now.getTime() >= facts.until) throw new Refusal("forbidden", "The grant has expired: request a new one.");
   return grantFor(granted, facts, { orgId, tokenHash, ...expected });
 };
 
@@ -99,7 +98,7 @@ const checkedPart = ({ number, bytes, sha256, body }: SentPart, allBytes: number
   const size = partSize(allBytes, number);
   if (size === null) throw invalid("/part", "must be the number of a part, from 1");
   if (bytes !== size || body === null)
-    throw new Refusal("malformed-body", `This part has exactly ${size} bytes: send them with Content-Length.`);
+    throw new Refusal("malformed-body", `This part must have exactly ${size} bytes: send them with Content-Length.`);
   if (sha256 === null || !/^[0-9a-f]{64}$/.test(sha256))
     throw invalid(CONTENT_SHA256_HEADER, "this header must be the SHA-256 of the part, in 64 hex digits");
   return { sha256, body, number };
@@ -139,7 +138,7 @@ export class Uploads<K extends Granted> {
     const { uploadId, bytes } = facts;
     const storing = putPart(context.archive, { key: keyOf(facts), uploadId }, checkedPart(part, bytes));
     const etag = await storing.catch((error: unknown) => rethrow(error, partRefused(!uploadId)));
-    if (etag === null) throw new Refusal("conflict", "Other bytes were sent under this grant before.");
+    if (etag === null) throw new Refusal("conflict", "Different bytes were already sent under this grant.");
     return { etag };
   }
 
@@ -147,7 +146,7 @@ export class Uploads<K extends Granted> {
   async ending(context: Context, place: { jobId: string; id: string }) {
     const holder = await readHolder(context, place.jobId);
     const facts = await this.#granted(context, place);
-    if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is of another lease.");
+    if (facts.fence !== holder.fence) throw new Refusal("forbidden", "The grant is for another lease.");
     return { holder, facts };
   }
 
@@ -180,7 +179,7 @@ export class Uploads<K extends Granted> {
   async #join(context: Context, facts: GrantFacts[K], uploadId: string, { etags, md5 }: Sent): Promise<void> {
     const parts = countParts(facts.bytes);
     if (etags.length !== parts) throw invalid("/etags", `must have ${parts} entries`);
-    if (md5 === undefined) throw invalid("/md5", "is missing: there are several parts");
+    if (md5 === undefined) throw invalid("/md5", "is required: the upload has several parts");
     const { keyOf, joinRefused, onJoined } = this.#kind;
     try {
       await joinParts(context.archive, keyOf(facts), uploadId, etags);

@@ -27,7 +27,7 @@ const finish = (setup: Awaited<ReturnType<typeof newStartedBuild>>) =>
   callWithLease(setup.agent, setup.job, "POST", "finish", { status: "succeeded", exitCode: 0 });
 
 describe("POST /job/{id}/artifact", () => {
-  it("answers the same artifact again with a fresh grant, and another one for other sizes", async () => {
+  it("returns the same artifact again with a fresh grant, and another one for other sizes", async () => {
     const { agent, job, artifact } = await opened();
     const again = await openArtifact(agent, job, "app", FILES);
     expect(again.body).toMatchObject({ artifactId: artifact.artifactId, parts: 1 });
@@ -37,7 +37,7 @@ describe("POST /job/{id}/artifact", () => {
     expectProblem(await endArtifact(agent, job, artifact, { list: LIST, etags: [] }), 409, "conflict");
   });
 
-  it("grants what every supported release reads, with the upload of several parts", async () => {
+  it("grants what every supported release reads, for an upload in several parts", async () => {
     const { agent, job, artifact } = await opened();
     const claims = ["bytes", "day", "fence", "files", "id", "jobId", "orgId", "tokenHash", "until"];
     expect(grantClaims(artifact.grant)).toEqual(claims);
@@ -56,7 +56,7 @@ describe("POST /job/{id}/artifact", () => {
     ["two dots", ".."],
     ["an invisible character", "a\u200bb"],
     ["101 characters", "a".repeat(101)],
-  ])("refuses a name with %s", async (_, name) => {
+  ])("rejects a name with %s", async (_, name) => {
     const { agent, job } = await newStartedBuild();
     const answer = await openArtifact(agent, job, name, FILES);
     expectProblem(answer, 422, "invalid");
@@ -72,14 +72,14 @@ describe("POST /job/{id}/artifact", () => {
     [{ keepDays: 401 }, "/keepDays"],
     [{ as: "zip" }, "/as"],
     [{ as: "tar" }, "/files"],
-  ])("refuses %o", async (more, pointer) => {
+  ])("rejects %o", async (more, pointer) => {
     const { agent, job } = await newStartedBuild();
     const answer = await openArtifact(agent, job, "app", FILES, more);
     expectProblem(answer, 422, "invalid");
     expect(answer.body.errors[0].pointer).toBe(pointer);
   });
 
-  it("takes 100 artifacts of a job and refuses the next", async () => {
+  it("accepts 100 artifacts of a job, and rejects the next", async () => {
     const { agent, job } = await newStartedBuild();
     for (let index = 0; index < LIMITS.artifacts; index++)
       expect((await openArtifact(agent, job, `a${index}`, FILES)).status).toBe(201);
@@ -87,7 +87,7 @@ describe("POST /job/{id}/artifact", () => {
     expect((await openArtifact(agent, job, "a7", FILES)).status).toBe(201);
   });
 
-  it("keeps one no longer than its build is kept", async () => {
+  it("keeps an artifact no longer than its build", async () => {
     const { agent, job } = await newStartedBuild();
     const done = await openArtifact(agent, job, "app", FILES, { keepDays: 400 });
     await sendPart(agent, job, done.body, 1, BYTES);
@@ -96,7 +96,7 @@ describe("POST /job/{id}/artifact", () => {
     expect(Math.floor(days)).toBe(Number(env.BUILD_DAYS));
   });
 
-  it("is for the agent that holds the job alone", async () => {
+  it("requires the agent that holds the job", async () => {
     const setup = await newStartedBuild();
     const { admin, agent, job, id } = setup;
     const body = { name: "app", as: "files", bytes: 8, files: 2 };
@@ -113,7 +113,7 @@ describe("POST /job/{id}/artifact", () => {
 });
 
 describe("PUT /job/{id}/artifact/{artifactId}/part/{part}", () => {
-  it.each([0, 2, -1, "x", 1.5])("refuses part %s of one", async (number) => {
+  it.each([0, 2, -1, "x", 1.5])("rejects part %s of one", async (number) => {
     const { agent, job, artifact } = await opened();
     const answer = await sendPart(agent, job, artifact, number, BYTES);
     expect([404, 422], answer.text).toContain(answer.status);
@@ -123,15 +123,15 @@ describe("PUT /job/{id}/artifact/{artifactId}/part/{part}", () => {
     ["too few bytes", BYTES.subarray(1), {}, 400],
     ["too many bytes", new Uint8Array(BYTES.length + 1), {}, 400],
     ["another SHA-256", BYTES, { "X-Content-SHA256": "0".repeat(64) }, 422],
-    ["no SHA-256 that is one", BYTES, { "X-Content-SHA256": "abc" }, 422],
-  ])("refuses %s, and keeps nothing", async (_, bytes, headers, status) => {
+    ["an invalid SHA-256", BYTES, { "X-Content-SHA256": "abc" }, 422],
+  ])("rejects %s, and keeps nothing", async (_, bytes, headers, status) => {
     const { agent, job, artifact, orgId } = await opened();
     expect((await sendPart(agent, job, artifact, 1, bytes, headers)).status).toBe(status);
     expect(await keysOf(orgId)).toEqual([]);
     expectProblem(await endArtifact(agent, job, artifact, { list: LIST, etags: [] }), 409, "conflict");
   });
 
-  it("takes the same bytes again, and no others", async () => {
+  it("accepts the same bytes again, and no others", async () => {
     const { agent, job, artifact } = await opened();
     const first = await sendPart(agent, job, artifact, 1, BYTES);
     expect((await sendPart(agent, job, artifact, 1, BYTES)).body).toEqual(first.body);
@@ -139,7 +139,7 @@ describe("PUT /job/{id}/artifact/{artifactId}/part/{part}", () => {
     expectProblem(await sendPart(agent, job, artifact, 1, others), 409, "conflict");
   });
 
-  it("needs the grant of this artifact and agent, unaltered and in time", async () => {
+  it("requires this artifact's and agent's grant, unaltered and in time", async () => {
     const { agent, job, artifact, admin } = await opened();
     const { grant } = artifact;
     const other = await openArtifact(agent, job, "other", FILES);
@@ -156,7 +156,7 @@ describe("PUT /job/{id}/artifact/{artifactId}/part/{part}", () => {
     expect((await sendPart(agent, job, artifact, 1, BYTES)).status).toBe(200);
   });
 
-  it("refuses a grant whose hour is over", async () => {
+  it("rejects a grant after its hour", async () => {
     const { agent, job, artifact } = await opened();
     vi.setSystemTime(Date.now() + 60 * 60_000);
     try {
@@ -178,11 +178,11 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
   const [a, b] = LIST;
 
   it.each<[string, object[], string]>([
-    ["sizes that do not sum up", [a!, { ...b, size: 4 }], "/list"],
+    ["a wrong sum of sizes", [a!, { ...b, size: 4 }], "/list"],
     ["too few files", [{ ...a, size: 8 }], "/list"],
     ["too many files", [a!, { ...b, size: 2 }, { ...b, path: "x", size: 3 }], "/list"],
-    ["a path up", [a!, { ...b, path: "../b" }], "/list/1/path"],
-    ["a path up within", [a!, { ...b, path: "x/../../b" }], "/list/1/path"],
+    ["a path out of the folder", [a!, { ...b, path: "../b" }], "/list/1/path"],
+    ["a path out of the folder, through another one", [a!, { ...b, path: "x/../../b" }], "/list/1/path"],
     ["an absolute path", [a!, { ...b, path: "/etc/passwd" }], "/list/1/path"],
     ["a drive", [a!, { ...b, path: "C:x" }], "/list/1/path"],
     ["a backslash", [a!, { ...b, path: "x\\y" }], "/list/1/path"],
@@ -192,7 +192,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
     ["a NUL", [a!, { ...b, path: "y\0" }], "/list/1/path"],
     ["a line break", [a!, { ...b, path: "y\nz" }], "/list/1/path"],
     ["1,025 bytes", [a!, { ...b, path: `${"é".repeat(512)}x` }], "/list/1/path"],
-    ["one path twice", [a!, { ...b, path: "a.txt" }], "/list/1/path"],
+    ["a duplicate path", [a!, { ...b, path: "a.txt" }], "/list/1/path"],
     ["twins by case", [a!, { ...b, path: "A.TXT" }], "/list/1/path"],
     [
       "twins by composition",
@@ -211,8 +211,8 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
       "/list/0/path",
     ],
     ["no file", [], "/list"],
-    ["a mode", [a!, { ...b, mode: "4755" }], "/list/1/mode"],
-    ["a sum", [a!, { ...b, crc32: "x" }], "/list/1/crc32"],
+    ["an unusual mode", [a!, { ...b, mode: "4755" }], "/list/1/mode"],
+    ["an invalid sum", [a!, { ...b, crc32: "x" }], "/list/1/crc32"],
     [
       "a negative size",
       [
@@ -221,7 +221,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
       ],
       "/list/0/size",
     ],
-  ])("refuses a list with %s", async (_, list, pointer) => {
+  ])("rejects a list with %s", async (_, list, pointer) => {
     const { agent, job, artifact, etags } = await sent();
     const answer = await endArtifact(agent, job, artifact, { list, etags });
     expectProblem(answer, 422, "invalid");
@@ -229,7 +229,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
     expect((await endArtifact(agent, job, artifact, { list: LIST, etags })).status).toBe(200);
   });
 
-  it("refuses 5,001 files, and a body above its limit", async () => {
+  it("rejects 5,001 files, and a body above its limit", async () => {
     const { agent, job, artifact } = await sent();
     const many = Array.from({ length: 5001 }, (_, index) => ({ ...a, path: `f${index}`, size: 0 }));
     expectProblem(await endArtifact(agent, job, artifact, { list: many, etags: [] }), 422, "invalid");
@@ -237,7 +237,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
     expectProblem(await endArtifact(agent, job, artifact, large), 413, "too-large");
   });
 
-  it("refuses the list of one file with another SHA-256, and lets the agent send it again", async () => {
+  it("rejects a single file's list with another SHA-256, and lets the agent send it again", async () => {
     const { agent, job, orgId } = await newStartedBuild();
     const { list, bytes } = packed({ x: "text" });
     const first = (await openArtifact(agent, job, "app", { x: "text" })).body;
@@ -248,7 +248,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
     expect((await sendArtifact(agent, job, "app", { x: "text" })).artifactId).not.toBe(first.artifactId);
   });
 
-  it("may be repeated with the same list, and with no other; what is kept is not begun again", async () => {
+  it("may be repeated only with the same list, and does not restart a kept artifact", async () => {
     const { agent, job, artifact, etags } = await sent();
     const end = () => endArtifact(agent, job, artifact, { list: LIST, etags });
     const first = await end();
@@ -270,7 +270,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
     );
   });
 
-  it("refuses under a lease that is over, and nobody sees what was sent", async () => {
+  it("rejects an expired lease, and the upload stays invisible", async () => {
     const setup = await sent();
     const { admin, agent, job, artifact, etags, id } = setup;
     await callWithLease(agent, job, "POST", "release", { reason: "stopped", interrupted: true });
@@ -282,7 +282,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
     expect((await listArtifacts(admin, id)).body).toEqual([]);
   });
 
-  it("of a lost attempt is not seen, and that of the next one is", async () => {
+  it("keeps a lost attempt's artifact invisible, and shows the next attempt's", async () => {
     const { admin, agent, job, id } = await newStartedBuild();
     await sendArtifact(agent, job, "app", { x: "first" });
     await callWithLease(agent, job, "POST", "release", { reason: "stopped", interrupted: true });
@@ -304,7 +304,7 @@ describe("POST /job/{id}/artifact/{artifactId}/done", () => {
   });
 });
 
-describe("an artifact of several parts", { timeout: 120_000 }, () => {
+describe("an artifact with several parts", { timeout: 120_000 }, () => {
   const PART = LIMITS.artifactPartBytes;
   const bytes = new Uint8Array(PART + 1000);
   bytes.set([1, 2, 3, 4], PART - 2);
@@ -315,7 +315,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
     return createHash("md5").update(Buffer.concat(sums)).digest("hex");
   };
 
-  it("comes in parts that may be repeated, and is compared with what the agent sent", async () => {
+  it("arrives in repeatable parts, and is compared with the agent's sum", async () => {
     const setup = await newStartedBuild();
     const { agent, job, admin, id } = setup;
     const size = { bytes: bytes.length, files: 1 };
@@ -348,7 +348,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes.subarray(PART - 2, PART + 2));
   });
 
-  it("that arrived changed is refused, dropped, and may be sent again", async () => {
+  it("is rejected and dropped if it arrives changed, and may be sent again", async () => {
     const { agent, job, orgId } = await newStartedBuild();
     const size = { bytes: bytes.length, files: 1 };
     const begun = (await openArtifact(agent, job, "big", {}, size)).body;
@@ -365,7 +365,7 @@ describe("an artifact of several parts", { timeout: 120_000 }, () => {
   });
 });
 
-describe("the price of an artifact", () => {
+describe("an artifact's cost", () => {
   /** Returns the bindings, and a list of calls to them. */
   const counted = () => {
     const calls: string[] = [];
@@ -384,7 +384,7 @@ describe("the price of an artifact", () => {
     return { calls, deployed: { AGENT_POOL, ARCHIVE: noting(env.ARCHIVE, "archive") } as unknown as Partial<Env> };
   };
 
-  it("is three requests, two calls of the pool and two writes, of one file or of 5,000", async () => {
+  it("is three requests, two pool calls and two writes, for one file or 5,000", async () => {
     for (const count of [1, 5000]) {
       const files = Object.fromEntries(Array.from({ length: count }, (_, index) => [`f/${index}.txt`, `${index}`]));
       const { list, bytes: content } = packed(files);
@@ -426,7 +426,7 @@ describe("POST /job/{id}/download", () => {
     downloads: unknown,
   ) => callWithLease(setup.agent, job, "POST", "download", { downloads });
 
-  it("grants what a job needs, directly or through others, and nothing else", async () => {
+  it("grants the artifacts of jobs that a job needs, directly or indirectly, and nothing else", async () => {
     const setup = await newPlannedBuild(FILE);
     const { agent } = setup;
     const made = new Map<string, string>();
@@ -469,7 +469,7 @@ describe("POST /job/{id}/download", () => {
     expectProblem(await ask(setup, ship, [{ from: "make" }]), 409, "lease-lost");
   });
 
-  it("finds what an earlier build left, where a retry took over its result", async () => {
+  it("finds an earlier build's artifacts, where a retry adopted its result", async () => {
     const setup = await newPlannedBuild(
       "jobs:\n  make: { steps: [{ run: x }] }\n  use: { needs: [make], steps: [{ run: x }] }\n",
     );
@@ -491,7 +491,7 @@ describe("POST /job/{id}/download", () => {
     expect((await call(admin, "GET", contentPath(adopted, "app", "a.txt"))).text).toBe("one");
   });
 
-  it("is refused to the root of a build, and to a build of one job", async () => {
+  it("rejects a build's root, and a build with one job", async () => {
     const setup = await newStartedBuild();
     expectProblem(await ask(setup, setup.job, [{ from: "make" }]), 422, "invalid");
   });

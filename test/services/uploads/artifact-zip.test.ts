@@ -58,9 +58,9 @@ afterEach(() => {
 
 describe("a ZIP archive", () => {
   it.each([
-    ["of one large file takes no chunk of it into JavaScript", [9 * MIB + 1], 0],
-    ["of files of every size takes the small ones alone, 256 KiB at a time", [1000, 0, 8 * MIB, 0, 700 * KIB], 4],
-    ["of small files takes each in one piece", SMALL_FILES, 20],
+    ["of one large file reads no chunk of it in JavaScript", [9 * MIB + 1], 0],
+    ["of files of every size reads only the small ones, 256 KiB at a time", [1000, 0, 8 * MIB, 0, 700 * KIB], 4],
+    ["of small files reads each in one piece", SMALL_FILES, 20],
   ])("%s", async (_, sizes, chunks) => {
     const { files, bytes, owner } = await stored(sizes);
     const gets = vi.spyOn(env.ARCHIVE, "get");
@@ -73,7 +73,7 @@ describe("a ZIP archive", () => {
     expect(sha256(new Uint8Array(archive))).toBe(sha256(new Uint8Array(await archiveOf(files, bytes))));
   });
 
-  it("of more runs of small files than are read one by one reads all between, and leaves it out", async () => {
+  it("with more runs of small files than separate reads reads the gaps too, and leaves them out", async () => {
     const { files, bytes, owner } = await stored([8 * MIB, ...Array<number>(210).fill(KIB)]);
     const gets = vi.spyOn(env.ARCHIVE, "get");
     const reads = countReads();
@@ -120,11 +120,11 @@ const pieces = (bytes: number) => () => {
 describe.each([
   ["of a large file", [9 * MIB, 10]],
   ["of small files", SMALL_FILES],
-])("an archive %s that cannot be sent to its end", (_, sizes) => {
+])("an incomplete archive %s", (_, sizes) => {
   const files = filesOf(sizes);
   const zip = (archive: R2Bucket) => makeZip(archive, newOwner(), files, AT);
 
-  it("lets go of the object when the client leaves, and reads no further", async () => {
+  it("releases the object when the client leaves, and stops reading", async () => {
     const { seen, archive } = bucketOf(({ length }) => pieces(length));
     const reader = zip(archive).body().getReader();
     for (let chunk = 0; chunk < 3; chunk++) expect((await reader.read()).done).toBe(false);
@@ -132,7 +132,7 @@ describe.each([
     await expect.poll(() => seen).toEqual({ gets: 1, canceled: 1 });
   });
 
-  it("lets go of an object that comes after the client has left", async () => {
+  it("releases an object that arrives after the client has left", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const { seen, archive: real } = bucketOf(({ length }) => pieces(length));
     const get = vi.fn(async (...given: Parameters<R2Bucket["get"]>) => {
@@ -150,25 +150,25 @@ describe.each([
     await expect.poll(() => seen).toEqual({ gets: 1, canceled: 1 });
   });
 
-  it("breaks off where the object is gone, ends early or cannot be read", async () => {
+  it("aborts where the object is missing, ends early or cannot be read", async () => {
     const gone = bucketOf(() => null);
-    await expect(read(zip(gone.archive).body())).rejects.toThrow("deleted while it was read");
+    await expect(read(zip(gone.archive).body())).rejects.toThrow("deleted during the download");
     const short = bucketOf(({ length }) => pieces(length - 1));
     await expect(read(zip(short.archive).body())).rejects.toThrow();
     const broken = bucketOf(() => {
       const few = pieces(20 * KIB);
       return () => {
         const piece = few();
-        if (!piece) throw new Error("the archive is away");
+        if (!piece) throw new Error("the archive is unavailable");
         return piece;
       };
     });
-    await expect(read(zip(broken.archive).body())).rejects.toThrow("the archive is away");
+    await expect(read(zip(broken.archive).body())).rejects.toThrow("the archive is unavailable");
   });
 });
 
-it("an archive breaks off where its object is deleted half way", async () => {
+it("an archive aborts where its object is deleted halfway", async () => {
   const { seen, archive } = bucketOf(({ length }, nth) => (nth === 1 ? pieces(length) : null));
-  await expect(read(makeZip(archive, newOwner(), filesOf([9 * MIB, 10]), AT).body())).rejects.toThrow("deleted while");
+  await expect(read(makeZip(archive, newOwner(), filesOf([9 * MIB, 10]), AT).body())).rejects.toThrow("deleted during");
   expect(seen.gets).toBe(2);
 });

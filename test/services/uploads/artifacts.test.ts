@@ -29,7 +29,7 @@ const at = async <T>(later: number, act: () => Promise<T>): Promise<T> => {
 };
 
 describe("an artifact", () => {
-  it("is there once its job has ended, with its files", async () => {
+  it("is available once its job has ended, with its files", async () => {
     const { admin, id, opened } = await newBuildWithArtifact(FILES);
     const listed = await call(admin, "GET", `/build/${id}/artifact`);
     const record = {
@@ -45,7 +45,7 @@ describe("an artifact", () => {
     expect(days).toBeLessThanOrEqual(31);
   });
 
-  it.each(Object.entries(FILES))("gives back %s, to be saved and not to be shown", async (path, text) => {
+  it.each(Object.entries(FILES))("returns %s as a download, never to be displayed", async (path, text) => {
     const { admin, id } = await newBuildWithArtifact(FILES);
     const file = await call(admin, "GET", contentPath(id, "report", path));
     expect(file, file.text).toMatchObject({ status: 200, text });
@@ -85,7 +85,7 @@ describe("an artifact", () => {
     expect(empty.status).toBe(416);
   });
 
-  it("is not sent again to who has it, and in part to who has the rest of the same", async () => {
+  it("is not sent again to a client that has it, and is resumed for one that has a part", async () => {
     const { admin, id } = await newBuildWithArtifact(FILES);
     const path = contentPath(id, "report", "report/index.html");
     const tag = (await call(admin, "HEAD", path)).headers.get("ETag") ?? "";
@@ -115,7 +115,7 @@ describe("an artifact", () => {
     expect([log.status, log.text.length]).toEqual([200, text]);
   });
 
-  it("is seen by nobody while its job runs, and where the job was canceled", async () => {
+  it("is invisible while its job runs, and where the job was canceled", async () => {
     const { admin, agent, job, id } = await newStartedBuild();
     await sendArtifact(agent, job, "report", FILES);
     const hidden = async () => {
@@ -132,7 +132,7 @@ describe("an artifact", () => {
     await hidden();
   });
 
-  it("is none of another organization's, and none for agents", async () => {
+  it("is invisible to other organizations and to agents", async () => {
     const { admin, agent, id } = await newBuildWithArtifact(FILES);
     const { admin: stranger } = await newOrganization();
     const paths = ["", "/report", "/report/content/empty.txt", "/report/zip"].map((end) => `/job/${id}/artifact${end}`);
@@ -144,7 +144,7 @@ describe("an artifact", () => {
     }
   });
 
-  it("stays with the record of its build, when the pool has forgotten that", async () => {
+  it("stays with its build's record when the pool has forgotten that", async () => {
     const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     const pool = env.AGENT_POOL.getByName(orgId);
     await pool.flush();
@@ -158,7 +158,7 @@ describe("an artifact", () => {
     expect((await listArtifacts(admin, id)).body).toEqual([]);
   });
 
-  it("of jobs of a build is listed in the order of the jobs", async () => {
+  it("is listed in the order of its build's jobs", async () => {
     const { admin, agent, buildId, ids } = await newPlannedBuild(
       "jobs:\n  one: { steps: [{ run: x }] }\n  two: { needs: [one], steps: [{ run: x }] }\n",
     );
@@ -177,7 +177,7 @@ describe("an artifact", () => {
 });
 
 describe("DELETE /job/{id}/artifact/{name}", () => {
-  it("is for members, leaves no byte, and stands in the audit", async () => {
+  it("requires a member, leaves no byte, and is recorded in the audit", async () => {
     const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     const path = `/job/${id}/artifact/report`;
     expectProblem(await call(await newToken(admin, "viewer"), "DELETE", path), 403, "forbidden");
@@ -192,7 +192,7 @@ describe("DELETE /job/{id}/artifact/{name}", () => {
     expect((await call(admin, "GET", `/build/${id}`)).body.status).toBe("succeeded");
   });
 
-  it("goes with its build", async () => {
+  it("has the same effect as deleting the build", async () => {
     const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     await env.AGENT_POOL.getByName(orgId).flush();
     expect((await call(admin, "DELETE", `/build/${id}`)).status).toBe(204);
@@ -210,7 +210,7 @@ describe("a shared artifact", () => {
     return { ...setup, path: new URL(answer.body.url).pathname, answer };
   };
 
-  it("is shown to whoever has the address, until its time is over", async () => {
+  it("is shown to anyone with its address, until it expires", async () => {
     const { path, answer, admin, id } = await shared();
     expect(Date.parse(answer.body.expiresAt)).toBeLessThanOrEqual(Date.now() + HOUR_MS);
     const zip = await call(null, "GET", path);
@@ -225,7 +225,7 @@ describe("a shared artifact", () => {
     });
   });
 
-  it("by its path shows nothing else", async () => {
+  it("shows only the shared path", async () => {
     const one = await shared({ hours: 168, path: "report/index.html" });
     expect((await call(null, "GET", one.path)).text).toBe("<h1>Fine</h1>");
     expect((await call(null, "GET", `${one.path}/report/index.html`)).status).toBe(200);
@@ -236,7 +236,7 @@ describe("a shared artifact", () => {
     expectProblem(await call(null, "GET", `${folder.path}/empty.txt`), 404, "not-found");
   });
 
-  it("is made by members alone, for a time and a path that are there", async () => {
+  it("requires a member to create, with a valid time and path", async () => {
     const { admin, id, agent } = await newBuildWithArtifact(FILES);
     const path = `/job/${id}/artifact/report/share`;
     expectProblem(await call(await newToken(admin, "viewer"), "POST", path, { hours: 1 }), 403, "forbidden");
@@ -296,7 +296,7 @@ describe("the host of ARTIFACT_ORIGIN", () => {
     await at(HOUR_MS, async () => expect((await ask(`${view}/report/`)).status).toBe(404));
   });
 
-  it("answers nothing else, and reads no cookie and no token", async () => {
+  it("serves nothing else, and reads no cookie and no token", async () => {
     const { admin, id, view, share } = await page();
     const paths = [
       "/",

@@ -39,8 +39,8 @@ const inBuild = async <T>(
 
 const objectsOf = async (orgId: string) => (await env.ARCHIVE.list({ prefix: `cache/${orgId}/` })).objects;
 
-describe("an attacker of the cache", () => {
-  it("cannot put an entry of a branch into a build of the default branch", async () => {
+describe("an attack on the cache", () => {
+  it("cannot bring a branch's entry into a build of the default branch", async () => {
     const setup = await newBuildSetup();
     const { agent } = setup;
     await inBuild(setup, "feature", (job) => saveCache(agent, job, KEY, EVIL));
@@ -66,7 +66,7 @@ describe("an attacker of the cache", () => {
     expect(await inBuild(setup, "main", (job) => findEntry(agent, job, KEY))).not.toBeNull();
   });
 
-  it("cannot keep a key from another branch or pipeline by beginning a save: from its own it can", async () => {
+  it("cannot block a key of another branch or pipeline with an unfinished save, only of its own", async () => {
     const setup = await newBuildSetup();
     const { agent, admin, repository } = setup;
     const release = await newPipeline(admin, repository.id, { name: "release" });
@@ -78,7 +78,7 @@ describe("an attacker of the cache", () => {
     expect((await begin("feature", release.id)).status).toBe(201);
   });
 
-  it("has no use of a grant after the lease", async () => {
+  it("cannot use a grant after the lease", async () => {
     const setup = await newStartedBuild();
     const { agent, job, orgId } = setup;
     const opened = await openCache(agent, job, KEY, EVIL);
@@ -96,7 +96,7 @@ describe("an attacker of the cache", () => {
     expectProblem(await findCache(agent, job, [KEY]), 409, "lease-lost");
   });
 
-  it("cannot change an entry: not by the same key, nor by a save that began earlier", async () => {
+  it("cannot change an entry, by the same key or by a save that began earlier", async () => {
     const { agent, job } = await newStartedBuild();
     const early = await openCache(agent, job, KEY, EVIL);
     await saveCache(agent, job, KEY, BYTES);
@@ -106,7 +106,7 @@ describe("an attacker of the cache", () => {
     expect(await findEntry(agent, job, KEY)).toMatchObject({ sha256: sha256(BYTES) });
   });
 
-  it("gets one of two saves at once, whole", async () => {
+  it("by two saves at once stores one of them, whole", async () => {
     const { agent, job } = await newStartedBuild();
     const both = await Promise.all([BYTES, EVIL].map((bytes) => openCache(agent, job, KEY, bytes)));
     const parts = await Promise.all(
@@ -136,7 +136,7 @@ describe("an attacker of the cache", () => {
     expect(await findEntry(good.agent, good.job, KEY)).not.toBeNull();
   });
 
-  it("is no other agent, no person and no other grant", async () => {
+  it("cannot use another agent's grant, a person's token or another kind of grant", async () => {
     const { admin, agent, job, id } = await newStartedBuild();
     await saveCache(agent, job, KEY, BYTES);
     const entry = await findEntry(agent, job, KEY);
@@ -163,7 +163,7 @@ describe("an attacker of the cache", () => {
     );
   });
 
-  it("continues no save but the caller's own, with the bytes that were announced, under the same lease", async () => {
+  it("continues only the caller's own save, with the announced bytes, under the same lease", async () => {
     const setup = await newStartedBuild();
     const { agent, job } = setup;
     const { grant } = (await openCache(agent, job, KEY, BYTES)).body;
@@ -211,7 +211,7 @@ describe("an attacker of the cache", () => {
     [{ bytes: 0 }, "/bytes"],
     [{ sha256: "x" }, "/sha256"],
     [{ codec: "xz" as "gzip" }, "/codec"],
-  ])("is told what is wrong with %o", async (more, pointer) => {
+  ])("is rejected with the wrong field: %o", async (more, pointer) => {
     const { agent, job } = await newStartedBuild();
     const answer = await openCache(agent, job, KEY, BYTES, more);
     expectProblem(answer, 422, "invalid");

@@ -49,8 +49,8 @@ type Pair = Awaited<ReturnType<typeof runningTogether>>["pairs"][number];
 const objectsOf = async (orgId: string, kind: string) =>
   (await env.ARCHIVE.list({ prefix: `${kind}/${orgId}/` })).objects;
 
-describe("the cache of a repository", () => {
-  it("gives the next build of a branch what the one before saved", async () => {
+describe("a repository's cache", () => {
+  it("restores in a branch's next build what the previous one saved", async () => {
     const setup = await newStartedBuild();
     const { agent, job } = setup;
     expect(await findEntry(agent, job, KEY)).toBeNull();
@@ -78,7 +78,7 @@ describe("the cache of a repository", () => {
     expect(grantClaims(large.body.grant)).toEqual([...written, "uploadId"]);
   });
 
-  it("is saved under several grants, when it takes longer than one lasts", async () => {
+  it("is saved under several grants, if the save takes longer than one lasts", async () => {
     const { agent, job } = await newStartedBuild();
     const opened = await openCache(agent, job, KEY, BYTES);
     const beat = { "X-Lease": String(job.lease) };
@@ -96,7 +96,7 @@ describe("the cache of a repository", () => {
     }
   });
 
-  it("is sent once, where each job of a matrix has the same to save", async () => {
+  it("is uploaded once, where each job of a matrix saves the same", async () => {
     const { orgId, pairs } = await runningTogether(32);
     const saving = pairs.map(async ({ agent, job }) => {
       const opened = await openCache(agent, job, KEY, BYTES);
@@ -112,7 +112,7 @@ describe("the cache of a repository", () => {
     expect(await objectsOf(orgId, "cachereserved")).toEqual([]);
   });
 
-  it("may be saved by another job as soon as the save of one has failed", async () => {
+  it("may be saved by another job as soon as one job's save has failed", async () => {
     const { orgId, pairs, repository } = await runningTogether(2);
     const [first, second] = pairs as [Pair, Pair];
     const open = ({ agent, job }: Pair, sum = sha256(BYTES)) => openCache(agent, job, KEY, BYTES, { sha256: sum });
@@ -129,7 +129,7 @@ describe("the cache of a repository", () => {
     expect((await open(first)).status).toBe(201);
   });
 
-  it("finds the newest entry of a fallback, and an exact key before it", async () => {
+  it("finds a fallback's newest entry, but prefers an exact key", async () => {
     const setup = await newStartedBuild();
     const { agent, job } = setup;
     await saveCache(agent, job, "v1/npm/a-1", BYTES);
@@ -147,7 +147,7 @@ describe("the cache of a repository", () => {
     expect(body.entries).toEqual([null]);
   });
 
-  it("shows people its entries, and empties it for good", async () => {
+  it("lists its entries for people, and deletes them for good", async () => {
     const setup = await newStartedBuild();
     const { admin, agent, job, repo } = { ...setup, repo: setup.job.build.repoId };
     await saveCache(agent, job, KEY, BYTES);
@@ -169,7 +169,7 @@ describe("the cache of a repository", () => {
     expect(audit.body).toMatchObject([{ subject: repo }]);
   });
 
-  it("is gone with its repository", async () => {
+  it("is deleted with its repository", async () => {
     const setup = await newStartedBuild();
     const { admin, agent, job } = setup;
     await saveCache(agent, job, KEY, BYTES);

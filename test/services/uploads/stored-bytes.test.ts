@@ -40,8 +40,8 @@ const save = ({ agent, job }: Setup, bytes: number) => openCache(agent, job, `v1
 const statuses = (answers: Answer<unknown>[]) => answers.map(({ status }) => status).sort();
 const several = (count: number, act: () => Promise<Answer<unknown>>) => Promise.all(Array.from({ length: count }, act));
 
-describe("an organization that stores what it may", () => {
-  it("begins no byte more, in however many uploads at once that never end, and stops no other", async () => {
+describe("an organization at its limit of stored bytes", () => {
+  it("can begin no more bytes in any number of concurrent uploads, and affects no other organization", async () => {
     const [setup, other] = [await runningWith(10 * MIB), await newStartedBuild()];
     expect(statuses(await several(12, () => begin(other, MIB)))).toEqual(Array(12).fill(201));
     expect(statuses(await several(12, () => begin(setup, MIB)))).toEqual([...Array(10).fill(201), 429, 429]);
@@ -56,7 +56,7 @@ describe("an organization that stores what it may", () => {
     expect(statuses(await several(2, () => begin(setup, MIB)))).toEqual([201, 429]);
   });
 
-  it("goes on with what it has begun", async () => {
+  it("continues the uploads that it has begun", async () => {
     const setup = await runningWith(MIB);
     const { agent, job } = setup;
     const open = () => openArtifact(agent, job, "app", FILES, { bytes: MIB });
@@ -66,7 +66,7 @@ describe("an organization that stores what it may", () => {
     expectProblem(await openArtifact(agent, job, "app", FILES, { bytes: MIB - 1 }), 429, "limit-reached");
   });
 
-  it("counts entries of the cache from their beginning, and what a lost lease has begun", async () => {
+  it("counts cache entries from their beginning, and uploads that a lost lease began", async () => {
     const setup = await runningWith(12 * GIB);
     const { agent, job } = setup;
     expect(statuses(await several(3, () => save(setup, 5 * GIB)))).toEqual([201, 201, 429]);
@@ -79,7 +79,7 @@ describe("an organization that stores what it may", () => {
     expectProblem(await begin({ ...setup, job: again }, 1), 429, "limit-reached");
   });
 
-  it("builds on without its cache", async () => {
+  it("continues to build without its cache", async () => {
     const setup = await runningWith(0);
     expectProblem(await save(setup, 1), 429, "limit-reached");
     const ended = await callWithLease(setup.agent, setup.job, "POST", "finish", { status: "succeeded", exitCode: 0 });
@@ -87,7 +87,7 @@ describe("an organization that stores what it may", () => {
   });
 });
 
-describe("what an organization stores", () => {
+describe("an organization's stored bytes", () => {
   /** Begins an upload of `bytes` in another build's job. @returns the answer's status */
   const beginInNext = async (
     setup: Awaited<ReturnType<typeof newBuildWithArtifact>>,
@@ -107,7 +107,7 @@ describe("what an organization stores", () => {
   };
   const wait = (ms: number) => vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + ms });
 
-  it("is less once a build is deleted, and once the days of an artifact are over", async () => {
+  it("decrease when a build is deleted, and when an artifact expires", async () => {
     const setup = await leftFull();
     wait(61 * 60_000);
     expect((await call(setup.admin, "DELETE", `/build/${setup.id}`)).status).toBe(204);
@@ -116,7 +116,7 @@ describe("what an organization stores", () => {
     expect([await beginInNext(setup, 1000), await beginInNext(setup, 1)]).toEqual([201, 429]);
   });
 
-  it("is less by an artifact that two people delete at once, once", async () => {
+  it("decrease once for an artifact that two people delete at once", async () => {
     const setup = await leftFull();
     await setLimit(setup.orgId, 1500);
     expect(await beginInNext(setup, 500)).toBe(201);
@@ -126,7 +126,7 @@ describe("what an organization stores", () => {
     expect([await beginInNext(setup, 1000), await beginInNext(setup, 1)]).toEqual([201, 429]);
   });
 
-  it("is not less while the agent could send again what was deleted", async () => {
+  it("do not decrease while the agent could resend a deleted artifact", async () => {
     const setup = await leftFull();
     wait(50 * 60_000);
     expect((await call(setup.admin, "DELETE", `/job/${setup.id}/artifact/report`)).status).toBe(204);
@@ -137,7 +137,7 @@ describe("what an organization stores", () => {
     expect(await beginInNext(setup, 1)).toBe(429);
   });
 
-  it("has an entry of several parts once, when it is whole", async () => {
+  it("count a cache entry with several parts once, when it is complete", async () => {
     const setup = await runningWith(40 * MIB);
     const { agent, job } = setup;
     const bytes = new Uint8Array(33 * MIB);
@@ -161,7 +161,7 @@ describe("what an organization stores", () => {
     expect([(await begin(setup, 8 * MIB)).status, (await begin(setup, 7 * MIB)).status]).toEqual([429, 201]);
   });
 
-  it("has the cache as the archive lists it once a day, whatever was begun of it", async () => {
+  it("count the cache as the archive lists it once a day, whatever uploads have begun", async () => {
     const setup = await runningWith(10 * MIB);
     const { agent, job, orgId } = setup;
     await saveCache(agent, job, "v1/key", BYTES);
