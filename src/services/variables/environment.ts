@@ -27,7 +27,8 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const entries = await composeFor(context, claimed, { rows, groups });
   const masks = { fence, tokenHash, values: listSecrets(entries), texts: textsOfSteps(reported) };
   const added = await context.objects.log(context.orgId, jobId).addMasks(masks);
-  if (!added.ok && added.refusal.kind === "too-large") throw new Uncomposable("There are too many values to mask.");
+  if (!added.ok && added.refusal.kind === "too-large")
+    throw new Uncomposable("The environment has too many values to mask.");
   const texts = settled(added);
   const masked = reported.length > 0 ? stepsOfTexts(reported, texts) : undefined;
   const { requestId } = context;

@@ -43,7 +43,7 @@ const checkMayProtect = (context: Context, ...protections: Protection[]): void =
   const { role } = context.admitted;
   const approvals = protections.flatMap((protection) => protection?.approval ?? []);
   if (approvals.every((approval) => role !== null && includesRole(role, approval))) return;
-  throw new Refusal("forbidden", "This protection asks for a role above that of this token.");
+  throw new Refusal("forbidden", "This protection requires a higher role than the token has.");
 };
 
 const sameName = (context: Context, name: string) =>

@@ -39,13 +39,13 @@ const fileColumns = (fields: FileFields, before: FileColumns = NO_FILE): FileCol
   if (isFile ?? before.fileEncoding !== null)
     return { fileEncoding: fileEncoding ?? before.fileEncoding ?? "text", fileName };
   for (const field of ["fileEncoding", "fileName"] as const)
-    if (fields[field] != null) throw invalid(`/${field}`, "belongs to a variable with isFile");
+    if (fields[field] != null) throw invalid(`/${field}`, "requires isFile");
   return NO_FILE;
 };
 
 /** Checks a value's encoding. @throws Refusal invalid for a value that is not in the file's encoding */
 const checkEncoding = ({ fileEncoding }: FileColumns, value: string): void => {
-  if (fileEncoding === "base64" && !isBase64(value)) throw invalid("/value", "must be base64, with its padding");
+  if (fileEncoding === "base64" && !isBase64(value)) throw invalid("/value", "must be base64 with padding");
 };
 
 /** Returns a file's fields for records and the audit; no values for other variables. */
@@ -246,7 +246,7 @@ export const updateVariable = verb({
     const { value, isFile, ...change } = writablePart(body, VariableChange, variableRecord(row));
     const next = { ...row, ...change, ...fileColumns({ isFile, ...change }, row), ...nextVersion(context, row) };
     if (row.isSecret && !next.isSecret && value === undefined) {
-      throw invalid("/isSecret", "a secret becomes a plain variable only together with a new value");
+      throw invalid("/isSecret", "a secret can become a plain variable only with a new value");
     }
     if (value !== undefined) {
       checkValue(value, next.isSecret);

@@ -37,7 +37,7 @@ describe("the forms of a variable", () => {
     const wrong = [
       [{ fileEncoding: "base64" }, "must be base64"],
       [{ fileEncoding: "text", fileName: "../x" }, "must not have a slash"],
-      [{ fileEncoding: "", fileName: "x" }, "belongs to a variable with isFile"],
+      [{ fileEncoding: "", fileName: "x" }, "requires isFile"],
       [{ fileEncoding: "zip" }, "fileEncoding"],
     ] as const;
     for (const [change, words] of wrong) {

@@ -35,7 +35,7 @@ const handedTo = async (works: BuildSetup, features: string, more: object = {}) 
 };
 
 describe("a variable of type file", () => {
-  it("says its encoding and name, and never the text of a secret one", async () => {
+  it("shows its encoding and name, and never a secret one's text", async () => {
     const { orgId, admin } = await newOrganization();
     const secret = await make({ orgId, admin });
     expect(secret).toMatchObject({ isFile: true, fileEncoding: "text", fileName: null, isSecret: true });
@@ -77,7 +77,7 @@ describe("a variable of type file", () => {
     ["a\nb", "control"],
     ["\ud800", "half"],
     ["é".repeat(128), "255 bytes"],
-  ])("may not be called %j", async (fileName, why) => {
+  ])("cannot be named %j", async (fileName, why) => {
     const { orgId, admin } = await newOrganization();
     const answer = await call(admin, "POST", "/secrets/variables", file(orgId, { fileName }));
     expectProblem(answer, 422, "invalid");
@@ -87,19 +87,19 @@ describe("a variable of type file", () => {
   });
 
   it.each(["Zm9", "Zm9v=", "Zm9_", "=", "Zm9vYg=", "Zg==Zg==", "a b c"])(
-    "refuses %j as base64, and repeats nothing of it",
+    "rejects %j as base64, and repeats none of it",
     async (value) => {
       const { orgId, admin } = await newOrganization();
       const body = file(orgId, { value, fileEncoding: "base64" });
       const answer = await call(admin, "POST", "/secrets/variables", body);
       expectProblem(answer, 422, "invalid");
-      expect(answer.body.errors).toEqual([{ pointer: "/value", detail: "must be base64, with its padding" }]);
+      expect(answer.body.errors).toEqual([{ pointer: "/value", detail: "must be base64 with padding" }]);
       const { id } = await make({ orgId, admin }, { value: "Zm9v", fileEncoding: "base64" });
       expectProblem(await call(admin, "PUT", `/secrets/variables/${id}`, { value }), 422, "invalid");
     },
   );
 
-  it("becomes a value and a file again, and base64 only when what is stored is that", async () => {
+  it("can become a value and a file again, and base64 only if the stored value is base64", async () => {
     const { orgId, admin } = await newOrganization();
     const { id } = await make({ orgId, admin }, { fileName: "a.pem" });
     const put = (body: object) => call(admin, "PUT", `/secrets/variables/${id}`, body);
@@ -124,7 +124,7 @@ describe("a variable of type file", () => {
 });
 
 describe("a build with files", () => {
-  it("gets them apart from its environment, and says which they are", async () => {
+  it("gets them apart from its environment, and names them", async () => {
     const works = await newBuildSetup();
     await make(works, { fileName: "dist.pem" });
     await make(works, { key: "PROFILE", isSecret: false, value: "Zm9v", fileEncoding: "base64" });
@@ -151,7 +151,7 @@ describe("a build with files", () => {
     expect(body[1]).not.toHaveProperty("isFile");
   });
 
-  it("gets them with its environment once its file was read", async () => {
+  it("gets them with its environment after its file is read", async () => {
     const works = await newBuildSetup();
     await make(works);
     await triggerBuild(works.admin, works.pipeline.id);
@@ -174,14 +174,14 @@ describe("a build with files", () => {
     });
   });
 
-  it("says nothing of files where it has none", async () => {
+  it("omits the field where it has no files", async () => {
     const works = await newBuildSetup();
     const { answer } = await handedTo(works, ALL);
     expect(answer.status).toBe(200);
     expect(answer.body).not.toHaveProperty("files");
   });
 
-  it("overrides and is overridden by key, as every variable", async () => {
+  it("overrides and is overridden by key, like every variable", async () => {
     const works = await newBuildSetup();
     const { admin, pipeline, orgId } = works;
     await make(works);
@@ -205,18 +205,18 @@ describe("a build with files", () => {
     expect(orgId).toBeDefined();
   });
 
-  it.each(["", "environment,jobs"])("ends at an agent that says %j, which gets nothing of it", async (features) => {
+  it.each(["", "environment,jobs"])("fails on an agent that reports %j, which gets none of them", async (features) => {
     const works = await newBuildSetup();
     await make(works);
     const { answer, build } = await handedTo(works, features);
     expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: "" });
     expect(build).toMatchObject({ status: "failed", reason: "environment", environment: null });
-    expect(build.message).toBe("CERTIFICATE is a file, and this agent's program cannot write it: upgrade the agent.");
+    expect(build.message).toBe("CERTIFICATE is a file, which this agent is too old to write: upgrade the agent.");
     expect((await pollOnce(works.agent)).status).toBe(204);
     expect((await handedTo(works, ALL)).answer.body.files).toBeDefined();
   });
 
-  it("ends at an agent of 0.6.0 that asks for its environment", async () => {
+  it("fails on an agent of 0.6.0 that requests its environment", async () => {
     const works = await newBuildSetup();
     await make(works);
     await triggerBuild(works.admin, works.pipeline.id);
@@ -231,7 +231,7 @@ describe("a build with files", () => {
   });
 });
 
-describe("the value of a file", () => {
+describe("a file's value", () => {
   const setup = async () => {
     const works = await newBuildSetup();
     const [one, two] = [await make(works), await make(works, { key: "OTHER", value: "other-file" })];
@@ -240,7 +240,7 @@ describe("the value of a file", () => {
   const sealedOf = (id: string) =>
     env.DB.prepare("SELECT sealed FROM variable WHERE id = ?").bind(id).first<string>("sealed");
 
-  it("opens in its own place alone", async () => {
+  it("opens only in its own place", async () => {
     const { works, one, two } = await setup();
     expect((await handedTo(works, ALL)).answer.body.files).toHaveProperty("OTHER");
     await env.DB.prepare("UPDATE variable SET sealed = ? WHERE id = ?")
@@ -251,7 +251,7 @@ describe("the value of a file", () => {
     expect(build).toMatchObject({ status: "failed", reason: "environment" });
   });
 
-  it("is sealed again by a rotation, and by a change of its key", async () => {
+  it("is resealed by a rotation, and by a change of its key", async () => {
     const { works, one } = await setup();
     const fresh = `s2:${btoa("the second key of tests, 32 byte")}`;
     const rotated = callDeployedWith({ SECRETS_KEYS: `${fresh},${env.SECRETS_KEYS}` });
@@ -268,11 +268,11 @@ describe("the value of a file", () => {
   });
 });
 
-describe("a pipeline file that names a file", () => {
+describe("a pipeline file that names a file variable", () => {
   const checked = async ({ admin, pipeline }: BuildSetup, definition: string) =>
     (await call(admin, "POST", "/pipeline/check", { definition, pipelineId: pipeline.id })).body;
 
-  it("reads its path, which is no secret, in a step, and not before a job has begun", async () => {
+  it("reads its path, which is not secret, in a step, and not before a job has begun", async () => {
     const works = await newBuildSetup();
     await make(works);
     const step = (expression: string) => `steps: [{ run: make, env: { X: "\${{ ${expression} }}" } }]`;

@@ -27,8 +27,8 @@ const newProtected = async (protection: object) => {
   return { ...setup, group, pipeline };
 };
 
-describe("the record of a protected group", () => {
-  it("has its protection, with what is left out as null, and in the audit", async () => {
+describe("a protected group's record", () => {
+  it("has its protection, with null for omitted fields, and is in the audit", async () => {
     const { admin, group } = await newProtected({ branches: ["main", "release/**"] });
     const protection = { branches: ["main", "release/**"], tags: null, approval: null };
     expect(group.protection).toEqual(protection);
@@ -39,7 +39,7 @@ describe("the record of a protected group", () => {
     expect(open.body.protection).toBe(null);
   });
 
-  it("is refused with patterns that are none, each with its place", async () => {
+  it("is rejected with invalid patterns, each with its place", async () => {
     const { admin } = await newBuildSetup();
     const protection = { branches: ["!main", "a b"], tags: [], approval: "owner" };
     const answer = await call(admin, "POST", "/secrets/groups", { name: "g", protection });
@@ -53,7 +53,7 @@ describe("the record of a protected group", () => {
     ]);
   });
 
-  it("is set and lifted by those alone who may approve what it asks for", async () => {
+  it("can be protected and unprotected only by roles that may give its approval", async () => {
     const { admin, group } = await newProtected({ approval: "admin" });
     const maintainer = await newToken(admin, "maintainer");
     const path = `/secrets/groups/${group.id}`;
@@ -69,8 +69,8 @@ describe("the record of a protected group", () => {
   });
 });
 
-describe("the variables of a protected group", () => {
-  it("leave with a job that names the group, and with no other", async () => {
+describe("a protected group's variables", () => {
+  it("are handed out only to a job that names the group", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
     await triggerBuild(admin, pipeline.id);
     await planNextBuild(agent, RELEASE);
@@ -78,7 +78,7 @@ describe("the variables of a protected group", () => {
     expect((await finishNextJob(agent)).env).toEqual({ KEY: "the key of the release" });
   });
 
-  it("never leave with a build of one job, asked for or with the poll", async () => {
+  it("are never handed out to a build with one job, on request or with the poll", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
     await triggerBuild(admin, pipeline.id);
     const job = await startNextJob(agent);
@@ -94,7 +94,7 @@ describe("the variables of a protected group", () => {
     ["a tag where only branches are named", { branches: ["**"] }, "refs/tags/v1"],
     ["a branch where only tags are named", { tags: ["v*"] }, "main"],
     ["a pull request", { branches: ["**"], tags: ["**"] }, "refs/pull/7/head"],
-  ])("never leave on %s: the job that asks for them ends, and says so", async (_, protection, branch) => {
+  ])("are never handed out on %s: a job that names the group fails with a reason", async (_, protection, branch) => {
     const { admin, agent, pipeline } = await newProtected({ ...protection, approval: "admin" });
     await triggerBuild(admin, pipeline.id, { branch });
     const { buildId, ids } = await planNextBuild(agent, RELEASE);
@@ -106,7 +106,7 @@ describe("the variables of a protected group", () => {
     expect(await readBuild(admin, buildId)).toMatchObject({ status: "failed" });
   });
 
-  it("are not replaced by whoever triggers the build: only jobs without the group get the run's own", async () => {
+  it("cannot be overridden by the run's values, which only jobs without the group get", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
     const member = await newToken(admin, "member");
     await triggerBuild(member, pipeline.id, { envVariables: { KEY: "elsewhere", OTHER: "1" } });
@@ -115,7 +115,7 @@ describe("the variables of a protected group", () => {
     expect((await finishNextJob(agent)).env).toEqual({ KEY: "the key of the release", OTHER: "1" });
   });
 
-  it("wait for an approval, by the role that the group asks for and not by the one of the file", async () => {
+  it("require an approval by the group's role, not by the file's", async () => {
     const { admin, agent, pipeline } = await newProtected({ approval: "admin" });
     await triggerBuild(admin, pipeline.id);
     const text = RELEASE.replace("groups:", "gate: { by: member, message: Now? }, groups:");
@@ -132,7 +132,7 @@ describe("the variables of a protected group", () => {
     expect(jobStatuses(await readBuild(admin, buildId))).toEqual({ test: "succeeded", deploy: "succeeded" });
   });
 
-  it("are withheld where the group got its protection after the plan", async () => {
+  it("are withheld if the group was protected after the plan", async () => {
     const { admin, agent, pipeline, group } = await newProtected({ branches: ["main"] });
     await triggerBuild(admin, pipeline.id);
     const { ids } = await planNextBuild(agent, RELEASE);
@@ -144,7 +144,7 @@ describe("the variables of a protected group", () => {
     expect(job.message).toContain("role maintainer has to approve");
   });
 
-  it("are not asked for by a name that the pipeline does not have", async () => {
+  it("cannot be requested by a name that the pipeline does not have", async () => {
     const { admin, agent, pipeline } = await newProtected({ branches: ["main"] });
     const { id } = await triggerBuild(admin, pipeline.id);
     const root = await startNextJob(agent);

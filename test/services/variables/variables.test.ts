@@ -17,7 +17,7 @@ const plain = (orgId: string, more: object = {}) => ({
 });
 
 describe("POST /secrets/variables", () => {
-  it("makes a variable at each scope, with its owner's id alone", async () => {
+  it("creates a variable at each scope, with only its owner's id", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
     const pipeline = await newPipeline(admin, repository.id);
@@ -45,7 +45,7 @@ describe("POST /secrets/variables", () => {
     }
   });
 
-  it("never returns a secret's value, nor stores it in the clear", async () => {
+  it("never returns a secret's value, and never stores it unencrypted", async () => {
     const { orgId, admin } = await newOrganization();
     const value = `canary-${crypto.randomUUID()}`;
     const answer = await call(
@@ -72,7 +72,7 @@ describe("POST /secrets/variables", () => {
     expect(stored).toMatchObject({ value: null, sealed: expect.stringMatching(/^m1\.s1\./) });
   });
 
-  it("names the field that was meant, and repeats nothing of what was sent", async () => {
+  it("suggests the intended field, and repeats nothing of the request", async () => {
     const { orgId, admin } = await newOrganization();
     const body = { ...plain(orgId), isSecret: undefined, isSecrte: true, value: "do-not-repeat" };
     const answer = await call(admin, "POST", "/secrets/variables", body);
@@ -82,7 +82,7 @@ describe("POST /secrets/variables", () => {
     expect(answer.text).not.toContain("do-not-repeat");
   });
 
-  it("refuses an unknown and a foreign owner alike", async () => {
+  it("rejects an unknown owner and another organization's alike", async () => {
     const [mine, other] = [await newOrganization(), await newOrganization()];
     const foreign = await newRepository(other.admin);
     const answers = [];
@@ -95,7 +95,7 @@ describe("POST /secrets/variables", () => {
     expect(answers[0]).toEqual(answers[1]);
   });
 
-  it("takes a value of 48 KiB and no more", async () => {
+  it("accepts a value of 48 KiB and no more", async () => {
     const { orgId, admin } = await newOrganization();
     expect(
       (await call(admin, "POST", "/secrets/variables", plain(orgId, { value: "é".repeat(24 * 1024) }))).status,
@@ -109,7 +109,7 @@ describe("POST /secrets/variables", () => {
     expectProblem(answer, 413, "too-large");
   });
 
-  it("answers a duplicate with the id of what is there", async () => {
+  it("answers a duplicate with the existing id", async () => {
     const { orgId, admin } = await newOrganization();
     const first = await create(admin, "/secrets/variables", plain(orgId));
     const answer = await call(admin, "POST", "/secrets/variables", plain(orgId, { value: "other" }));
@@ -118,7 +118,7 @@ describe("POST /secrets/variables", () => {
     expect((await call(admin, "GET", `/secrets/variables/${first.id}`)).body.value).toBe("eu");
   });
 
-  it("warns of a secret that hides badly", async () => {
+  it("warns about a secret that is hard to mask", async () => {
     const { orgId, admin } = await newOrganization();
     const make = (key: string, value: string) =>
       create(admin, "/secrets/variables", plain(orgId, { key, value, isSecret: true }));
@@ -131,13 +131,13 @@ describe("POST /secrets/variables", () => {
   });
 });
 
-describe("the number of an organization's variables", () => {
+describe("an organization's count of variables", () => {
   const variableCount = (orgId: string) =>
     env.DB.prepare("SELECT variable_count FROM organization WHERE id = ?").bind(orgId).first("variable_count");
   const setCount = (orgId: string, count: number) =>
     env.DB.prepare("UPDATE organization SET variable_count = ? WHERE id = ?").bind(count, orgId).run();
 
-  it("follows what is made and deleted, also together with its owner, and no other organization's", async () => {
+  it("follows creations and deletions, also with their owner, and counts no other organization's", async () => {
     const [one, other] = [await newOrganization(), await newOrganization()];
     const { admin, orgId } = one;
     const repository = await newRepository(admin);
@@ -160,7 +160,7 @@ describe("the number of an organization's variables", () => {
     expect([await variableCount(orgId), await variableCount(other.orgId)]).toEqual([0, 1]);
   });
 
-  it("ends at the limit, which requests of one moment do not pass together", async () => {
+  it("stops at the limit, which concurrent requests do not exceed", async () => {
     const { admin, orgId } = await newOrganization();
     const make = (key: string) => call(admin, "POST", "/secrets/variables", plain(orgId, { key }));
     await setCount(orgId, LIMITS.variables - 2);
@@ -179,7 +179,7 @@ describe("PUT /secrets/variables/{id}", () => {
     return { admin, variable: await create(admin, "/secrets/variables", plain(orgId, more)) };
   };
 
-  it("changes what it is given and leaves the rest", async () => {
+  it("changes the sent fields and keeps the rest", async () => {
     const { admin, variable } = await make({ description: "where" });
     const { body } = await call(admin, "PUT", `/secrets/variables/${variable.id}`, { value: "us", isActive: false });
     expect(body).toMatchObject({ key: "REGION", value: "us", isActive: false, description: "where", version: 2 });
@@ -189,7 +189,7 @@ describe("PUT /secrets/variables/{id}", () => {
     expect(cleared.body).toMatchObject({ description: null, value: "us", version: 3 });
   });
 
-  it("takes back a record that was read and edited, and refuses a change of the service's own fields", async () => {
+  it("accepts a record that was read and edited, and rejects changes to read-only fields", async () => {
     const { admin, variable } = await make();
     const edited = { ...variable, value: "ap" };
     expect((await call(admin, "PUT", `/secrets/variables/${variable.id}`, edited)).body.value).toBe("ap");
@@ -207,7 +207,7 @@ describe("PUT /secrets/variables/{id}", () => {
     });
   });
 
-  it("makes a plain variable a secret, and keeps a secret openable when it is renamed", async () => {
+  it("turns a plain variable into a secret, and keeps a renamed secret readable", async () => {
     const { admin, variable } = await make();
     const path = `/secrets/variables/${variable.id}`;
     expect((await call(admin, "PUT", path, { isSecret: true })).body).not.toHaveProperty("value");
@@ -219,7 +219,7 @@ describe("PUT /secrets/variables/{id}", () => {
 });
 
 describe("the list of variables", () => {
-  it("filters by scope and owner, and refuses a filter it does not know", async () => {
+  it("filters by scope and owner, and rejects an unknown filter", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
     await create(admin, "/secrets/variables", plain(orgId));
@@ -237,7 +237,7 @@ describe("the list of variables", () => {
     }
   });
 
-  it("lets a viewer read, and only a maintainer write", async () => {
+  it("requires a viewer to read, and a maintainer to write", async () => {
     const { orgId, admin } = await newOrganization();
     const [viewer, member] = [await newToken(admin, "viewer"), await newToken(admin, "member")];
     expect((await call(viewer, "GET", "/secrets/variables")).status).toBe(200);
