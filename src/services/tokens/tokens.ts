@@ -31,7 +31,7 @@ export const tellRevoked = async (context: Context, what: "token" | "hook", name
   try {
     settled(await (await context.pool()).revoke([name]));
   } catch (error) {
-    const detail = `The ${what} is no longer valid, but a part of the service was not told: repeat the request.`;
+    const detail = `The ${what} is no longer valid, but a part of the service does not know yet: repeat the request.`;
     throw new Refusal("unavailable", detail, { retryAfterSeconds: 5, cause: error });
   }
 };
@@ -48,14 +48,14 @@ const prefixOf = (kind: TokenRow["kind"]) => (kind === "api" ? "mrt" : "mrr");
 
 /** Checks a token's fields. @throws Refusal where a field belongs to the other kind of token */
 const checkKind = (kind: TokenRow["kind"], { role, labels }: Partial<Pick<TokenRow, "role" | "labels">>): void => {
-  if (kind === "registration" && role) throw invalid("/role", "belongs to tokens of kind api");
-  if (kind === "api" && labels) throw invalid("/labels", "belong to tokens of kind registration");
+  if (kind === "registration" && role) throw invalid("/role", "is only for tokens of kind api");
+  if (kind === "api" && labels) throw invalid("/labels", "are only for tokens of kind registration");
 };
 
 /** Returns the time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
 const checkExpiry = (context: Context, text: string | null): string | null => {
   const expiresAt = text === null ? null : new Date(text).toISOString();
-  if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must lie in the future");
+  if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must be in the future");
   return expiresAt;
 };
 
@@ -132,7 +132,7 @@ export const updateToken = verb({
     const row = await findOne(context, token, COLUMNS, params.id);
     const { expiresAt, ...change } = writablePart(body, TokenChange, tokenRecord(row));
     checkKind(row.kind, change);
-    if (row.kind === "api" && change.role === null) throw invalid("/role", "must be one of a token of kind api");
+    if (row.kind === "api" && change.role === null) throw invalid("/role", "must be a role: the token is of kind api");
     if (row.kind === "registration" && change.labels === null) throw invalid("/labels", "must be a list");
     const isMoved = expiresAt !== undefined && expiresAt !== row.expiresAt;
     const target = isMoved ? { ...change, expiresAt: checkExpiry(context, expiresAt) } : change;

@@ -83,8 +83,8 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
 
 /** Describes an error without values: a parser quotes its text, and a message its input. */
 const describeError = (error: unknown): string => {
-  if (!(error instanceof Error)) return "It failed without a reason.";
-  if (error.name === "SyntaxError" || /\bJSON\b/.test(error.message)) return "What is stored does not parse.";
+  if (!(error instanceof Error)) return "It failed without an error message.";
+  if (error.name === "SyntaxError" || /\bJSON\b/.test(error.message)) return "The stored data does not parse.";
   const message = error.message.replaceAll(/"[^"]*"|'[^']*'|`[^`]*`/g, "...");
   return `${error.name}: ${message}`.slice(0, REASON_CHARACTERS);
 };

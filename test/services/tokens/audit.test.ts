@@ -237,7 +237,7 @@ describe("the audit", () => {
     expect(failed.body).toMatchObject({ organizations: 0, failed: [orgId] });
   });
 
-  it("knows every hand-out, or no byte of it leaves", async () => {
+  it("records every hand-out, or none of its bytes leave", async () => {
     const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const secret = { key: "SECRET", value: CANARY, isSecret: true, scope: "organization", orgId };
@@ -264,7 +264,7 @@ describe("the audit", () => {
     expect((await call<AuditEntry[]>(admin, "GET", `/audit?subject=${id}&action=build.deliver`)).body).toEqual([]);
   });
 
-  it("has every hand-out: a build that the pool could not write down there is handed to nobody", async () => {
+  it("records every hand-out: a build that the pool could not record goes to no agent", async () => {
     const { admin, agent, orgId, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     await poolStub(orgId).flush();
@@ -278,7 +278,7 @@ describe("the audit", () => {
   });
 });
 
-describe("a write that comes too late", () => {
+describe("a write that arrives too late", () => {
   it("changes nothing and leaves no row", async () => {
     const { admin, orgId, repository, pipeline } = await newBuildSetup();
     const group = await create(admin, "/secrets/groups", { name: "g" });
@@ -359,7 +359,7 @@ describe("a write that comes too late", () => {
 });
 
 describe("GET /audit", () => {
-  it("filters by who, what, on what and when, newest first, page by page", async () => {
+  it("filters by actor, action, subject and time, newest first, in pages", async () => {
     const { admin, orgId } = await newOrganization();
     const maintainer = await newToken(admin, "maintainer");
     const { id: self } = (await call(maintainer, "GET", "/token/self")).body;
@@ -394,7 +394,7 @@ describe("GET /audit", () => {
   });
 });
 
-describe("where a secret was used", () => {
+describe("a secret's uses", () => {
   let works: Awaited<ReturnType<typeof newBuildSetup>>;
   const ids: Record<string, string> = {};
   beforeAll(async () => {
@@ -410,7 +410,7 @@ describe("where a secret was used", () => {
     await call(admin, "PUT", `/secrets/variables/${ids.idle}`, { isActive: false });
   });
 
-  it("is told by the variable, by the list of its uses and by the list of the unused", async () => {
+  it("are shown by the variable, by the list of its uses, and by the list of unused ones", async () => {
     const { admin, agent, orgId } = works;
     const get = async (path: string) => (await call(admin, "GET", path)).body;
     const unused = async (query = "") => (await get(`/secrets/unused${query}`)).map(({ id }: { id: string }) => id);
@@ -436,7 +436,7 @@ describe("where a secret was used", () => {
     expect(deliveries.map(({ detail }) => detail)).toMatchObject([{ keys: ["WON"] }, { keys: ["WON"] }]);
   });
 
-  it("is forgotten with the audit, and no sooner", async () => {
+  it("are forgotten with the audit, and not earlier", async () => {
     const { admin } = works;
     const uses = async () => (await call(admin, "GET", `/secrets/variables/${ids.winner}/uses`)).body.length;
     const at = (days: number) => new Date(Date.now() + days * 86_400_000);

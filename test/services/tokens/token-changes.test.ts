@@ -16,7 +16,7 @@ const registration = (admin: string, labels: string[] = []): Promise<Shown> =>
 const later = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 describe("PUT /token/{id}", () => {
-  it("changes what a token may do from its next request on, and nothing else of it", async () => {
+  it("changes the token's permissions from its next request on, and nothing else", async () => {
     const { admin } = await newOrganization();
     const { token: text, ...made } = await api(admin);
     const put = (body: object, headers = {}) => call(admin, "PUT", `/token/${made.id}`, body, headers);
@@ -36,7 +36,7 @@ describe("PUT /token/{id}", () => {
     expect(await write()).toBe(201);
   });
 
-  it("moves its end, and takes it away", async () => {
+  it("moves or removes the token's expiry", async () => {
     const { admin } = await newOrganization();
     const { id, token: text } = await api(admin);
     const put = (expiresAt: string | null) => call(admin, "PUT", `/token/${id}`, { expiresAt });
@@ -52,7 +52,7 @@ describe("PUT /token/{id}", () => {
     expect((await call(text, "GET", "/token/self")).status).toBe(200);
   });
 
-  it("narrows what a registration token may grant, which its agents keep", async () => {
+  it("narrows the labels that a registration token may grant, which its agents keep", async () => {
     const { admin, orgId } = await newOrganization();
     const { id, token: text } = await registration(admin, ["mac", "release"]);
     const agent = await newAgent(text, { labels: ["release"] });
@@ -69,7 +69,7 @@ describe("PUT /token/{id}", () => {
     await poolStub(orgId).flush();
   });
 
-  it("refuses what does not fit the token's kind, and what is not its to change", async () => {
+  it("rejects fields of the other kind of token, and read-only fields", async () => {
     const { admin } = await newOrganization();
     const one = await api(admin);
     const other = await registration(admin);
@@ -92,7 +92,7 @@ describe("PUT /token/{id}", () => {
     }
   });
 
-  it("lets the last admin step down: the operator makes another", async () => {
+  it("lets the last admin step down: the operator creates another", async () => {
     const { admin, orgId } = await newOrganization();
     const { id } = (await call(admin, "GET", "/token/self")).body;
     expect((await call(admin, "PUT", `/token/${id}`, { role: "viewer" })).status).toBe(200);
@@ -112,7 +112,7 @@ describe("DELETE /token/{id}?agents=true", () => {
     ({ admin } = works);
   });
 
-  it("removes the agents that the token registered, whose builds are free at once, and no other", async () => {
+  it("removes only the agents that the token registered, and frees their builds at once", async () => {
     const { id, token: text } = await registration(admin);
     const mine = [await newAgent(text), await newAgent(text)];
     const build = await triggerBuild(admin, works.pipeline.id);
@@ -133,7 +133,7 @@ describe("DELETE /token/{id}?agents=true", () => {
     );
   });
 
-  it("leaves them where it is not said, removes them when it is said later, and then knows of nothing", async () => {
+  it("removes the agents of an already revoked token too, and finds nothing the next time", async () => {
     const { id, token: text } = await registration(admin);
     const agent = await newAgent(text);
     expect((await call(admin, "DELETE", `/token/${id}`)).status).toBe(204);
@@ -146,23 +146,20 @@ describe("DELETE /token/{id}?agents=true", () => {
     expectProblem(await call(admin, "DELETE", `/token/${id}?agents=yes`), 422, "invalid");
   });
 
-  it.each(["", "?agents=true"])(
-    "is there before a registration that was under way: with %j, too, it is refused",
-    async (query) => {
-      const { id, token: text } = await registration(admin);
-      const before = await agentIds();
-      const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>((name) => {
-        const pool = env.AGENT_POOL.getByName(name);
-        const registerAgent = async (agent: Parameters<typeof pool.registerAgent>[0]) => {
-          expect((await call(admin, "DELETE", `/token/${id}${query}`)).status).toBe(204);
-          return pool.registerAgent(agent);
-        };
-        return { registerAgent };
-      });
-      const wanted = { name: "late", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
-      const ask = callDeployedWith({ AGENT_POOL });
-      expect((await ask(text, "POST", "/buildagent/register", wanted)).status).toBe(401);
-      expect(await agentIds()).toEqual(before);
-    },
-  );
+  it.each(["", "?agents=true"])("rejects a registration that was under way: with %j", async (query) => {
+    const { id, token: text } = await registration(admin);
+    const before = await agentIds();
+    const AGENT_POOL = fakeObjects<Env["AGENT_POOL"]>((name) => {
+      const pool = env.AGENT_POOL.getByName(name);
+      const registerAgent = async (agent: Parameters<typeof pool.registerAgent>[0]) => {
+        expect((await call(admin, "DELETE", `/token/${id}${query}`)).status).toBe(204);
+        return pool.registerAgent(agent);
+      };
+      return { registerAgent };
+    });
+    const wanted = { name: "late", platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
+    const ask = callDeployedWith({ AGENT_POOL });
+    expect((await ask(text, "POST", "/buildagent/register", wanted)).status).toBe(401);
+    expect(await agentIds()).toEqual(before);
+  });
 });

@@ -21,7 +21,7 @@ const write = async (text: string) =>
   (await call(text, "POST", "/secrets/groups", { name: crypto.randomUUID() })).status;
 
 describe("a token", () => {
-  it("is shown once, stored as a hash, and ends at its expiry", async () => {
+  it("is shown once, stored as a hash, and expires", async () => {
     const { admin } = await newOrganization();
     const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
     const made = await token(admin, { expiresAt });
@@ -38,7 +38,7 @@ describe("a token", () => {
     expectProblem(await call(admin, "POST", "/token", past), 422, "invalid");
   });
 
-  it("keeps its old secret through the grace of a rotation, and no longer", async () => {
+  it("keeps its old secret for the grace period of a rotation", async () => {
     const { admin } = await newOrganization();
     const { id, token: old } = await token(admin);
     const rotate = (graceSeconds?: number) =>
@@ -62,7 +62,7 @@ describe("a token", () => {
     expect([await read(fourth), await read(fifth)]).toEqual([401, 401]);
   });
 
-  it("is the same caller to an idempotency key through its rotation", async () => {
+  it("stays the same caller for an idempotency key through its rotation", async () => {
     const { admin, pipeline } = await newBuildSetup();
     const { id, token: old } = await token(admin);
     const body = { pipelineId: pipeline.id, branch: "main", envVariables: { PIN: "1234" } };
@@ -75,7 +75,7 @@ describe("a token", () => {
     expect((await ask(admin)).id).not.toBe(first.id);
   });
 
-  it("notes its last use at most once a minute", async () => {
+  it("stores its last use at most once a minute", async () => {
     const { admin } = await newOrganization();
     const { id, token: text } = await token(admin);
     const lastUsed = async () =>
@@ -96,7 +96,7 @@ describe("a token", () => {
     expect(Date.parse((await lastUsed()) ?? "")).toBeGreaterThanOrEqual(Date.parse(first ?? ""));
   });
 
-  it("that is revoked writes nothing more, whatever it may", async () => {
+  it("writes nothing more once revoked, whatever its role", async () => {
     const works = await newBuildSetup();
     const { admin, pipeline, repository } = works;
     const { id, token: text } = await token(admin, { role: "admin" });
@@ -124,8 +124,8 @@ describe("a token", () => {
   });
 });
 
-describe("an agent that is removed", () => {
-  it("is given nothing and heard no more, in the middle of a build too", async () => {
+describe("a removed agent", () => {
+  it("gets and sends nothing more, even in the middle of a build", async () => {
     const { admin, agent, orgId, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     const { body: job } = await pollOnce(agent);
@@ -158,7 +158,7 @@ describe("a hand-out under way", () => {
   it.each([
     ["its agent is removed", ({ agent }: BuildSetup) => ["DELETE", `/buildagent/${agent.id}`] as const],
     ["its build is canceled", (_: BuildSetup, id: string) => ["POST", `/build/${id}/cancel`] as const],
-  ])("gives no byte once %s", async (_, doing) => {
+  ])("sends no byte once %s", async (_, doing) => {
     const works = await newBuildSetup();
     const { admin, agent, orgId, pipeline } = works;
     const value = `canary-${crypto.randomUUID()}`;
@@ -180,7 +180,7 @@ describe("a hand-out under way", () => {
 });
 
 describe("a registration token", () => {
-  it("grants its labels at most, and registers only", async () => {
+  it("grants its labels at most, and can only register agents", async () => {
     const { admin } = await newOrganization();
     const { token: text } = await token(admin, { kind: "registration", role: undefined, labels: ["mac", "big"] });
     const wanted = { name: "a", platform: 1, canBuildIOS: true, canBuildAndroid: false, canBuildWeb: true };

@@ -32,7 +32,7 @@ const keys = async (): Promise<string[]> =>
     await Promise.all(["cache/", "cachebytes/", "cachereserved/"].map((prefix) => env.ARCHIVE.list({ prefix })))
   ).flatMap(({ objects }) => objects.map(({ key }) => key));
 
-it("removes entries that no build has found for 14 days, and what nobody ended to save, a day later", async () => {
+it("cache upkeep removes entries unused for 14 days, and unfinished saves a day later", async () => {
   const now = onTheHour(Date.now());
   const days = Math.round((now - NOW) / DAY_MS);
   const used = await stored("a", "used", 13 - days);

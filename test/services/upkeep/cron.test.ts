@@ -33,7 +33,7 @@ afterEach(() => {
 
 const MINUTES = 130;
 
-it("is never later with a chore than twice its period, nor does one twice, whatever crons are late, doubled or skipped", async () => {
+it("runs each chore within twice its period, and never twice, with late, doubled and skipped crons", async () => {
   const cronsOfMinutes = fc.array(fc.constantFrom("once" as const, "once" as const, ...CRONS), {
     minLength: MINUTES,
     maxLength: MINUTES,
@@ -57,7 +57,7 @@ it("is never later with a chore than twice its period, nor does one twice, whate
   );
 });
 
-it("does a chore again a period after its trouble is over at the latest, however long that was", async () => {
+it("runs a chore within a period after its trouble ends, however long that lasted", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   const [trouble, minutes] = [33, 70];
   const during = { from: NOW, until: NOW + trouble * 60_000 };
@@ -82,7 +82,7 @@ const newLeaving = async (id: string) => {
     .run();
 };
 
-it("does every chore while one organization cannot be removed and another one hangs, and removes a third", async () => {
+it("runs every chore, and removes a third organization, while one removal fails and another hangs", async () => {
   vi.spyOn(console, "error").mockImplementation(() => {});
   vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
   for (const id of ["hangs", "throws", "well"]) await newLeaving(id);

@@ -53,7 +53,7 @@ beforeEach(async () => {
   await pipeline("ci");
 });
 
-it("counts a build of the default branch or of a tag in the minute after its end, and no other", async () => {
+it("a history counts only builds of the default branch or a tag, in the minute after their end", async () => {
   const at = NOW - 2 * MINUTE_MS;
   const main = await ended({ at, flaky: 2 });
   const tag = await ended({ at: at + 1, ref: "refs/tags/v2.4", status: "failed" });
@@ -70,7 +70,7 @@ it("counts a build of the default branch or of a tag in the minute after its end
   expect([is_red, newest, await count("pipeline_history")]).toEqual([0, tag, 1]);
 });
 
-it("is red by the newest commit of the default branch, whatever a tag, a stranger or a retry of an older one did", async () => {
+it("a history is red by the default branch's newest commit, not by tags, untrusted builds or retries", async () => {
   const red = async () => {
     await upkeep();
     return (await only()).is_red;
@@ -90,7 +90,7 @@ it("is red by the newest commit of the default branch, whatever a tag, a strange
   expect(await red()).toBe(0);
 });
 
-it("changes nothing when it is repeated, or run twice at once: the control is a build that came in between", async () => {
+it("a history stays the same when counted again or twice at once, unless a build came in between", async () => {
   for (let n = 0; n < 40; n++) await ended({ at: NOW - n * HOUR_MS - 2 * MINUTE_MS });
   await Promise.all([upkeep(), upkeep()]);
   const before = await histories();
@@ -102,7 +102,7 @@ it("changes nothing when it is repeated, or run twice at once: the control is a 
   expect(await histories()).not.toEqual(before);
 });
 
-it("counts the day of a build again that ended days after it was created", async () => {
+it("a history counts a build's day again if the build ended days after its creation", async () => {
   await ended({ at: NOW - 3 * DAY_MS });
   await upkeep({}, NOW - 3 * DAY_MS + 2 * MINUTE_MS);
   await ended({ at: NOW - 3 * DAY_MS + 1, tookMs: 3 * DAY_MS - MINUTE_MS, status: "failed" });
@@ -110,7 +110,7 @@ it("counts the day of a build again that ended days after it was created", async
   expect((await only()).days).toMatchObject({ "2026-11-19": { succeeded: 1, failed: 1 } });
 });
 
-it("finds within a day what D1 heard of too late, and what was never counted", async () => {
+it("a history finds builds that reached D1 late or were never counted, within a day", async () => {
   await ended({ at: NOW - 2 * MINUTE_MS });
   await upkeep();
   await ended({ at: NOW - 2 * DAY_MS });
@@ -128,7 +128,7 @@ it("finds within a day what D1 heard of too late, and what was never counted", a
   expect(await upkeep({}, next + HOUR_MS)).toMatchObject({ recounted: 0 });
 });
 
-it("lets days and builds go that are past, and leaves a pipeline alone that is quiet", async () => {
+it("a history drops old days and builds, and is skipped while its pipeline is idle", async () => {
   await ended({ at: NOW - 2 * MINUTE_MS });
   await upkeep();
   await upkeep({}, ON_THE_HOUR + 15 * DAY_MS);
@@ -140,7 +140,7 @@ it("lets days and builds go that are past, and leaves a pipeline alone that is q
   expect(await only()).toMatchObject({ days: {}, builds: [], newest: "", is_red: 0 });
 });
 
-it("forgets the bar of a build at once that a person deletes, and counts its day again within the hour", async () => {
+it("a history forgets a deleted build's bar at once, and counts its day again within the hour", async () => {
   const kept = await ended({ at: NOW - 3 * MINUTE_MS });
   const deleted = await ended({ at: NOW - 2 * MINUTE_MS, status: "failed" });
   await upkeep();
@@ -150,7 +150,7 @@ it("forgets the bar of a build at once that a person deletes, and counts its day
   expect(await only()).toMatchObject({ newest: kept, is_red: 0, days: { "2026-11-22": { succeeded: 1, failed: 0 } } });
 });
 
-it("writes nothing for a pipeline that was deleted while it was counted", async () => {
+it("a history is not written for a pipeline that was deleted during the count", async () => {
   await ended({ at: NOW - 2 * MINUTE_MS });
   await upkeep();
   await env.DB.batch([env.DB.prepare("DELETE FROM pipeline_history"), env.DB.prepare("DELETE FROM pipeline")]);
@@ -158,7 +158,7 @@ it("writes nothing for a pipeline that was deleted while it was counted", async 
   expect(await count("pipeline_history")).toBe(0);
 });
 
-it("counts again what does not parse", async () => {
+it("a history that does not parse is counted again", async () => {
   await ended({ at: NOW - 2 * MINUTE_MS });
   await upkeep();
   const before = await histories();
@@ -167,7 +167,7 @@ it("counts again what does not parse", async () => {
   expect(await histories()).toEqual(before);
 });
 
-it("gets to each of 310 pipelines with news, though most never change, with fewer statements than D1 allows a run", async () => {
+it("the count reaches all of 310 pipelines with news, within D1's statements for a run", async () => {
   const pulls = Array.from({ length: 309 }, (_, n) => `p${n}`);
   for (const id of [...pulls, "z"]) await pipeline(id);
   let statements = 0;

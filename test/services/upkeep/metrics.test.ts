@@ -28,13 +28,13 @@ const sampleOf = (text: string, name: string): number | undefined => {
 };
 
 describe("GET /operator/metrics", () => {
-  it("answers before upkeep ever ran, and says that it did not", async () => {
+  it("answers before the first upkeep run, and says that it never ran", async () => {
     const { body, status } = await call<ServiceMetrics>(operator, "GET", "/operator/metrics");
     expect(status).toBe(200);
     expect(body).toMatchObject({ isUp: false, upkeep: { lastRunAt: null, ageSeconds: null }, builds: { ended: [] } });
   });
 
-  it("has what upkeep found in the pools of all organizations", async () => {
+  it("has upkeep's figures from the pools of all organizations", async () => {
     const now = Date.now();
     const [one, other] = [await newBuildSetup(), await newBuildSetup()];
     await finishNewJob(one);
@@ -78,7 +78,7 @@ describe("GET /operator/metrics", () => {
     });
   });
 
-  it("says the same to Prometheus", async () => {
+  it("reports the same to Prometheus", async () => {
     const answer = await call<string>(operator, "GET", "/operator/metrics", undefined, { Accept: "text/plain" });
     expect(answer.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(sampleOf(answer.text, "millrace_up")).toBe(1);
@@ -88,7 +88,7 @@ describe("GET /operator/metrics", () => {
     expect(sampleOf(answer.text, "millrace_database_nearly_full")).toBe(0);
   });
 
-  it("counts a pool that fails, and goes on with the others", async () => {
+  it("counts a failing pool, and continues with the others", async () => {
     const { orgId } = await newBuildSetup();
     const later = Date.now() + 3_600_000;
     await env.DB.prepare("INSERT OR REPLACE INTO pool VALUES (?, 1, 1, 1, ?)").bind(orgId, later).run();
@@ -110,7 +110,7 @@ describe("the count of rows", () => {
     },
   });
 
-  it("holds up nothing where the database is too slow for it", async () => {
+  it("delays nothing where the database is too slow for it", async () => {
     await forgetTurns();
     // The previous release counted in the sweep, and wrote this.
     await env.DB.exec(`UPDATE service_metric SET facts = json_set(facts, '$.rows', json('{"at":1,"tables":{}}'))`);
@@ -127,7 +127,7 @@ describe("the count of rows", () => {
     env.DB.prepare(`INSERT INTO ${table} WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n LIMIT ${rows})
       SELECT ${columns} FROM n`).run();
 
-  it("takes as many runs as it needs, each of ranges of keys, and shows the last whole count meanwhile", async () => {
+  it("takes as many runs as it needs, over ranges of keys, and shows the last full count meanwhile", async () => {
     await forgetTurns();
     await fill("audit_log", "'o' || n % 7, 'id' || n, '', '', '', '', NULL, '{}'", 20_000);
     await fill("variable_day", "'v' || n % 7, 'day' || n, '', '', ''", 130_000);
@@ -171,7 +171,7 @@ describe("the count of rows", () => {
   });
 });
 
-describe("the sweep of many pools", () => {
+describe("sweeping many pools", () => {
   /** Creates pools that answer. `runs` lists the swept pools for each run. */
   const answering = () => {
     const runs: string[][] = [];
@@ -194,7 +194,7 @@ describe("the sweep of many pools", () => {
     return { runs, AGENT_POOL };
   };
 
-  it("comes to quiet ones too, asks at most 250 in a run, and adds up the numbers of the busy ones once", async () => {
+  it("reaches quiet pools too, at most 250 in a run, and adds up busy ones once", async () => {
     const now = Math.ceil(Date.now() / (15 * MINUTE_MS)) * 15 * MINUTE_MS + 10 * DAY_MS;
     const pools = (kind: string, count: number, active: number, at: number) =>
       env.DB.prepare("INSERT INTO pool SELECT ?1 || key, 0, 0, ?2, ?3 FROM json_each(?4)")

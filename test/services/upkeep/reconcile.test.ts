@@ -13,7 +13,7 @@ const NOW = Math.floor(Date.now() / HOUR_MS) * HOUR_MS;
 const rowOf = (id: string) =>
   env.DB.prepare("SELECT status, reason, finished_at FROM build_summary WHERE id = ?").bind(id).first();
 
-it("ends what D1 calls active and no pool knows, and leaves what is younger than an hour", async () => {
+it("reconcile ends builds that D1 calls active and no pool knows, once they are an hour old", async () => {
   const active = { status: "running", finished_at: null, pool_version: 1 };
   const lost = await writeSummary("lost", { ...active, queued_at: NOW - 2 * HOUR_MS });
   const young = await writeSummary("lost", { ...active, queued_at: NOW - HOUR_MS / 2 });
@@ -24,7 +24,7 @@ it("ends what D1 calls active and no pool knows, and leaves what is younger than
   expect(await rowOf(young.id)).toMatchObject({ status: "running", finished_at: null });
 });
 
-it("asks the pools of all organizations, a hundred in each run, and the first ones again after an hour", async () => {
+it("reconcile queries the pools of all organizations, a hundred in a run, and starts over after an hour", async () => {
   const active = { status: "running", finished_at: null, pool_version: 1, queued_at: NOW - 2 * HOUR_MS };
   const orgs = Array.from({ length: 230 }, (_, n) => `many-${String(n).padStart(3, "0")}`);
   for (const orgId of orgs) await writeSummary(orgId, active);
@@ -48,7 +48,7 @@ it("asks the pools of all organizations, a hundred in each run, and the first on
   expect(runs).toEqual([100, 100, 30, 0, 0, 0, 100]);
 });
 
-it("reads a range of ids of each organization alone", async () => {
+it("reconcile reads one range of ids for each organization", async () => {
   const query = `EXPLAIN QUERY PLAN SELECT build_summary.id FROM pool CROSS JOIN build_summary ON build_summary.org_id = pool.org_id
     AND build_summary.id >= '0' AND build_summary.id < '1' WHERE finished_at IS NULL`;
   const { results } = await env.DB.prepare(query).all<{ detail: string }>();

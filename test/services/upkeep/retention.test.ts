@@ -11,7 +11,7 @@ import { count, DAY_MS, failures, forgetTurns, NOW, upkeep } from "./support.ts"
 const TABLES = ["build_summary", "audit_log", "variable_day"];
 const left = async () => (await Promise.all(TABLES.map((table) => count(table)))).reduce((sum, rows) => sum + rows, 0);
 
-it("removes what is past its retention within ten rounds, though one pool always fails", async () => {
+it("retention removes expired data within ten rounds, though one pool always fails", async () => {
   const until = NOW - 500 * DAY_MS;
   await writeOldRows(env.DB, { orgId: "old", until, builds: 3000, audit: 1500, uses: 1500 });
   await env.DB.prepare("INSERT INTO pool VALUES ('stuck', 1, 1, 1, ?)").bind(NOW).run();
@@ -30,7 +30,7 @@ it("removes what is past its retention within ten rounds, though one pool always
   expect(await failures()).toEqual([]);
 });
 
-it("keeps what is not past its retention, to the day for builds, whichever way the setting changes", async () => {
+it("retention keeps unexpired data, to the day for builds, whichever way the setting changes", async () => {
   const newest = NOW - 89 * DAY_MS;
   await writeOldRows(env.DB, { orgId: "kept", until: newest, builds: 5000, audit: 10, uses: 10 });
   await upkeep();
@@ -41,7 +41,7 @@ it("keeps what is not past its retention, to the day for builds, whichever way t
   expect([await count("audit_log", "org_id = 'kept'"), await count("variable_day")]).toEqual([10, 10]);
 });
 
-it("forgets commits of listed authors when their time is over, and never a branch that is there", async () => {
+it("retention forgets expired commits of listed authors, and never an existing branch", async () => {
   const rows = [
     ...[
       ["refs/heads/bot/x", null],
@@ -55,7 +55,7 @@ it("forgets commits of listed authors when their time is over, and never a branc
   expect([await count("listed_push"), await count("listed_push", "name = 'old'")]).toEqual([2, 0]);
 });
 
-it("removes failures of tests once nothing reads them, long before their build", async () => {
+it("retention removes test failures once nothing reads them, long before their build", async () => {
   const query = `INSERT INTO test_result (org_id, repo_id, test_id, build_id, job_id, suite, class_name, name, branch, at, kind)
     VALUES ('tests', 'r', ?1, 'b', 'j', '', '', ?1, 'main', ?2, 'failed')`;
   for (const days of [1, 13, 15, 89])
@@ -67,7 +67,7 @@ it("removes failures of tests once nothing reads them, long before their build",
   expect(results).toEqual([{ name: "1" }, { name: "13" }]);
 });
 
-it("removes audit of every organization, and each by the time in its ids", async () => {
+it("retention removes the audit of every organization by the time in its ids", async () => {
   for (const orgId of ["a", "b", "c"]) {
     await writeOldRows(env.DB, { orgId, until: NOW - 399 * DAY_MS, audit: 2000 });
   }
@@ -80,7 +80,7 @@ it("removes audit of every organization, and each by the time in its ids", async
   }
 });
 
-it("removes the archive's objects of days that are past, and no others", async () => {
+it("retention removes the archive's objects of expired days only", async () => {
   const keys = [
     recordKey("2020-01-01", "o", "b"),
     recordKey("2026-08-23", "o", "b"),
@@ -101,7 +101,7 @@ it("removes the archive's objects of days that are past, and no others", async (
   expect(found).toEqual([keys[8], keys[9], keys[4], keys[2], "record/README"]);
 });
 
-it("goes on with everything else while the archive is away", async () => {
+it("retention continues with all else while the archive is unavailable", async () => {
   await writeOldRows(env.DB, { orgId: "old", until: NOW - 500 * DAY_MS, builds: 10 });
   const away = newPlatform().trouble("ARCHIVE", fails(R2.internal));
   await forgetTurns();

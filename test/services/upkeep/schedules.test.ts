@@ -99,7 +99,7 @@ const newSchedule = async (more: object = {}, { pipeline, admin } = setup): Prom
   return (await create(admin, "/schedule", body)).id;
 };
 
-it("builds what is due: the branch, the values and the name of the schedule", async () => {
+it("upkeep triggers due builds with the schedule's branch, values and name", async () => {
   const id = await newSchedule({ ref: "release", envVariables: { KIND: "nightly" } });
   await since(id, BEGIN);
   expect(await upkeep({}, BEGIN + 10_000)).toMatchObject({ scheduled: 1, failed: 0 });
@@ -119,13 +119,13 @@ it("builds what is due: the branch, the values and the name of the schedule", as
   expect(body).toMatchObject({ lastBuildId: build?.id, lastStatus: null, problem: null });
 });
 
-it("reads at most one row where nothing is due, however many schedules there are", async () => {
+it("upkeep reads at most one row where nothing is due, however many schedules there are", async () => {
   for (let count = 0; count < 5; count++) await newSchedule({ name: `n${count}` });
   expect(await runAt(Date.now())).toBeLessThanOrEqual(1);
 });
 
 it.each(CRASHES.flatMap((first) => ["never" as const, first].map((second) => [first, second] as const)))(
-  "builds each time once, whether a run stops at %s and the next at %s",
+  "upkeep triggers each due build once when a run stops at %s and the next at %s",
   async (first, second) => {
     const id = await newSchedule();
     await since(id, BEGIN);
@@ -137,7 +137,7 @@ it.each(CRASHES.flatMap((first) => ["never" as const, first].map((second) => [fi
   },
 );
 
-it("knows the build of a time also days later, when no key of the pool stands any more", async () => {
+it("upkeep recognizes a time's build days later, when the pool has forgotten its key", async () => {
   const id = await newSchedule({ cron: "0 0 1 * *" });
   await since(id, BEGIN);
   await runAt(BEGIN, "after the pool");
@@ -148,7 +148,7 @@ it("knows the build of a time also days later, when no key of the pool stands an
   expect(await builtTimes(setup.orgId, id)).toEqual([BEGIN]);
 });
 
-it("goes on from now with an earlier state of the database, and builds nothing twice", async () => {
+it("upkeep continues from now after a restore of the database, and triggers no build twice", async () => {
   const id = await newSchedule({ cron: "0 * * * *" });
   await since(id, BEGIN);
   for (let hour = 0; hour < 4; hour++) await runAt(BEGIN + hour * HOUR);
@@ -158,7 +158,7 @@ it("goes on from now with an earlier state of the database, and builds nothing t
   expect(await rowOf(id)).toMatchObject({ next_at: iso(BEGIN + 4 * HOUR) });
 });
 
-it("passes over a time while the pipeline or the repository is off", async () => {
+it("upkeep skips a time while the pipeline or the repository is inactive", async () => {
   const id = await newSchedule();
   for (const path of [`/pipeline/${setup.pipeline.id}`, `/repository/${setup.repository.id}`]) {
     await call(setup.admin, "PUT", path, { isActive: false });
@@ -170,7 +170,7 @@ it("passes over a time while the pipeline or the repository is off", async () =>
   }
 });
 
-it("holds up no other organization or schedule where a pool is away or a value is damaged, and says so", async () => {
+it("upkeep reports an unavailable pool or a damaged value, and delays no other schedule for it", async () => {
   const [away, damaged, well] = [await newBuildSetup(), await newBuildSetup(), await newBuildSetup()];
   const ids = [
     await newSchedule({}, away),
@@ -199,7 +199,7 @@ it("holds up no other organization or schedule where a pool is away or a value i
   expect((await failures()).filter(({ kind }) => kind === "schedule")).toEqual([]);
 });
 
-it("leaves the time that a person gave a schedule in the same moment", async () => {
+it("upkeep keeps the time that a person sets on a schedule at the same moment", async () => {
   const id = await newSchedule();
   await since(id, BEGIN);
   const db = databaseWithHook(async (statements) => {
@@ -264,7 +264,7 @@ const walk = async (cron: string, timeZone: string, all: Round[], isWrong: boole
   return null;
 };
 
-it("builds over a year of stops and crashes each due time at most once, and one after each outage", async () => {
+it("upkeep triggers due builds at most once in a year of stops and crashes, and one after each outage", async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(...CRONS),
     fc.constantFrom(...ZONES),
@@ -276,7 +276,7 @@ it("builds over a year of stops and crashes each due time at most once, and one 
   await fc.assert(property, { numRuns: 6 });
 });
 
-it("would notice a trigger that sets the next time first", async () => {
+it("the year of crashes catches a trigger that sets the next time first", async () => {
   const crashed: Round[] = [
     { after: 61, crash: "before the pool" },
     { after: 1, crash: "never" },
