@@ -69,7 +69,7 @@ describe("GET /readyz", () => {
 
   it.each([
     ["operatorToken", { OPERATOR_TOKEN: undefined }, "OPERATOR_TOKEN is not set"],
-    ["operatorToken", { OPERATOR_TOKEN: "short-canary" }, "OPERATOR_TOKEN has less than 32 characters"],
+    ["operatorToken", { OPERATOR_TOKEN: "short-canary" }, "OPERATOR_TOKEN has fewer than 32 characters"],
     ["tokenKeys", { TOKEN_KEYS: undefined }, "TOKEN_KEYS cannot be used: it is not set"],
     ["tokenKeys", { TOKEN_KEYS: "canary-of-a-key" }, "entry 1 does not have the form id:base64"],
     ["secretsKeys", { SECRETS_KEYS: "" }, "SECRETS_KEYS cannot be used: it is not set"],
@@ -98,7 +98,7 @@ describe("GET /readyz", () => {
     const ready = await ask(older(), "/readyz");
     const refused = await ask(older(), "/repository", { headers: bearer(admin) });
     await env.DB.prepare("INSERT INTO d1_migrations (name) VALUES (?)").bind(newest?.[0]).run();
-    const detail = `These are not applied: ${newest?.[0]}.`;
+    const detail = `These migrations are not applied: ${newest?.[0]}.`;
     expect(ready.status).toBe(503);
     expect(await ready.json()).toMatchObject({ checks: { migrations: { isOk: false, detail } } });
     expect(refused.status).toBe(503);
@@ -224,7 +224,7 @@ describe("the requests of an organization", () => {
     const { refused } = await statuses(() => service.call(mine.admin, "GET", "/token/self"), 1);
     expect(refused?.headers.get("Retry-After")).toBe("60");
     expect(refused?.body.detail).toBe(
-      "All tokens of this organization together may send 10,000 requests a minute. Ask the operator of the service to raise it.",
+      "All tokens of this organization together may send 10,000 requests a minute. Ask the service's operator to raise the limit.",
     );
     expect((await service.call(other.admin, "GET", "/token/self")).status).toBe(200);
     expect((await service.call(agent.token, "GET", `/buildagent/${agent.id}`)).status).toBe(200);

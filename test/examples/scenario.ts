@@ -423,7 +423,7 @@ export const SCENARIO: Step[] = [
     headers: { "Idempotency-Key": "release-7.1.0" },
     body: { pipelineId: "$pipeline.id", branch: "trunk", commitSha: COMMIT, envVariables: { STAGE: "release" } },
   }),
-  step("triggerBuild", 422, "An override that could run code before a step does", {
+  step("triggerBuild", 422, "An override that could run code before the steps do", {
     body: { pipelineId: "$pipeline.id", branch: "trunk", envVariables: { LD_PRELOAD: "./evil.so" } },
   }),
   step("triggerRepositoryBuild", 201, "The head of a branch, with the default pipeline", {

@@ -56,5 +56,5 @@ const describe = ({ role, operator, registration, agent, connection }: Access): 
     operator && "the operator's token",
     connection && "a git host's signature",
   ].filter((text) => text);
-  return `This needs ${may.join(", or ")}.`;
+  return `This requires ${may.join(", or ")}.`;
 };

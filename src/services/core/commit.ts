@@ -63,7 +63,7 @@ export const commit = async (
 
 const findDuplicate = async (context: Context, existing: Query): Promise<Refusal> => {
   const [rows] = (await context.db.run(existing)) as [{ id: string }[]];
-  return new Refusal("duplicate", "There is already one like this: see existingId.", { existingId: rows[0]?.id });
+  return new Refusal("duplicate", "It already exists: see existingId.", { existingId: rows[0]?.id });
 };
 
 const toRefusal = ({ precondition }: PreconditionFailed): Refusal => {
@@ -71,13 +71,16 @@ const toRefusal = ({ precondition }: PreconditionFailed): Refusal => {
     case "token_live":
       return tokenInvalid();
     case "unchanged":
-      return new Refusal("conflict", "It was changed at the same moment: read it again and repeat.");
+      return new Refusal(
+        "conflict",
+        "The record was changed at the same moment: read it again and repeat the request.",
+      );
     case "owner_exists":
-      return invalid("", "An id in the request is not one of this organization.");
+      return invalid("", "An id in the request does not exist in this organization.");
     case "within_limit":
-      return new Refusal("limit-reached", "There are as many as there may be: delete what is no longer used.");
+      return new Refusal("limit-reached", "The limit is reached: delete what is no longer used.");
     case "unused":
-      return new Refusal("in-use", "Something still uses it.");
+      return new Refusal("in-use", "It is still in use.");
   }
 };
 

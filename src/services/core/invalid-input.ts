@@ -36,7 +36,7 @@ const describeIssue = (issue: z.core.$ZodIssue, schema: Inner): string => {
     case "unrecognized_keys": {
       const fields = issue.path.length === 0 ? Object.keys(unwrapped(schema).shape ?? {}) : [];
       const meant = issue.keys.map((key) => closestName(key, fields)).filter((name) => name !== undefined);
-      const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known are ${fields.join(", ")}`;
+      const hint = meant.length > 0 ? `did you mean ${meant.join(", ")}?` : `known fields are ${fields.join(", ")}`;
       return fields.length > 0 ? `has an unknown field: ${hint}` : "has an unknown field";
     }
     case "invalid_type":

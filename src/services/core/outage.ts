@@ -11,16 +11,20 @@ const MIGRATIONS_RETRY_SECONDS = 30;
  */
 export const outageRefusal = (error: unknown): Refusal | null => {
   if (lacksMigrations(error)) {
-    return new Refusal("unavailable", "The database awaits its migrations. Nothing is half-done: repeat the request.", {
-      retryAfterSeconds: MIGRATIONS_RETRY_SECONDS,
-      cause: error,
-    });
+    return new Refusal(
+      "unavailable",
+      "The database is waiting for its migrations. Nothing was partly saved: repeat the request.",
+      {
+        retryAfterSeconds: MIGRATIONS_RETRY_SECONDS,
+        cause: error,
+      },
+    );
   }
   return isAway(error) ? away(error) : null;
 };
 
 const away = (cause: unknown): Refusal =>
-  new Refusal("unavailable", "A part of the service does not answer. Nothing is half-done: repeat the request.", {
+  new Refusal("unavailable", "A part of the service is unavailable. Nothing was partly saved: repeat the request.", {
     retryAfterSeconds: RETRY_SECONDS,
     cause,
   });

@@ -66,7 +66,7 @@ export const checkOrganizationRate = async (env: Env, orgId: string, kind: Reque
   const most = `${withCommas(limit)} requests a minute`;
   throw new Refusal(
     "rate-limited",
-    `All ${kind} of this organization together may send ${most}. Ask the operator of the service to raise it.`,
+    `All ${kind} of this organization together may send ${most}. Ask the service's operator to raise the limit.`,
     { retryAfterSeconds: WINDOW_SECONDS },
   );
 };

@@ -25,7 +25,7 @@ export const isOwn = (context: Context, table: OwnedTable, id: string | SQL): SQ
 /** @throws Refusal stale-version where the client names other versions in If-Match */
 export const checkVersion = ({ headers }: Context, version: number): void => {
   const matches = headers.ifMatch?.some((tag) => tag === "*" || tag === entityTag(version));
-  if (matches === false) throw new Refusal("stale-version", "It was changed since you read it: read it again.");
+  if (matches === false) throw new Refusal("stale-version", "The record has changed since you read it: read it again.");
 };
 
 /** Returns the organization's row with this id, if it exists. @throws Refusal stale-version */

@@ -90,7 +90,7 @@ const verify = async (keyring: Keyring, rows: { id: string; sealed: string }[]):
     } catch (error) {
       if (!(error instanceof SealBroken)) throw error;
       throw unusable(
-        `The key ${id} in SECRETS_KEYS is not the one that was used under this id. Known ids: ${keyring.ids.join(", ")}.`,
+        `The key ${id} in SECRETS_KEYS is not the key that was used under this id. Known ids: ${keyring.ids.join(", ")}.`,
       );
     }
   }

@@ -111,7 +111,7 @@ export const writablePart = <C extends z.core.$ZodShape>(
 
 /** Checks that an organization in a body or filter is the caller's own. @throws Refusal */
 export const checkOwnOrg = (context: Context, orgId: string | null | undefined): void => {
-  if (orgId != null && orgId !== context.orgId) throw invalid("/orgId", "is not the organization of this token");
+  if (orgId != null && orgId !== context.orgId) throw invalid("/orgId", "is not this token's organization");
 };
 
 type Output<S extends z.core.$ZodShape> = z.output<z.ZodMiniObject<S>>;

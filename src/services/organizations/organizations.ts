@@ -77,7 +77,7 @@ export const createOrganization = verb({
     await context.admit();
     const former = db.select().from(formerOrganization).where(eq(formerOrganization.id, id));
     const [[deleted]] = await context.db.run(former);
-    if (deleted) throw new Refusal("duplicate", "An organization that was deleted had this slug: choose another one.");
+    if (deleted) throw new Refusal("duplicate", "A deleted organization had this slug: choose another one.");
     await commit(
       context,
       { action: "organization.create", subject: id, orgId: id },

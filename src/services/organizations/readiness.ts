@@ -33,7 +33,7 @@ const NO_ORG = "-";
 /** Describes a part's fault, without a secret or a message from a database or parser. */
 const describeFailure = (error: unknown, otherwise: string): string => {
   if (error instanceof Refusal) return error.message;
-  if (error instanceof MigrationsMissing) return `These are not applied: ${error.missing.join(", ")}.`;
+  if (error instanceof MigrationsMissing) return `These migrations are not applied: ${error.missing.join(", ")}.`;
   return otherwise;
 };
 
@@ -56,7 +56,7 @@ const checkOperatorToken = (token: string | undefined): void => {
   if (token.length >= LIMITS.operatorTokenCharacters) return;
   throw new Refusal(
     "unavailable",
-    `The Worker secret OPERATOR_TOKEN has less than ${LIMITS.operatorTokenCharacters} characters.`,
+    `The Worker secret OPERATOR_TOKEN has fewer than ${LIMITS.operatorTokenCharacters} characters.`,
   );
 };
 
@@ -70,9 +70,9 @@ const checkObjects = async (env: Env): Promise<void> => {
 export const readiness = async (env: Env): Promise<Readiness> => {
   const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive] = await Promise.all([
     check("A setting is missing or wrong.", () => checkSettings(env)),
-    check("It cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
-    check("It cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
-    check("It could not be compared with the database.", () =>
+    check("The secret cannot be used.", () => checkOperatorToken(env.OPERATOR_TOKEN)),
+    check("The secret cannot be used.", () => usable("TOKEN_KEYS", () => loadMint(env.TOKEN_KEYS))),
+    check("The keys could not be compared with the database.", () =>
       checkedKeyring(new DatabaseSession(sharedDatabase(env), "first-primary"), env.SECRETS_KEYS),
     ),
     check("The database does not answer.", () => sharedDatabase(env).prepare("SELECT 1").run()),

@@ -59,13 +59,13 @@ export const restorePool = verb({
   output: PoolRestored,
   async run(context, { body: { orgId, at } }) {
     await context.admit();
-    if (Date.parse(at) >= context.now.getTime()) throw invalid("/at", "must lie in the past");
+    if (Date.parse(at) >= context.now.getTime()) throw invalid("/at", "must be in the past");
     await listOrganizations(context, { what: "pools", orgId, after: null, limit: 1 });
     const detail = { what: "pool", at };
     await context.db.run(auditRow(context, { action: "organization.restore", subject: orgId, orgId, detail }));
     const pool = context.objects.pool(orgId);
     const undo = await pool.restoreTo(Date.parse(at)).catch((error: unknown) => {
-      throw new Refusal("conflict", "This pool cannot be set back to that time.", { cause: error });
+      throw new Refusal("conflict", "This pool cannot be restored to that time.", { cause: error });
     });
     await pool.restart().catch(() => undefined);
     return { orgId, undo };

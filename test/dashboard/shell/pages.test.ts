@@ -26,10 +26,7 @@ describe("a repository that is connected without its number", () => {
       );
     expect([(await connect("one")).status, (await connect("two")).status]).toEqual([303, 303]);
     const again = await connect("one");
-    expect([again.status, await again.text()]).toEqual([
-      422,
-      expect.stringContaining("There is already one like this"),
-    ]);
+    expect([again.status, await again.text()]).toEqual([422, expect.stringContaining("It already exists")]);
     const listed = await exports.default.fetch(
       new Request(`${ORIGIN}/repository`, { headers: { Authorization: `Bearer ${admin}` } }),
     );
@@ -71,7 +68,7 @@ describe("every form", () => {
     const late = await save("third");
     expect(late.status).toBe(422);
     const text = await late.text();
-    expect(text).toContain("It was changed since you read it");
+    expect(text).toContain("The record has changed since you read it");
     expect(text).toContain('name="version" value="2"');
     expect(text).toContain("second");
   });

@@ -59,7 +59,7 @@ const DAMAGED = { status: "failed", reason: "environment", environment: null };
 /** Masks for a row's index, whose bits are organization, pipeline, scope and key: each bit alone, and all four. */
 const DIFFERENCES = [8, 4, 2, 1, 15];
 
-describe("a sealed value that was moved", () => {
+describe("a sealed value in another place", () => {
   const rows: Row[] = [];
 
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe("a sealed value that was moved", () => {
     }
   });
 
-  it("opens nowhere: of no other organization, pipeline, scope or key, and of none where all four differ", async () => {
+  it("opens in no other organization, pipeline, scope or key, nor where all four differ", async () => {
     expect(rows).toHaveLength(16);
     for (const row of rows) {
       const { answer } = await attempt(row);
@@ -117,7 +117,7 @@ describe("a sealed value that was moved", () => {
     for (const row of rows) expect(Object.values((await attempt(row)).answer.body.env)).toContain(row.value);
   });
 
-  it("leaves the preview as it was, which opens nothing", async () => {
+  it("does not change the preview, which opens nothing", async () => {
     const [from, to] = [rows[0]!, rows[9]!];
     const preview = () => call(to.works.admin, "GET", `/pipeline/${to.pipelineId}/environment`);
     const before = await preview();
@@ -150,8 +150,8 @@ describe("a sealed value that was moved", () => {
   });
 });
 
-describe("a sealed value that was changed", () => {
-  it("is refused with one same answer, whichever letter or bit of its head was changed, and where it was cut", async () => {
+describe("a tampered sealed value", () => {
+  it("gets the same refusal for every changed letter, changed head bit and cut", async () => {
     const works = await newBuildSetup();
     const row = await secret(works, works.pipeline.id, { key: "KEY", scope: "organization", orgId: works.orgId });
     const bytes = new TextEncoder().encode(row.sealed);
@@ -182,8 +182,8 @@ describe("a sealed value that was changed", () => {
   });
 });
 
-describe("half an environment", () => {
-  it("is never handed out, whatever of it cannot be opened", async () => {
+describe("a partly readable environment", () => {
+  it("is never handed out, whichever value cannot be opened", async () => {
     const works = await newBuildSetup();
     const { orgId, admin, pipeline, repository } = works;
     const group = await create(admin, "/secrets/groups", { name: "g" });
@@ -234,7 +234,7 @@ describe("half an environment", () => {
     expect(whole).toBeGreaterThanOrEqual(2);
   });
 
-  it("is not handed out where a group, the run's values or the clone credential is not what it was", async () => {
+  it("is not handed out if a group, the run's values or the clone credential has changed", async () => {
     const works = await newBuildSetup();
     const { admin, agent, pipeline, repository } = works;
     const group = await create(admin, "/secrets/groups", { name: "g" });
@@ -259,7 +259,7 @@ describe("half an environment", () => {
     await expectRefused();
   });
 
-  it("keeps a clone credential for the host it was set for", async () => {
+  it("keeps a clone credential bound to its host", async () => {
     const { admin, repository } = await newBuildSetup();
     const path = `/repository/${repository.id}`;
     await call(admin, "PUT", `${path}/credential`, { kind: "token", value: "clone-token" });

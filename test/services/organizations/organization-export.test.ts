@@ -63,7 +63,7 @@ const furnish = async ({ orgId, admin, repository, pipeline }: BuildSetup) => {
 };
 
 describe("GET /organization/{id}/export", () => {
-  it("leads through everything that the organization has, without a secret, a token or its hash", async () => {
+  it("covers all data of the organization, without secrets, tokens or their hashes", async () => {
     const setup = await newBuildSetup();
     const { orgId, admin, agent } = setup;
     await furnish(setup);
@@ -119,7 +119,7 @@ describe("GET /organization/{id}/export", () => {
     expect(body.map(({ actor }: { actor: string }) => actor.split(":")[0])).toEqual(["operator", "token"]);
   });
 
-  it("leads through one noun where one is named", async () => {
+  it("covers one noun where one is named", async () => {
     const setup = await newBuildSetup();
     await furnish(setup);
     const { lines, pages } = await follow(setup.admin, `/organization/${setup.orgId}/export?noun=group`);
@@ -127,7 +127,7 @@ describe("GET /organization/{id}/export", () => {
     expect(lines.every(({ noun }) => noun === "group")).toBe(true);
   });
 
-  it("has one build of several jobs in memory at a time, and four reports of its tests", async () => {
+  it("holds one build with several jobs in memory at a time, and four of its test reports", async () => {
     const setup = await newPlannedBuild(
       `jobs:\n${Array.from({ length: 12 }, (_, n) => `  j${n}: { steps: [{ run: x }] }\n`).join("")}`,
     );
@@ -179,7 +179,7 @@ describe("GET /organization/{id}/export", () => {
     expect([lines.length, pages]).toEqual([6 * LIMITS.cacheEntries, 2]);
   });
 
-  it("asks for no build of one job that had no tests", async () => {
+  it("requests no build with one job and no tests", async () => {
     const setup = await newBuildSetup();
     for (let made = 0; made < 3; made++) {
       const { build } = await finishNewJob(setup);
@@ -189,7 +189,7 @@ describe("GET /organization/{id}/export", () => {
     expect(Number(/rounds=(\d+)/.exec(headers.get("Server-Timing") ?? "")?.[1])).toBeLessThanOrEqual(4);
   });
 
-  it("goes on where a build is deleted after it was listed", async () => {
+  it("continues where a build is deleted after it was listed", async () => {
     const setup = await newBuildSetup();
     const ids: string[] = [];
     for (let made = 0; made < 6; made++) ids.push((await finishNewJob(setup)).build.id);
@@ -204,7 +204,7 @@ describe("GET /organization/{id}/export", () => {
     }
   });
 
-  it("is for an admin of the organization and the operator, and for no other", async () => {
+  it("requires an admin of the organization or the operator", async () => {
     const [own, other] = [await newOrganization(), await newOrganization()];
     const path = `/organization/${own.orgId}/export`;
     expectProblem(await call(await newToken(own.admin, "maintainer"), "GET", path), 403, "forbidden");

@@ -10,7 +10,7 @@ const stored = async (orgId: string) =>
     ?.limits;
 
 describe("PATCH /organization/{id}", () => {
-  it("sets limits, keeps the others at their defaults, and says so in the audit", async () => {
+  it("sets limits, keeps the others at their defaults, and records it in the audit", async () => {
     const { orgId, admin } = await newOrganization();
     expect(await stored(orgId)).toBeNull();
     const raised = await patch(operator, orgId, { limits: { buildsPerDay: 90_000, tokens: 3 } });
@@ -40,7 +40,7 @@ describe("PATCH /organization/{id}", () => {
     expect(listed.find(({ id }: { id: string }) => id === orgId) ?? back.body).toEqual(back.body);
   });
 
-  it("refuses a limit that is none, and changes nothing", async () => {
+  it("rejects an invalid limit, and changes nothing", async () => {
     const { orgId } = await newOrganization();
     const range = "must be 0 to 10,000,000";
     const wrong: [object, string, string?][] = [
@@ -61,7 +61,7 @@ describe("PATCH /organization/{id}", () => {
     expect(await stored(orgId)).toBeNull();
   });
 
-  it("is the operator's alone: no token of the organization raises its limits", async () => {
+  it("requires the operator's token: the organization cannot raise its limits", async () => {
     const { orgId, admin } = await newOrganization();
     const other = await newOrganization();
     const agents = await create(admin, "/token", { name: "machines", kind: "registration" });
@@ -84,37 +84,32 @@ const NOUNS: [keyof typeof ORGANIZATION_LIMITS, string, (n: number, repoId: stri
   ],
 ];
 
-describe("limits of what a token can make", () => {
-  it.each(NOUNS)(
-    "%s: requests of the same moment do not pass it, and a deletion gives room",
-    async (what, path, body) => {
-      const [{ orgId, admin }, control] = [await newOrganization(), await newOrganization()];
-      const ofBoth = { [orgId]: await newRepository(admin), [control.orgId]: await newRepository(control.admin) };
-      const before = (await call(admin, "GET", path)).body.length;
-      await patch(operator, orgId, { limits: { [what]: before + 3 } });
-      const make = async (org: typeof control) =>
-        (
-          await Promise.all(
-            [1, 2, 3, 4, 5, 6].map((n) => call(org.admin, "POST", path, body(n, ofBoth[org.orgId]!.id))),
-          )
-        ).map(({ status }) => status);
-      expect((await make({ orgId, admin })).sort()).toEqual([201, 201, 201, 429, 429, 429]);
-      expect(await make(control)).toEqual([201, 201, 201, 201, 201, 201]);
-      const { body: listed } = await call(admin, "GET", path);
-      expect(listed).toHaveLength(before + 3);
-      const refused = await call(admin, "POST", path, body(7, ofBoth[orgId]!.id));
-      expectProblem(refused, 429, "limit-reached");
-      const made = listed.find(({ name, fullName = "" }: { name?: string; fullName?: string }) =>
-        /^[a-z]\d$/.test(name ?? fullName.slice(2)),
-      );
-      expect((await call(admin, "DELETE", `${path}/${made.id}`)).status).toBe(204);
-      await create(admin, path, body(8, ofBoth[orgId]!.id));
-      await patch(operator, orgId, { limits: { [what]: null } });
-      await create(admin, path, body(9, ofBoth[orgId]!.id));
-    },
-  );
+describe("a limit on records", () => {
+  it.each(NOUNS)("%s: concurrent requests do not exceed it, and a deletion makes room", async (what, path, body) => {
+    const [{ orgId, admin }, control] = [await newOrganization(), await newOrganization()];
+    const ofBoth = { [orgId]: await newRepository(admin), [control.orgId]: await newRepository(control.admin) };
+    const before = (await call(admin, "GET", path)).body.length;
+    await patch(operator, orgId, { limits: { [what]: before + 3 } });
+    const make = async (org: typeof control) =>
+      (
+        await Promise.all([1, 2, 3, 4, 5, 6].map((n) => call(org.admin, "POST", path, body(n, ofBoth[org.orgId]!.id))))
+      ).map(({ status }) => status);
+    expect((await make({ orgId, admin })).sort()).toEqual([201, 201, 201, 429, 429, 429]);
+    expect(await make(control)).toEqual([201, 201, 201, 201, 201, 201]);
+    const { body: listed } = await call(admin, "GET", path);
+    expect(listed).toHaveLength(before + 3);
+    const refused = await call(admin, "POST", path, body(7, ofBoth[orgId]!.id));
+    expectProblem(refused, 429, "limit-reached");
+    const made = listed.find(({ name, fullName = "" }: { name?: string; fullName?: string }) =>
+      /^[a-z]\d$/.test(name ?? fullName.slice(2)),
+    );
+    expect((await call(admin, "DELETE", `${path}/${made.id}`)).status).toBe(204);
+    await create(admin, path, body(8, ofBoth[orgId]!.id));
+    await patch(operator, orgId, { limits: { [what]: null } });
+    await create(admin, path, body(9, ofBoth[orgId]!.id));
+  });
 
-  it("lets the operator restore access to an organization that has all its tokens", async () => {
+  it("lets the operator restore access to an organization at its limit of tokens", async () => {
     const { orgId } = await newOrganization();
     await patch(operator, orgId, { limits: { tokens: 1 } });
     expect((await call(operator, "POST", `/organization/${orgId}/token`)).status).toBe(201);

@@ -131,7 +131,7 @@ afterEach(() => {
 });
 
 describe("DELETE /organization/{id}", () => {
-  it("refuses its tokens and agents at once, and a minute later leaves nothing of it anywhere", async () => {
+  it("rejects its tokens and agents at once, and a minute later leaves no data anywhere", async () => {
     const leaving = await newLeaving();
     const { orgId, admin, agent, pipeline } = leaving;
     const other = await newBuildSetup();
@@ -165,7 +165,7 @@ describe("DELETE /organization/{id}", () => {
     expect((await pollOnce(other.agent)).status).toBe(204);
   });
 
-  it("takes its App off the host", async () => {
+  it("uninstalls its App at the host", async () => {
     const { orgId } = await newOrganization();
     const { host } = await newAppConnection(orgId);
     await remove(orgId);
@@ -175,7 +175,7 @@ describe("DELETE /organization/{id}", () => {
     expect(requests.at(-1)).toMatchObject({ method: "DELETE", path: "/app/installations/99", problems: [] });
   });
 
-  it("may be killed at any write, and goes on where it was", async () => {
+  it("continues after a crash at any write", async () => {
     const leaving = await newLeaving();
     const { orgId } = leaving;
     await remove(orgId);
@@ -198,7 +198,7 @@ describe("DELETE /organization/{id}", () => {
     expect(await placesOf(leaving)).toEqual(["former_organization"]);
   });
 
-  it("is finished by the service where nobody calls again, beside one that fails", async () => {
+  it("is completed by the service without another call, even beside one that fails", async () => {
     const [stuck, leaving] = [await newLeaving(), await newLeaving()];
     for (const { orgId } of [stuck, leaving]) {
       await remove(orgId);
@@ -218,7 +218,7 @@ describe("DELETE /organization/{id}", () => {
     expect(await placesOf(stuck)).toEqual(["former_organization"]);
   });
 
-  it("knows every table that has rows of organizations", () => {
+  it("covers each table with rows of organizations", () => {
     const ofBuilds = [schema.buildSummary, schema.job];
     const ofNobody = [schema.keyCheck, schema.guard, schema.serviceMetric, schema.endedSession];
     const known = new Set<SQLiteTable>([

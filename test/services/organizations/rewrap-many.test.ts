@@ -82,7 +82,7 @@ const untilComplete = async (between: (calls: number) => Promise<unknown> = asyn
   }
 };
 
-it("a rotation of 1,203 organizations takes calls of at most 1,000 requests to objects, and ends", async () => {
+it("a rotation of 1,203 organizations ends, with at most 1,000 requests to objects in a call", async () => {
   expect(await oldInputs()).toEqual([2, 2, 2]);
   // One round seals, and the next finds nothing left to seal.
   expect(await untilComplete()).toEqual({ calls: 6, after: null });
@@ -91,12 +91,12 @@ it("a rotation of 1,203 organizations takes calls of at most 1,000 requests to o
   expect(await untilComplete()).toEqual({ calls: 3, after: null });
 });
 
-it("one value at a time reaches all of them too", async () => {
+it("a rotation of one value at a time reaches all organizations too", async () => {
   await untilComplete(undefined, 1);
   expect(await oldInputs()).toEqual([0, 0, 0]);
 });
 
-it("a count comes in pages, of which none says that everything is done", async () => {
+it("a rotation's count comes in pages, and no page claims that everything is complete", async () => {
   const pages: SealedCounts[] = [];
   for (let after: string | null = ""; after !== null; after = pages.at(-1)!.after)
     pages.push(await one<SealedCounts>("GET", undefined, after && `?after=${after}`));
@@ -104,7 +104,7 @@ it("a count comes in pages, of which none says that everything is done", async (
   expect(pages.reduce((sum, { byKeyId }) => sum + (byKeyId.s1?.inputs ?? 0), 0)).toBe(6);
 });
 
-it("what the key of old seals behind the back of a round is found before a call says that it is done", async () => {
+it("a rotation finds values that the old key seals during a round before it reports completion", async () => {
   await untilComplete(async (calls) => {
     if (calls > 1) return;
     const [first] = real as [BuildSetup];
@@ -125,7 +125,7 @@ it("what the key of old seals behind the back of a round is found before a call 
   expect(results.map(({ sealed }) => sealed.includes("s2"))).toEqual([true]);
 });
 
-it("a call that dies before it has written how far it came is made again", async () => {
+it("a rotation repeats a call that died before it stored its progress", async () => {
   let deaths = 0;
   const dying = callDeployedWith({
     SECRETS_KEYS: BOTH,
@@ -142,7 +142,7 @@ it("a call that dies before it has written how far it came is made again", async
   expect(await oldInputs()).toEqual([0, 0, 0]);
 });
 
-it("two operators at once skip no organization", async () => {
+it("a rotation by two operators at once skips no organization", async () => {
   for (let calls = 0; calls < 30; calls++) {
     const answers = await Promise.all([1, 2].map(() => moved(operator, "POST", "/operator/rewrap", { limit: 3 })));
     if (answers.some(({ body }) => body.isComplete)) break;
@@ -150,7 +150,7 @@ it("two operators at once skip no organization", async () => {
   expect(await oldInputs()).toEqual([0, 0, 0]);
 });
 
-it("a round that another key began is not gone on with", async () => {
+it("a rotation does not continue a round that another key began", async () => {
   await one("POST", {});
   const back = callDeployedWith({ SECRETS_KEYS: `${OLD},${BOTH.split(",")[0]}`, AGENT_POOL: poolsOf() });
   for (const { orgId } of real) await redeploy(poolStub(orgId), { SECRETS_KEYS: `${OLD},${BOTH.split(",")[0]}` });

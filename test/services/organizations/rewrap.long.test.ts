@@ -8,7 +8,7 @@ import { callDeployedWith, poolStub } from "../../support/deployment.ts";
 /** Together they exceed what one call to an object may carry: each character is two bytes. */
 const [BUILDS, SUMMARY] = [300, "€".repeat(LIMITS.summaryCharacters)];
 
-it("what is sealed is counted where 300 builds run that have long summaries", async () => {
+it("a rotation counts sealed values while 300 builds with long summaries run", async () => {
   const { orgId } = await newOrganization();
   const pool = poolStub(orgId);
   const running = new Set<string>();

@@ -66,7 +66,7 @@ describe("POST /operator/rewrap", () => {
   /** More than one page. */
   const ROWS = 60;
 
-  it("can be killed after each row: at every point all of them open, and each is sealed anew once", async () => {
+  it("survives a crash after each row: all rows always open, and each is resealed once", async () => {
     const { orgId } = await newOrganization();
     const kept = new Map((await fill(orgId, ROWS)).map((row) => [row.id, row]));
     await env.DB.exec("CREATE TABLE before (id TEXT PRIMARY KEY, sealed TEXT)");
@@ -85,15 +85,15 @@ describe("POST /operator/rewrap", () => {
       expect(body.byKeyId.s2.variables).toBe(done);
       expect(body.byKeyId.s1?.variables ?? 0).toBe(ROWS - done);
     }
-    const before = await sealedOf(orgId);
+    const earlier = await sealedOf(orgId);
     expect((await moved(operator, "POST", "/operator/rewrap", {})).body).toMatchObject({ rewrapped: 0 });
-    expect(await sealedOf(orgId)).toEqual(before);
+    expect(await sealedOf(orgId)).toEqual(earlier);
     const alone = new Keyring(parseKeys(FRESH));
-    for (const [id, sealed] of before) expect(await open(kept.get(id)!, sealed, alone)).toBe(kept.get(id)!.value);
+    for (const [id, sealed] of earlier) expect(await open(kept.get(id)!, sealed, alone)).toBe(kept.get(id)!.value);
     await env.DB.exec("DROP TABLE before");
   });
 
-  it("loses no newer value, whatever is written between its reading and its writing", async () => {
+  it("keeps newer values that are written between its read and its write", async () => {
     const { orgId, admin } = await newOrganization();
     const kept = await fill(orgId, 120);
     const [changed, deleted, plain] = [kept[3]!, kept[60]!, kept[119]!];
@@ -133,7 +133,7 @@ describe("POST /operator/rewrap", () => {
     await completeJob({ token }, job);
   });
 
-  it("goes past what no key opens, and names it", async () => {
+  it("skips a value that no key opens, and names it", async () => {
     const { orgId } = await newOrganization();
     const kept = await fill(orgId, 70);
     const broken = kept
@@ -153,7 +153,7 @@ describe("POST /operator/rewrap", () => {
     await env.DB.prepare("DELETE FROM variable WHERE org_id = ?").bind(orgId).run();
   });
 
-  it("reaches credentials, tokens of git hosts, values of runs and open logs, and counts each under its key", async () => {
+  it("reseals credentials, host tokens, run values and open logs, and counts each under its key", async () => {
     const works = await newBuildSetup();
     const { orgId, admin, repository, pipeline, agent } = works;
     const path = `/repository/${repository.id}/credential`;
@@ -197,7 +197,7 @@ describe("POST /operator/rewrap", () => {
   });
 });
 
-it("reaches the logs of jobs under way, and that of the agent that read the file", async () => {
+it("POST /operator/rewrap reseals the logs of active jobs, and of the agent that read the file", async () => {
   const { orgId, admin, repository, pipeline, agent } = await newBuildSetup();
   await call(admin, "PUT", `/repository/${repository.id}/credential`, { kind: "token", value: "clone-token" });
   const { id } = await triggerBuild(admin, pipeline.id);
@@ -217,7 +217,7 @@ it("reaches the logs of jobs under way, and that of the agent that read the file
   expect(await keyIds()).toEqual(["s2", "s2"]);
 });
 
-describe("a keyring that is not right", () => {
+describe("a wrong keyring", () => {
   const bad = {
     "a wrong key under an old id": [`s1:${btoa("not the key that it was, 32 byte")}`, "s1"],
     "a wrong key behind a right one": [`${OLD},s2:${btoa("not the second key it was, 32 by")}`, "s2"],
@@ -252,7 +252,7 @@ describe("a keyring that is not right", () => {
     expect((await wrong(admin, "GET", "/secrets/variables")).status).toBe(200);
   });
 
-  it("hands out nothing while a key that was in use is gone, and does once it is back", async () => {
+  it("hands out nothing while a used key is missing, and continues once it is back", async () => {
     const works: BuildSetup = await newBuildSetup();
     const { admin, agent, pipeline } = works;
     const wanted = { key: "K", value: "the value", isSecret: true, scope: "pipeline", pipelineId: pipeline.id };
