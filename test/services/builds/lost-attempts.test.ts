@@ -35,7 +35,7 @@ const page = async (token: string, id: string): Promise<string> => {
 };
 
 describe("an attempt that ended without a result", () => {
-  it("is followed by another at once, which gets its reason, and the page links to its log", async () => {
+  it("is followed by another at once, which gets the reason, and the page links to the lost one's log", async () => {
     const works = await newBuildSetup();
     const { admin, pipeline } = works;
     const { id } = await triggerBuild(admin, pipeline.id);

@@ -54,7 +54,7 @@ describe("pipeline histories", () => {
     expect(one.body).toEqual(body[0]);
   });
 
-  it("say since when the default branch fails: the first failure, not the newest, a retry or a tag", async () => {
+  it("name the first failure of the default branch, not the newest, a retry or a tag", async () => {
     const { id } = await newPipeline(admin, repoId, { name: "broken" });
     const at = Date.now() - 3 * MINUTE_MS;
     const ended = (more: object) => writeEndedBuild(env.DB, { orgId, repoId, pipelineId: id, at, ...more });

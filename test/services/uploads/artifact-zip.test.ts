@@ -73,7 +73,7 @@ describe("a ZIP archive", () => {
     expect(sha256(new Uint8Array(archive))).toBe(sha256(new Uint8Array(await archiveOf(files, bytes))));
   });
 
-  it("with more runs of small files than separate reads reads the gaps too, and leaves them out", async () => {
+  it("of many runs of small files reads the gaps between them too, and leaves them out", async () => {
     const { files, bytes, owner } = await stored([8 * MIB, ...Array<number>(210).fill(KIB)]);
     const gets = vi.spyOn(env.ARCHIVE, "get");
     const reads = countReads();

@@ -192,7 +192,7 @@ describe("DELETE /job/{id}/artifact/{name}", () => {
     expect((await call(admin, "GET", `/build/${id}`)).body.status).toBe("succeeded");
   });
 
-  it("has the same effect as deleting the build", async () => {
+  it("is also done by deleting the build", async () => {
     const { admin, id, orgId } = await newBuildWithArtifact(FILES);
     await env.AGENT_POOL.getByName(orgId).flush();
     expect((await call(admin, "DELETE", `/build/${id}`)).status).toBe(204);
