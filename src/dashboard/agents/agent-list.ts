@@ -16,14 +16,14 @@ export const agentStateOf = ({ status }: Agent): AgentState => STATE_BY_STATUS[s
 
 export const platformTitle = ({ platform }: Pick<Agent, "platform">): string => {
   const name = PLATFORM_NAMES[platform] ?? "other";
-  return name === "other" ? "Another platform" : PLATFORM_TITLES[name];
+  return name === "other" ? "Other platform" : PLATFORM_TITLES[name];
 };
 
 /** Lists the platforms that the agent can build, then its labels. */
 export const listCapabilities = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
   ...(canBuildIOS ? ["iOS"] : []),
   ...(canBuildAndroid ? ["Android"] : []),
-  ...(canBuildWeb ? ["web"] : []),
+  ...(canBuildWeb ? ["Web"] : []),
   ...labels,
 ];
 

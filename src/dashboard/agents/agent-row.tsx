@@ -34,7 +34,7 @@ export const AgentActions = ({ agent: { id, name, isDraining }, search, isQuiet 
   );
 };
 
-export const HOW_TO_UPDATE = `The service is ${VERSION}. Drain the agent, install its program anew as "Add agent" shows, and start it again.`;
+export const HOW_TO_UPDATE = `The service is ${VERSION}. Drain the agent, reinstall it as "Add agent" shows, and start it again.`;
 
 interface AgentVersionProps {
   version: string | null;
@@ -45,12 +45,12 @@ interface AgentVersionProps {
 /** Shows the version of an agent's program, and whether the service is newer. */
 export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) => (
   <>
-    {version ?? "not told"}
+    {version ?? "unknown"}
     {isOlder(version) && (
       <>
         {", "}
         <span class="older" title={HOW_TO_UPDATE}>
-          {isShort ? "older" : "older than the service"}
+          {isShort ? "outdated" : `outdated (the service is ${VERSION})`}
         </span>
       </>
     )}
@@ -90,7 +90,7 @@ const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
         <AgentVersion version={agent.version} isShort />
       </>
     )}
-    {agent.isEphemeral && ", one build only"}
+    {agent.isEphemeral && ", ephemeral"}
   </span>
 );
 

@@ -33,8 +33,8 @@ const Ticks = ({ now }: { now: Date }) => {
 const LastHour = ({ runs, pipelines, now }: HourProps) => (
   <section class="last-hour" aria-labelledby="last-hour">
     <div class="section-head">
-      <h2 id="last-hour">The last hour</h2>
-      <p class="hint">{runsInWords(runs) || "It ran nothing."}</p>
+      <h2 id="last-hour">Last hour</h2>
+      <p class="hint">{runsInWords(runs) || "No builds"}</p>
     </div>
     <div class="hour">
       <Ticks now={now} />
@@ -49,8 +49,8 @@ const LastHour = ({ runs, pipelines, now }: HourProps) => (
             <tr>
               <th scope="col">{runs.every(({ jobId }) => jobId === null) ? "Build" : "Build or job"}</th>
               <th scope="col">State</th>
-              <th scope="col">Began</th>
-              <th scope="col">Took</th>
+              <th scope="col">Started</th>
+              <th scope="col">Duration</th>
             </tr>
           </thead>
           <tbody>
@@ -80,7 +80,7 @@ const LastHour = ({ runs, pipelines, now }: HourProps) => (
         </table>
       </div>
     )}
-    {runs.length > LISTED && <p class="hint more">The newest {LISTED} of them.</p>}
+    {runs.length > LISTED && <p class="hint more">Showing the newest {LISTED}</p>}
   </section>
 );
 
@@ -95,13 +95,15 @@ const Fact = ({ name, children }: { name: string; children?: Child }) => (
 
 const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
   <dl class="agent-facts">
-    <Fact name="Builds for">{listCapabilities(agent).join(", ") || "what asks for nothing"}</Fact>
-    <Fact name="Machine">{platformTitle(agent)}</Fact>
+    <Fact name="Capabilities">
+      {listCapabilities(agent).join(", ") || "none: runs only builds without requirements"}
+    </Fact>
+    <Fact name="Platform">{platformTitle(agent)}</Fact>
     {agent.xcodes.length > 0 && <Fact name="Xcode">{agent.xcodes.join(", ")}</Fact>}
-    <Fact name="Program">
+    <Fact name="Agent version">
       <AgentVersion version={agent.version} />
     </Fact>
-    <Fact name="Last heard of">
+    <Fact name="Last seen">
       <RelativeTime at={agent.lastHeartbeatAt} now={now} />
     </Fact>
     <Fact name="Registered">
@@ -113,7 +115,7 @@ const Facts = ({ agent, now }: { agent: Agent; now: Date }) => (
         </>
       )}
     </Fact>
-    <Fact name="Id">
+    <Fact name="ID">
       <CopiedCode text={agent.id} label={agent.id.slice(0, 8)} />
     </Fact>
   </dl>
@@ -127,17 +129,17 @@ const Now = ({ agent, runs, pipelines }: { agent: Agent } & Omit<HourProps, "now
     <p>
       {currentBuildId ? (
         <>
-          It runs{" "}
+          Running{" "}
           <a href={run ? runAddress(run) : `/app/builds/${currentBuildId}`}>
             <bdi>{run ? runName(run, pipelines) : "a build"}</bdi>
           </a>
           .
         </>
       ) : (
-        "It runs nothing."
+        "No current build."
       )}
-      {isDraining && " It takes no new builds."}
-      {isEphemeral && " It goes after one build."}
+      {isDraining && " Draining: it accepts no new builds."}
+      {isEphemeral && " Ephemeral: it runs one build."}
     </p>
   );
 };
@@ -163,7 +165,7 @@ export const agentPage: Page = {
           </div>
           <p class="facts">
             <AgentState agent={agent} />
-            <a href={`/app/builds?agent=${encodeURIComponent(agent.name)}&view=all`}>Its builds</a>
+            <a href={`/app/builds?agent=${encodeURIComponent(agent.name)}&view=all`}>Builds</a>
           </p>
           <Now agent={agent} runs={runs} pipelines={pipelines} />
           <LastHour runs={runs} pipelines={pipelines} now={context.now} />

@@ -33,7 +33,7 @@ interface LongGoneProps {
 export const LongGone = ({ agents, now, all }: LongGoneProps) =>
   agents.length === 0 ? null : (
     <details class="long-gone" id="long-gone">
-      <summary>{count(agents.length, "agent")} not heard of for more than a week</summary>
+      <summary>{count(agents.length, "agent")} not seen for over a week</summary>
       <ul class="rows">
         {agents.slice(0, LISTED).map(({ id, name, lastHeartbeatAt, ...agent }) => (
           <li class="row" data-row>
@@ -49,7 +49,7 @@ export const LongGone = ({ agents, now, all }: LongGoneProps) =>
         ))}
       </ul>
       <p class="more">
-        <a href={all}>All that are offline</a>
+        <a href={all}>All offline agents</a>
       </p>
     </details>
   );
@@ -99,7 +99,7 @@ const Counts = ({ query, counts, older }: CountsProps) => (
     ))}
     {older > 0 && (
       <a href={addressWith(query, { version: "older" })} title={HOW_TO_UPDATE}>
-        {count(older, "agent")} {older === 1 ? "is" : "are"} older than the service
+        {withCommas(older)} outdated
       </a>
     )}
   </p>
@@ -174,7 +174,7 @@ const agentsPage: Page = {
               {total > 0 && rows.length + longGone.length === 0 && <NoMatch noun="agent" href="/app/agents" />}
               {total === 0 && (
                 <p class="empty">
-                  There is no agent yet. Builds wait until one of your machines runs them.{" "}
+                  No agents yet. Builds wait until one of your machines runs them.{" "}
                   {canChange && <a href="/app/agents/new">Add the first one</a>}
                 </p>
               )}
@@ -211,10 +211,10 @@ const remove = confirmRemoval({
       <>
         {currentBuildId && (
           <>
-            <a href={`/app/builds/${currentBuildId}`}>The build it runs</a> returns to the queue at once.{" "}
+            <a href={`/app/builds/${currentBuildId}`}>Its current build</a> returns to the queue at once.{" "}
           </>
         )}
-        Its token becomes invalid. To connect the machine again, register it again.
+        Its token becomes invalid. To use the machine again, register it again.
       </>
     );
     return { name, consequences, back: backFrom(id, query), next: backTo(query) };

@@ -100,8 +100,8 @@ const GROUPS = 20;
 
 /** Describes the agents that could run the builds. */
 const takersInWords = ({ agents, idle }: Need): string => {
-  if (agents === 0) return "no online agent has that";
-  return idle > 0 ? `${count(agents, "agent")}, ${idle} idle` : `${count(agents, "agent")}, all at work`;
+  if (agents === 0) return "no matching agent online";
+  return idle > 0 ? `${count(agents, "agent")}, ${idle} idle` : `${count(agents, "agent")}, all busy`;
 };
 
 /** Shows what waits, grouped by requirement. The requirement with the longest wait comes first. */
@@ -113,7 +113,7 @@ export const QueuePanel = ({ metrics: { builds, oldestWaitSeconds, byRequirement
     <section class="queue" aria-labelledby="queue">
       <h2 id="queue">Queue</h2>
       {needs.length === 0 ? (
-        <p class="hint">Nothing waits for an agent.</p>
+        <p class="hint">No builds are waiting for an agent.</p>
       ) : (
         <>
           <p>

@@ -36,16 +36,16 @@ const toView = (body: View["body"]): View => ({
 const TokenForm = ({ request }: { request: PageRequest }) => (
   <>
     <ProblemNotice request={request} />
-    <p>A machine becomes an agent with a registration token, which can do nothing else.</p>
-    <StackedForm submit="Create a registration token">
+    <p>Create a registration token, which can only register agents. Then run three commands on the machine.</p>
+    <StackedForm submit="Create registration token">
       <TextField
         request={request}
         name="labels"
-        label="Labels that the agent may carry"
+        label="Labels"
         placeholder="xcode-16, big"
-        hint="Builds can require labels. Separate them with commas, or leave the field empty."
+        hint="Builds can require labels. The agent can have only these. Separate them with commas, or leave the field empty."
       />
-      <SelectField request={request} name="hours" label="The token is valid for" value="24" choices={HOURS} />
+      <SelectField request={request} name="hours" label="Token valid for" value="24" choices={HOURS} />
     </StackedForm>
   </>
 );
@@ -57,7 +57,7 @@ const Instructions = ({ commands }: { commands: string }) => (
       which is shown only once:
     </p>
     <Copyable text={commands} />
-    <h2>To keep it running</h2>
+    <h2>Keep it running</h2>
     <p>
       This writes a systemd service on Linux, or a launch agent on a Mac, and prints the command to run next. The agent
       then starts with the machine:
@@ -68,7 +68,7 @@ const Instructions = ({ commands }: { commands: string }) => (
       them as another user.
     </p>
     <p>
-      <a href="/app/agents">Watch for it in the list of agents</a>
+      <a href="/app/agents">See it in the fleet</a>
     </p>
   </>
 );
@@ -82,7 +82,7 @@ const page: Page = {
       hasRole(context, "admin") ? (
         <TokenForm request={request} />
       ) : (
-        <p>Only an admin can create registration tokens. Ask an admin of your organization for one.</p>
+        <p>Only an admin can create registration tokens. Ask an admin of your organization to create one.</p>
       ),
     );
   },

@@ -37,19 +37,19 @@ const FLEET = [
 const shown = (query: string) => selectAgents(FLEET, new URLSearchParams(query), new Date(AT));
 const names = (query: string) => shown(query).rows.map(({ name }) => name);
 
-describe("the agents of a page", () => {
-  it("are fifty at most, those that are there before those that are away, by name", () => {
+describe("selectAgents", () => {
+  it("returns at most fifty agents, online ones first, sorted by name", () => {
     expect(names("").slice(0, 4)).toEqual(["dale", "heath", "mill", "away-000"]);
     expect(names("")).toHaveLength(50);
     expect(names("page=3")).toHaveLength(23);
     expect(shown("page=3")).toMatchObject({ page: 3, pages: 3, matches: 123 });
   });
 
-  it.each(["page=99", "page=-1", "page=x", "page=1.5"])("are some page whatever is asked: %s", (query) => {
+  it.each(["page=99", "page=-1", "page=x", "page=1.5"])("returns agents for any page number: %s", (query) => {
     expect(names(query).length).toBeGreaterThan(0);
   });
 
-  it("are found by name, label, platform and state, and counted by state", () => {
+  it("filters agents by name, label, platform and state, and counts them by state", () => {
     expect(names("q=BIG")).toEqual(["dale", "mill"]);
     expect(names("q=big&state=idle")).toEqual(["mill"]);
     expect(names("q=linux&state=busy")).toEqual(["heath"]);
@@ -64,7 +64,7 @@ describe("the agents of a page", () => {
   });
 });
 
-describe("agents that are away for long", () => {
+describe("long-gone agents", () => {
   const NOW = new Date("2026-11-21T12:00:00.000Z");
   const heardOf = (name: string, daysAgo: number, state: keyof typeof AGENT_STATUS = "offline") => ({
     ...agent(name, state),
@@ -76,7 +76,7 @@ describe("agents that are away for long", () => {
   ];
   const select = (query: string) => selectAgents(MANY, new URLSearchParams(query), NOW);
 
-  it("are folded after a week, the latest first, unless somebody asks for those that are offline", () => {
+  it("are folded after a week, latest first, unless the page filters for offline agents", () => {
     expect(select("").rows.map(({ name }) => name)).toEqual(["waits", "lately"]);
     expect(select("")).toMatchObject({ pages: 1, total: 62, matches: 62 });
     expect(select("").longGone).toHaveLength(60);
@@ -87,16 +87,16 @@ describe("agents that are away for long", () => {
     expect(select("q=gone-7").longGone.map(({ name }) => name)).toEqual(["gone-7"]);
   });
 
-  it("are counted in words, a few of them listed", () => {
+  it("are counted in the summary, and twenty of them are listed", () => {
     const fold = LongGone({ agents: select("").longGone, now: NOW, all: "/app/agents?state=offline" })?.html ?? "";
-    expect(fold).toContain("<summary>60 agents not heard of for more than a week</summary>");
+    expect(fold).toContain("<summary>60 agents not seen for over a week</summary>");
     expect(fold).toContain('href="/app/agents?state=offline"');
     expect(fold.match(/<li/g)).toHaveLength(20);
     expect(LongGone({ agents: [], now: NOW, all: "" })).toBeNull();
   });
 });
 
-describe("agents whose program is older than the service", () => {
+describe("outdated agents", () => {
   it.each<[string | null, boolean]>([
     ["0.9.0", true],
     ["0.9.12", true],
@@ -105,11 +105,11 @@ describe("agents whose program is older than the service", () => {
     ["1.0.0", false],
     ["of my own", false],
     [null, false],
-  ])("%s is: %s", (version, expected) => {
+  ])("version %s is older than 0.10.0: %s", (version, expected) => {
     expect(isOlder(version, "0.10.0")).toBe(expected);
   });
 
-  it("are counted, and listed alone where that is asked for", () => {
+  it("are counted, and listed by the version filter", () => {
     const versions = [
       { ...agent("old", "idle"), version: "0.0.1" },
       { ...agent("new", "idle"), version: "99.0.0" },

@@ -27,8 +27,8 @@ const stage = async () => {
   return { admin, agent: agent.id as string, person: async () => personWith(await newToken(admin, "viewer")) };
 };
 
-describe("the cells of a strip", () => {
-  it("are those from one place to before another, in three rectangles at most", () => {
+describe("cellRects", () => {
+  it("covers exactly the requested cells with at most three rectangles", () => {
     fc.assert(
       fc.property(fc.nat(60), fc.nat(60), fc.integer({ min: 1, max: 12 }), (from, length, columns) => {
         const rects = cellRects(from, from + length, columns);
@@ -42,24 +42,24 @@ describe("the cells of a strip", () => {
   });
 });
 
-describe("the fleet", () => {
-  it("is a picture, the queue by what it needs, and rows", async () => {
+describe("the fleet page", () => {
+  it("shows the agent strip, the queue by requirement, and the agent rows", async () => {
     const { person, agent } = await stage();
     const { text } = await (await person()).open("/agents");
     expect(text).toContain("<title>1 agent idle</title>");
     expect(text).toContain("macOS, iOS, Xcode 26, label fast");
-    expect(text).toContain("no online agent has that");
+    expect(text).toContain("no matching agent online");
     expect(text).toContain(`href="/app/agents/${agent}"`);
     expect(text).not.toContain("<img src=x");
   });
 
-  it("says so where nothing waits", async () => {
+  it("says that no builds are waiting", async () => {
     const { admin } = await newOrganization();
-    expect((await (await personWith(admin)).open("/agents")).text).toContain("Nothing waits for an agent.");
+    expect((await (await personWith(admin)).open("/agents")).text).toContain("No builds are waiting for an agent.");
   });
 });
 
-describe("the last hour of an agent", () => {
+describe("an agent's last hour", () => {
   /** Creates an agent that has ended one build and runs another, in a named pipeline. */
   const working = async () => {
     const setup = await newBuildSetup();
@@ -78,7 +78,7 @@ describe("the last hour of an agent", () => {
     return { ...setup, person: await personWith(await newToken(admin, "viewer")), build, running, name };
   };
 
-  it("is a bar in its row: each build a link that says what became of it", async () => {
+  it("is a bar in its row, where each build is a link titled with its result", async () => {
     const { person, build, running, name } = await working();
     const { text } = await person.open("/agents");
     expect(text).toMatch(new RegExp(`<title>#${build.number} ${name}, succeeded, \\d+( m)?s</title>`));
@@ -88,7 +88,7 @@ describe("the last hour of an agent", () => {
     expect(text).not.toContain(" style=");
   });
 
-  it("is a bar and a table on its page", async () => {
+  it("is a bar and a table on the agent's page", async () => {
     const { person, agent, build, running, name } = await working();
     const { text } = await person.open(`/agents/${agent.id}`);
     const rows = /<table id="runs">.*<\/table>/s.exec(text)?.[0] ?? "";
@@ -101,7 +101,7 @@ describe("the last hour of an agent", () => {
     expect((await stranger.open("/agents")).text).not.toContain(build.id);
   });
 
-  it("costs one round to D1 and at most 300 rows, with 70 pipelines that built", async () => {
+  it("costs one round trip to D1 and at most 300 rows with 70 active pipelines", async () => {
     const { orgId, admin, repository, agent, person } = await working();
     for (let n = 0; n < 70; n++) {
       const { id } = await newPipeline(admin, repository.id, { name: `p${n}` });
@@ -119,7 +119,7 @@ describe("the last hour of an agent", () => {
   }, 60_000);
 });
 
-describe("the calls of a page of the fleet", () => {
+describe("a fleet page's calls to the pool", () => {
   /** Opens a page in a deployment with these bindings. */
   const opened = async (path: string, cookie: string, bindings: Partial<Env>) => {
     const context = createExecutionContext();
@@ -134,7 +134,7 @@ describe("the calls of a page of the fleet", () => {
     return { status: answer.status, text };
   };
 
-  it("are one for what all its agents ran, beside those of before, and one round to D1", async () => {
+  it("include one call for all agents' runs, and one round trip to D1", async () => {
     const { admin, agent } = await newBuildSetup();
     for (let n = 0; n < 10; n++) await create(admin, "/buildagent/register", { ...SKILLS, name: `mill-${n}` });
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
@@ -149,11 +149,11 @@ describe("the calls of a page of the fleet", () => {
   });
 });
 
-describe("a fleet at work", () => {
+describe("the page of a busy fleet", () => {
   const AGENTS = 60;
   const EACH = 12;
 
-  it("is a page of less than 250 KB, 30 KB compressed, where each agent ran a build every five minutes", async () => {
+  it("stays below 250 KB, 30 KB compressed, if each agent ran a build every five minutes", async () => {
     const setup = await newBuildSetup();
     const { admin, orgId, agent } = setup;
     const { build } = await finishNewJob(setup);
@@ -183,8 +183,8 @@ describe("a fleet at work", () => {
   }, 60_000);
 });
 
-describe("a change of an agent", () => {
-  it("comes back to where it was made: to the agent's page, or to the list with its filters", async () => {
+describe("a form that changes an agent", () => {
+  it("returns to its page: the agent's page, or the list with its filters", async () => {
     const { admin, agent } = await stage();
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     const page = (await maintainer.open(`/agents/${agent}`)).text;
@@ -203,33 +203,33 @@ describe("a change of an agent", () => {
     expect((await maintainer.submit(`/agents/${agent}/remove?own`)).to).toBe("/app/agents?done=removed");
   });
 
-  it("leads nowhere else, whatever the address says, and is nobody's below a maintainer", async () => {
+  it("redirects to no other address, and requires a maintainer", async () => {
     const { admin, agent, person } = await stage();
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     const { to } = await maintainer.submit(`/agents/${agent}/drain?own=https://evil.example&next=//evil.example`);
     expect(to).toBe(`/app/agents/${agent}?done=draining`);
     expect((await (await person()).submit(`/agents/${agent}/resume?own`)).status).toBe(403);
-    expect((await maintainer.open(`/agents/${agent}`)).text).toContain("It takes no new builds.");
+    expect((await maintainer.open(`/agents/${agent}`)).text).toContain("Draining: it accepts no new builds.");
   });
 });
 
-describe("the page of an agent", () => {
-  it("tells what it is and does, and is changed by a maintainer alone", async () => {
+describe("an agent's page", () => {
+  it("shows its state and capabilities, and lets only maintainers change it", async () => {
     const { admin, agent, person } = await stage();
     const path = `/agents/${agent}`;
     const { status, text } = await (await person()).open(path);
     expect(status).toBe(200);
-    expect(text).toContain("It runs nothing.");
-    expect(text).toContain("web, big");
+    expect(text).toContain("No current build.");
+    expect(text).toContain("Web, big");
     expect(text).not.toContain("<img src=x");
     expect(text).not.toContain("/drain");
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     expect((await maintainer.open(path)).text).toContain(`action="/app/agents/${agent}/drain?own"`);
     expect((await maintainer.submit(`${path}/drain`)).status).toBe(303);
-    expect((await maintainer.open(path)).text).toContain("It takes no new builds.");
+    expect((await maintainer.open(path)).text).toContain("Draining: it accepts no new builds.");
   });
 
-  it("is of its own organization alone, and gone with the agent", async () => {
+  it("answers 404 to other organizations, and after the agent is removed", async () => {
     const { admin, agent } = await stage();
     const stranger = await personWith((await newOrganization()).admin);
     expect((await stranger.open(`/agents/${agent}`)).status).toBe(404);

@@ -22,7 +22,7 @@ export const typeInto = async (home: string, commands: string) => {
 };
 
 export const firstBuild = (stage: Stage) => {
-  it("brings an empty organization to its first green build by clicks", async () => {
+  it("takes an empty organization to its first successful build", async () => {
     const { service } = stage;
     const { token } = await service.newOrganization("fresh");
     const git = makeRepository(service.folder, { ".millrace.yml": "steps:\n  - name: greet\n    run: echo hello\n" });
@@ -36,12 +36,12 @@ export const firstBuild = (stage: Stage) => {
     await page.getByText("The repository is connected.").waitFor();
     await page.getByRole("link", { name: "Fleet" }).click();
     await page.getByRole("link", { name: "Add the first one" }).click();
-    await page.getByRole("button", { name: "Create a registration token" }).click();
+    await page.getByRole("button", { name: "Create registration token" }).click();
     const commands = (await page.locator(".copied pre").first().textContent()) ?? "";
     expect(page.url()).not.toContain("mrr_");
     const stop = await typeInto(mkdtempSync(join(service.folder, "home-")), commands);
     try {
-      await page.getByRole("link", { name: "Watch for it in the list of agents" }).click();
+      await page.getByRole("link", { name: "See it in the fleet" }).click();
       await page.locator("#agents").getByText("idle").waitFor();
       await page.getByRole("link", { name: "Builds" }).first().click();
       await page.getByRole("link", { name: "Run a build" }).click();

@@ -29,7 +29,7 @@ const handsOn = (page: Page) => {
 };
 
 export const firstHour = (stage: Stage) => {
-  it("leads an empty organization to a host, an agent, a build by a push, and a secret", async () => {
+  it("takes an empty organization to a git host, an agent, a build of a push, and a secret", async () => {
     const { service } = stage;
     const { token } = await service.newOrganization("first-hour");
     const host = await TestGitHost.start("github", service.folder);
@@ -61,7 +61,7 @@ export const firstHour = (stage: Stage) => {
 
     await follow("Overview");
     await follow("Add an agent");
-    await press("Create a registration token");
+    await press("Create registration token");
     const commands = (await page.locator(".copied pre").first().textContent()) ?? "";
     const stop = await typeInto(mkdtempSync(join(service.folder, "home-")), commands);
     did.texts++;

@@ -36,7 +36,7 @@ const takenBy = async (url: string, agent: Agent & { token: string }) => {
 };
 
 export const fleet = (stage: Stage) => {
-  it("pages and filters many agents, and tells of a waiting build what it needs and who lacks it", async () => {
+  it("pages and filters many agents, and explains what a waiting build requires and which agents lack", async () => {
     const { service } = stage;
     const client = await service.newOrganization("fleet");
     const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
@@ -60,7 +60,7 @@ export const fleet = (stage: Stage) => {
     expect(await page.locator(".agent-strip a").count()).toBe(1);
     expect(await judge(page)).toEqual([]);
     await page.getByRole("link", { name: "mill-000", exact: true }).click();
-    await page.getByText("It runs nothing.").waitFor();
+    await page.getByText("No current build.").waitFor();
     expect(await judge(page)).toEqual([]);
     await page.goBack();
     const source = await (await page.request.get(`${service.url}/app/agents`)).text();
@@ -88,7 +88,7 @@ export const fleet = (stage: Stage) => {
     expect(browser.complaints).toEqual([]);
     await browser.close();
   });
-  it("draws what an agent ran in the last hour: each segment a link, on the agent's page with a table", async () => {
+  it("draws an agent's last hour as links, and lists it in a table on the agent's page", async () => {
     const { service } = stage;
     const client = await service.newOrganization("hour");
     const skills = { platform: 2, canBuildIOS: false, canBuildAndroid: false, canBuildWeb: true };
@@ -115,8 +115,8 @@ export const fleet = (stage: Stage) => {
     expect(await row.locator(".hour-bar a").count()).toBe(3);
     expect(await row.locator(".hour-bar .is-failed, .hour-bar .is-succeeded").count()).toBe(2);
     expect(await row.locator(".hour-bar title").first().textContent()).toMatch(/^#3.*, running, /);
-    await row.getByText("older", { exact: true }).waitFor();
-    await page.getByText("1 agent is older than the service").waitFor();
+    await row.getByText("outdated", { exact: true }).waitFor();
+    await page.getByText("1 outdated").waitFor();
     expect((await row.boundingBox())?.height).toBeLessThanOrEqual(41);
     const [agents, queue] = [await page.locator("#agents").boundingBox(), await page.locator(".queue").boundingBox()];
     expect(queue?.x).toBeGreaterThan((agents?.x ?? 0) + (agents?.width ?? 0));
@@ -130,11 +130,11 @@ export const fleet = (stage: Stage) => {
     expect(await page.locator("#runs tbody tr").count()).toBe(3);
     expect(await judge(page)).toEqual([]);
     await page.getByRole("button", { name: "Drain mill" }).click();
-    await page.getByText("It takes no new builds.").waitFor();
+    await page.getByText("Draining: it accepts no new builds.").waitFor();
     await page.getByText("The agent finishes its build and takes no new one.").waitFor();
     await running.finish("succeeded");
     await page.locator(`#run-${running.id}`).getByText("succeeded").waitFor();
-    await page.getByText("It runs nothing.").waitFor();
+    await page.getByText("No current build.").waitFor();
     expect(browser.complaints).toEqual([]);
     await browser.close();
   });

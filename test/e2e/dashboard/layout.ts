@@ -183,7 +183,7 @@ export const layout = (stage: Stage) => {
   it("shows the commands for a new agent whole, with their button beside them", async () => {
     const { page } = stage.browser;
     await page.goto(`${stage.service.url}/app/agents/new`);
-    await page.getByRole("button", { name: "Create a registration token" }).click();
+    await page.getByRole("button", { name: "Create registration token" }).click();
     await page.getByRole("button", { name: "Copy" }).first().waitFor();
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 900 });
