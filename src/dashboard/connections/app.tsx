@@ -10,11 +10,11 @@ import { HookOutcomes } from "./hook.tsx";
 /** The App's permissions by GitHub's names: GitHub's label, and the reason for each. */
 export const APP_PERMISSION_WORDS: Record<string, [title: string, reason: string]> = {
   checks: ["Checks: read and write", "to show builds as check runs, with their buttons"],
-  statuses: ["Commit statuses: read and write", "to tell the states of builds where there are no check runs"],
-  contents: ["Contents: read-only", "to clone, with a token of an hour that reads one repository"],
-  merge_queues: ["Merge queues: read-only", "to hear what a merge queue tries"],
-  metadata: ["Metadata: read-only", "to list repositories, and who may write to them"],
-  pull_requests: ["Pull requests: read-only", "to hear of pull requests"],
+  statuses: ["Commit statuses: read and write", "to report build states without check runs"],
+  contents: ["Contents: read-only", "to clone, with a one-hour token that reads a single repository"],
+  merge_queues: ["Merge queues: read-only", "to receive merge queue events"],
+  metadata: ["Metadata: read-only", "to list repositories and check who can write to them"],
+  pull_requests: ["Pull requests: read-only", "to receive pull request events"],
 };
 
 interface PartProps {
@@ -25,10 +25,10 @@ interface PartProps {
 /** Shows the first of two buttons that lead to an App. The other is at GitHub. */
 const MakeApp = ({ request, connection }: PartProps) => (
   <section>
-    <h2>Make one</h2>
+    <h2>Create an App</h2>
     <p>
-      GitHub shows the name of the App and asks once. The App is private. Its key comes back to Millrace and is stored
-      sealed. In the repositories that you choose it asks for:
+      GitHub shows the App's name and asks you to confirm. The App is private. GitHub returns its key to Millrace, which
+      stores it encrypted. In the repositories that you choose, the App requires:
     </p>
     <ul>
       {Object.values(APP_PERMISSION_WORDS).map(([name, reason]) => (
@@ -41,12 +41,12 @@ const MakeApp = ({ request, connection }: PartProps) => (
       <TextField
         request={request}
         name="organization"
-        label="Organization at GitHub"
+        label="GitHub organization"
         placeholder="acme"
-        hint="The name in its address. Leave it empty for repositories of your own account."
+        hint="The name in its URL. Leave the field empty for repositories of your own account."
       />
       <button type="submit" class="primary">
-        Make the App
+        Create the App
       </button>
     </form>
   </section>
@@ -54,10 +54,10 @@ const MakeApp = ({ request, connection }: PartProps) => (
 
 const ExistingApp = ({ request, connection }: PartProps) => (
   <section>
-    <h2>{connection.appId === null ? "Or use one that exists" : "Another key"}</h2>
+    <h2>{connection.appId === null ? "Use an existing App" : "Replace the key"}</h2>
     <p class="hint">
-      At GitHub: Settings, Developer settings, GitHub Apps, the App, <strong>Generate a private key</strong>. Its
-      webhook becomes the one of this connection.
+      On GitHub: Settings, Developer settings, GitHub Apps, your App, <strong>Generate a private key</strong>. Millrace
+      points the App's webhook to this connection.
     </p>
     <form method="post" class="stack" action={`/app/connections/${connection.id}/app/key`}>
       <TextField
@@ -74,7 +74,7 @@ const ExistingApp = ({ request, connection }: PartProps) => (
         rows={6}
         placeholder="-----BEGIN RSA PRIVATE KEY-----"
         required
-        hint="The text of the .pem file. It is stored sealed and never shown again."
+        hint="The text of the .pem file. Stored encrypted and never shown again."
       />
       <button type="submit">Use this key</button>
     </form>
@@ -86,16 +86,16 @@ const Installation = ({ connection }: { connection: Connection }) => (
     <h2>Installation</h2>
     <p>
       {connection.installationId === null ? (
-        "The App is not installed yet, so GitHub tells it nothing. Install it for all repositories, or for those that you choose."
+        "The App is not installed yet, so GitHub sends it no events. Install it for all repositories, or for selected ones."
       ) : (
         <>
-          Installed for <bdi>{connection.account ?? "an account"}</bdi>. Other repositories are added at GitHub.
+          Installed for <bdi>{connection.account ?? "an account"}</bdi>. Add other repositories on GitHub.
         </>
       )}
     </p>
     <form method="post" action={`/app/connections/${connection.id}/installation`}>
       <button type="submit" class={connection.installationId === null ? "primary" : ""}>
-        {connection.installationId === null ? "Install it" : "Look again"}
+        {connection.installationId === null ? "Install" : "Check again"}
       </button>
     </form>
   </section>
@@ -114,7 +114,7 @@ const appPage: Page = {
       body: (
         <div class="column">
           <h1>
-            GitHub App of <bdi>{connection.name}</bdi>
+            GitHub App for <bdi>{connection.name}</bdi>
           </h1>
           <ProblemNotice request={request} />
           {hasApp ? <Installation connection={connection} /> : <MakeApp request={request} connection={connection} />}
@@ -132,24 +132,24 @@ const appPage: Page = {
 
 /** Shows a form for GitHub: it accepts the App's manifest only from the person's own browser. */
 const manifestView = (connectionId: string, { action, manifest }: { action: string; manifest: string }): View => ({
-  title: "Make the App",
+  title: "Create the App",
   section: "connections",
   formTarget: new URL(action).origin,
   body: (
     <div class="column">
-      <h1>On to GitHub</h1>
+      <h1>Continue to GitHub</h1>
       <p>
-        GitHub asks for the App's name and for <strong>Create GitHub App</strong>, then sends you back here. You must be
-        an owner of the organization.
+        On GitHub, confirm the App's name with <strong>Create GitHub App</strong>. GitHub then sends you back here. You
+        must be an owner of the organization.
       </p>
       <form method="post" action={action} class="stack">
         <input type="hidden" name="manifest" value={manifest} />
         <span class="actions">
           <button type="submit" class="primary" autofocus>
-            Continue at {new URL(action).host}
+            Continue to {new URL(action).host}
           </button>
           <a class="button" href={`/app/connections/${connectionId}/app`}>
-            Not now
+            Cancel
           </a>
         </span>
       </form>
@@ -182,11 +182,11 @@ const afterGithub: Page = {
       section: "connections",
       body: (
         <div class="column">
-          <h1>The App was not taken over</h1>
+          <h1>Could not connect the App</h1>
           <ProblemNotice request={{ problem: request.problem, form: null }} />
           <p>
             <a class="button primary" href="/app/connections">
-              Back to the connections
+              Back to connections
             </a>
           </p>
         </div>
@@ -212,19 +212,19 @@ const installForm = formAt("/connections/:id/installation", appPage, installConn
     section: "connections",
     body: (
       <div class="column">
-        <h1>{installationId === null ? "Install the App" : "Hooks of before"}</h1>
+        <h1>{installationId === null ? "Install the App" : "Older webhooks"}</h1>
         {refusedHooks.length > 0 && <HookOutcomes hooks={refusedHooks} />}
         {installationId === null && (
-          <p>Choose the repositories at GitHub. It sends you back here, or press the second button afterwards.</p>
+          <p>Choose the repositories on GitHub. GitHub then sends you back here. If it does not, press Check again.</p>
         )}
         <form method="post" action={`/app/connections/${id}/installation`}>
           <span class="actions">
             {pageUrl?.startsWith(`${webUrl}/`) && (
               <a class="button primary" href={`${pageUrl}/installations/new`} rel="noreferrer">
-                Choose at GitHub
+                Choose on GitHub
               </a>
             )}
-            <button type="submit">Look again</button>
+            <button type="submit">Check again</button>
             <a class="button" href={`/app/connections/${id}`}>
               Back to the connection
             </a>

@@ -13,11 +13,11 @@ const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
     <h2>Token</h2>
     {account && (
       <p>
-        It is the token of <strong>{account}</strong>
+        The token belongs to <strong>{account}</strong>
         {scopes && scopes.length > 0 && (
           <>
             {" "}
-            and may: <code>{scopes.join(", ")}</code>
+            and has the scopes <code>{scopes.join(", ")}</code>
           </>
         )}
         .
@@ -30,7 +30,7 @@ const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
         ))}
       </ul>
     ) : (
-      account && <p>{scopes ? "It lacks no right." : "The host does not tell which rights it has."}</p>
+      account && <p>{scopes ? "No permissions are missing." : "The host does not report the token's permissions."}</p>
     )}
   </section>
 );
@@ -40,15 +40,15 @@ const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
   const { waiting, waitingSince, trouble, givenUp } = check;
   return (
     <section>
-      <h2>States of builds</h2>
+      <h2>Build states</h2>
       {waiting === 0 ? (
-        <p>{givenUp.length === 0 ? "The host has been told all of them." : "None is left to be told."}</p>
+        <p>{givenUp.length === 0 ? "The host has received all states." : "No states are waiting."}</p>
       ) : (
         <p>
-          {count(waiting, "state")} to be told
+          {count(waiting, "state")} waiting to be sent
           {waitingSince && (
             <>
-              , the first since <RelativeTime at={waitingSince} now={now} />
+              . The oldest is from <RelativeTime at={waitingSince} now={now} />
             </>
           )}
           .
@@ -57,7 +57,7 @@ const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
       {trouble && <p class="outcome">{trouble}</p>}
       {givenUp.length > 0 && (
         <>
-          <p>These were given up:</p>
+          <p>Millrace stopped sending these:</p>
           <ul class="outcomes">
             {givenUp.map(({ fullName, sha, context, buildId, reason, at }) => (
               <li>
@@ -107,20 +107,24 @@ const page: Page = {
               {problem}
             </p>
           )}
-          {isAllWell && <p class="tone-good">The host takes the token, and its hooks are in place.</p>}
+          {isAllWell && <p class="tone-good">The host accepts the token, and all webhooks are in place.</p>}
           {connection.auth !== "none" && <Rights {...check} />}
           {connection.auth !== "none" && <States check={check} now={context.now} />}
           {check.differences.length > 0 && <Differences {...check} />}
           <section>
-            <h2>Hooks</h2>
-            {hooks.length > 0 ? <HookOutcomes hooks={hooks} /> : <p>Millrace has made no hook for this connection.</p>}
+            <h2>Webhooks</h2>
+            {hooks.length > 0 ? (
+              <HookOutcomes hooks={hooks} />
+            ) : (
+              <p>Millrace has created no webhooks for this connection.</p>
+            )}
             <p>
               {lastDeliveryAt ? (
                 <>
-                  The last delivery came <RelativeTime at={lastDeliveryAt} now={context.now} />.
+                  Last delivery: <RelativeTime at={lastDeliveryAt} now={context.now} />
                 </>
               ) : (
-                "Nothing has been delivered yet."
+                "No deliveries yet"
               )}
             </p>
           </section>

@@ -26,15 +26,15 @@ export const Facts = ({ connection }: { connection: Connection }) => (
     </a>
     {connection.auth === "app" && (
       <span>
-        as an App of <bdi>{connection.account ?? "nobody yet: it is not installed"}</bdi>
+        GitHub App, <bdi>{connection.account ?? "not installed"}</bdi>
       </span>
     )}
     {connection.hasToken && (
       <span>
-        by the token of <bdi>{connection.account ?? "an account"}</bdi>
+        token of <bdi>{connection.account ?? "an account"}</bdi>
       </span>
     )}
-    {connection.auth === "none" && <span>by hand: hooks are made by people, and no state goes back</span>}
+    {connection.auth === "none" && <span>manual webhooks, no build states</span>}
     {!connection.isActive && <span class="label">inactive</span>}
   </p>
 );
@@ -53,13 +53,13 @@ const Repositories = ({ connection, repositories }: { connection: Connection; re
           <a href={`/app/repositories/${id}`} class="what">
             {fullName}
           </a>
-          <span class="ref">{hasHook ? "hook made by Millrace" : "hook made by hand"}</span>
+          <span class="ref">{hasHook ? "webhook by Millrace" : "manual webhook"}</span>
         </li>
       ))}
     </ol>
     {repositories.length === 0 && (
       <p class="empty">
-        No repository of it is connected, so its pushes build nothing.{" "}
+        No repositories connected yet, so pushes start no builds.{" "}
         <a href={`/app/connections/${connection.id}/repositories`}>Add the first one</a>
       </p>
     )}
@@ -69,30 +69,30 @@ const Repositories = ({ connection, repositories }: { connection: Connection; re
 /** Shows the admin's forms. The first requires facts that no other page shows. */
 const HookByHand = ({ connection }: { connection: Connection }) => (
   <section>
-    <h2>Hook</h2>
+    <h2>Webhook</h2>
     {GIT_HOSTS[connection.kind].hasApps && (
       <p>
         <a class="button" href={`/app/connections/${connection.id}/app`}>
-          {connection.auth === "app" ? "GitHub App" : "Become a GitHub App"}
+          {connection.auth === "app" ? "GitHub App" : "Switch to a GitHub App"}
         </a>
       </p>
     )}
     <p>
       {connection.auth === "app"
-        ? "GitHub sends what happens in all repositories of the App to this connection. Rotate it when somebody should no longer know its secret."
+        ? "GitHub sends the events of all the App's repositories to this connection. Rotate the webhook when someone should no longer know its secret."
         : connection.hasToken
-          ? "Millrace makes the hooks of the repositories that you add. For one whose hooks the token may not manage, make it by hand."
-          : `In each repository at ${GIT_HOSTS[connection.kind].title}, make a hook with the address and the secret of this connection.`}
+          ? "Millrace creates the webhooks of the repositories that you add. If the token cannot manage a repository's webhooks, create that webhook by hand."
+          : `In each ${GIT_HOSTS[connection.kind].title} repository, create a webhook with this connection's URL and secret.`}
     </p>
     <div class="actions">
       <form method="post" action={`/app/connections/${connection.id}/hook`}>
-        <button type="submit">Show address and secret</button>
+        <button type="submit">Show URL and secret</button>
       </form>
       <a class="button" href={`/app/connections/${connection.id}/rotate`}>
         Rotate
       </a>
     </div>
-    <p class="hint">Each time that they are shown, the audit says to whom.</p>
+    <p class="hint">The audit log records who views them, each time.</p>
   </section>
 );
 
@@ -108,23 +108,23 @@ const Settings = ({ request, connection, version }: SettingsProps) => (
     <StackedForm submit="Save">
       <VersionField version={version} />
       <TextField request={request} name="name" label="Name" value={connection.name} required />
-      <TextField request={request} name="webUrl" label="Address" type="url" value={connection.webUrl} required />
+      <TextField request={request} name="webUrl" label="URL" type="url" value={connection.webUrl} required />
       <TextField
         request={request}
         name="apiUrl"
-        label="Address of its API"
+        label="API URL"
         type="url"
         value={connection.apiUrl}
-        hint="Leave it empty to derive it from the address."
+        hint="Leave the field empty to derive it from the URL."
       />
       <SecretField
         request={request}
         name="token"
-        label={connection.hasToken ? "Another token" : "Token"}
+        label={connection.hasToken ? "New token" : "Token"}
         hint={
           <>
             {GIT_HOSTS[connection.kind].token}{" "}
-            {connection.hasToken && "Leave it empty to keep the stored one, unless an address changes."}
+            {connection.hasToken && "Leave the field empty to keep the stored token, unless a URL changes."}
           </>
         }
       />
@@ -132,12 +132,12 @@ const Settings = ({ request, connection, version }: SettingsProps) => (
         <CheckField
           request={request}
           name="forgetsToken"
-          label="Forget the token"
-          hint="Hooks stay as they are, and no state goes back any more."
+          label="Delete the token"
+          hint="Webhooks stay as they are. Build states are no longer sent."
           on={false}
         />
       )}
-      <CheckField request={request} name="isActive" label="Active: deliveries are taken" on={connection.isActive} />
+      <CheckField request={request} name="isActive" label="Active: deliveries are accepted" on={connection.isActive} />
     </StackedForm>
     <p>
       <a class="button danger" href={`/app/connections/${connection.id}/delete`}>
@@ -216,11 +216,11 @@ const remove = confirmRemoval({
     ]);
     const linked = all.filter(({ connectionId }) => connectionId === id).length;
     const hooks = {
-      app: "The App is taken off all repositories; delete it at GitHub.",
-      token: "Its hooks at the host are removed too.",
-      none: "Remove its hooks at the host by hand.",
+      app: "The App is uninstalled from all repositories. Delete it on GitHub.",
+      token: "This also removes its webhooks at the host.",
+      none: "Remove its webhooks at the host by hand.",
     }[auth];
-    const consequences = `Its repositories (${linked}) stay, with their pipelines and builds, but their pushes build nothing any more and no state goes back. ${hooks}`;
+    const consequences = `Its repositories (${linked}), their pipelines and builds are kept, but pushes no longer start builds and build states are no longer sent. ${hooks}`;
     return { name, consequences, back: `/app/connections/${id}`, next: "/app/connections" };
   },
   remove: (context, id) => deleteConnection.run(context, byId(id)),

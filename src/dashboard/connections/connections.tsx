@@ -7,7 +7,7 @@ import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../she
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { GIT_HOSTS, HOST_KINDS, kindNamed } from "./git-hosts.tsx";
 
-const HOW: Record<Connection["auth"], string> = { app: "as an App", token: "by token", none: "by hand" };
+const HOW: Record<Connection["auth"], string> = { app: "GitHub App", token: "token", none: "manual webhooks" };
 
 const Row = ({ connection }: { connection: Connection }) => (
   <li class="row repository-row" data-row>
@@ -26,8 +26,8 @@ const Row = ({ connection }: { connection: Connection }) => (
 
 const Empty = ({ canConnect }: { canConnect: boolean }) => (
   <p class="empty">
-    No git host is connected yet, so a push builds nothing.{" "}
-    {canConnect ? <a href="/app/connections/new">Connect the first one</a> : "Ask an admin to connect the first one."}
+    No git hosts connected yet, so pushes start no builds.{" "}
+    {canConnect ? <a href="/app/connections/new">Connect the first one</a> : "Ask an admin to connect one."}
   </p>
 );
 
@@ -45,7 +45,7 @@ const listPage: Page = {
         <>
           <div class="head">
             <h1>Connections</h1>
-            {all.length > 0 && <TextFilter path="/app/connections" query={query} label="Name or address" />}
+            {all.length > 0 && <TextFilter path="/app/connections" query={query} label="Name or URL" />}
             {canConnect && (
               <a class="button primary" href="/app/connections/new">
                 Connect a git host
@@ -68,7 +68,7 @@ const listPage: Page = {
 const HostCards = () => (
   <div class="column">
     <h1>Connect a git host</h1>
-    <p>Pushes, tags and pull requests then make builds, and their commits get the state of their builds.</p>
+    <p>Pushes, tags and pull requests then start builds, and their commits show the build states.</p>
     <ul class="cards">
       {HOST_KINDS.map((kind) => (
         <li class="card">
@@ -82,19 +82,19 @@ const HostCards = () => (
 
 const APP_WAY = {
   value: "app",
-  label: "As an App of your own",
-  hint: "GitHub makes it in two clicks. It belongs to no person, and clones private repositories with tokens of an hour.",
+  label: "With your own GitHub App",
+  hint: "You create it on GitHub in two clicks. It belongs to no person, and clones private repositories with one-hour tokens.",
 };
 const WAYS = [
   {
     value: "token",
     label: "With a token",
-    hint: "Millrace lists your repositories, makes their hooks, and tells the host the state of each build. No agent clones with it: give each private repository a credential of its own, on its page.",
+    hint: "Millrace lists your repositories, creates their webhooks, and reports the state of each build to the host. Agents do not clone with the token: give each private repository its own credential, on its page.",
   },
   {
     value: "hand",
-    label: "By hand",
-    hint: "You make the hook of each repository with an address and a secret. No state goes back to the host, and each private repository needs a credential of its own.",
+    label: "With manual webhooks",
+    hint: "You create the webhook of each repository with a URL and a secret. The host gets no build states, and each private repository needs its own credential.",
   },
 ];
 
@@ -103,7 +103,7 @@ const listWays = (kind: HostKind) => (GIT_HOSTS[kind].hasApps ? [APP_WAY, ...WAY
 
 const WayField = ({ request: { form }, kind }: { request: PageRequest; kind: HostKind }) => (
   <fieldset class="field ways">
-    <legend>How</legend>
+    <legend>How to connect</legend>
     {listWays(kind).map(({ value, label, hint }) => (
       <div>
         <label class="check">
@@ -130,23 +130,23 @@ const NewConnectionForm = ({ request, kind }: { request: PageRequest; kind: Host
       <TextField
         request={request}
         name="webUrl"
-        label="Address"
+        label="URL"
         type="url"
         value={address}
         placeholder="https://git.example"
         required
-        hint="Of its pages, without the name of a repository."
+        hint="The URL of the host's pages, without a repository name."
       />
       <WayField request={request} kind={kind} />
       <p class="hint">
-        The <a href={guide}>guide to {title}</a> says what each way needs.
+        See the <a href={guide}>{title} guide</a> for what each option needs.
       </p>
       <div class="token-way">
         <SecretField
           request={request}
           name="token"
           label="Token"
-          hint={<>{token} It is stored sealed and never shown again. The host is asked at once whether it is valid.</>}
+          hint={<>{token} It is stored encrypted and never shown again. Millrace checks it with the host at once.</>}
         />
       </div>
     </FormPage>

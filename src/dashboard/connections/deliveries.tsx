@@ -50,7 +50,7 @@ const Reason = ({ text }: { text: string }) => {
   if (!words || !path) return <span>{sentence(text)}</span>;
   return (
     <span>
-      {words.charAt(0).toUpperCase() + words.slice(1)} <a href={path}>its page</a>.
+      {words.charAt(0).toUpperCase() + words.slice(1)} <a href={path}>the repository page</a>.
     </span>
   );
 };
@@ -101,7 +101,7 @@ const Row = ({ delivery, details }: { delivery: HostDelivery; details: RowDetail
           <form method="post">
             <input type="hidden" name="delivery" value={id} />
             <button type="submit" class="quiet" title={id}>
-              Take it again
+              Redeliver
             </button>
           </form>
         )}
@@ -110,7 +110,7 @@ const Row = ({ delivery, details }: { delivery: HostDelivery; details: RowDetail
   );
 };
 
-const COLUMNS = ["Time", "Event", "Repository", "Ref", "Commit", "What came of it", <span class="sr">Actions</span>];
+const COLUMNS = ["Time", "Event", "Repository", "Ref", "Commit", "Result", <span class="sr">Actions</span>];
 
 const page: Page = {
   path: "/connections/:id/deliveries",
@@ -156,11 +156,13 @@ const page: Page = {
           {all.length > 0 && deliveries.length === 0 && <NoMatch noun="delivery" href={path} />}
           {all.length === 0 && (
             <p class="empty">
-              Nothing has been delivered yet. <a href={`/app/connections/${connection.id}`}>Make a hook</a>, and push:
-              each delivery appears here with what came of it.
+              No deliveries yet. <a href={`/app/connections/${connection.id}`}>Create a webhook</a>, then push. Each
+              delivery appears here with its result.
             </p>
           )}
-          {all.length >= LIMITS.deliveries && <p class="hint more">Only the last {LIMITS.deliveries} are kept.</p>}
+          {all.length >= LIMITS.deliveries && (
+            <p class="hint more">Only the last {LIMITS.deliveries} deliveries are kept.</p>
+          )}
         </>
       ),
     };

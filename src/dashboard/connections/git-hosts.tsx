@@ -30,8 +30,8 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
     token: (
       <>
         GitHub: Settings, Developer settings, Personal access tokens. A classic token needs the scopes <code>repo</code>{" "}
-        and <code>admin:repo_hook</code>. A fine-grained one needs, for its repositories, Webhooks and Commit statuses:
-        read and write, and Metadata: read.
+        and <code>admin:repo_hook</code>. A fine-grained token needs the repository permissions Webhooks and Commit
+        statuses: read and write, and Metadata: read.
       </>
     ),
     guide: "/docs/connect/github.md",
@@ -39,18 +39,18 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
     hookPath: "settings/hooks/new",
     hookSteps: [
       <>
-        <Word>Payload URL</Word>: the address below. <Word>Content type</Word>: application/json.
+        <Word>Payload URL</Word>: the URL below. <Word>Content type</Word>: application/json.
       </>,
       <>
         <Word>Secret</Word>: the secret below. Leave SSL verification on.
       </>,
       <>
-        <Word>Let me select individual events</Word>: Pushes, Pull requests, Repositories, and Merge groups where a
-        merge queue is used.
+        <Word>Let me select individual events</Word>: Pushes, Pull requests, Repositories, and, if you use a merge
+        queue, Merge groups.
       </>,
       <>
-        Leave it <Word>Active</Word> and press <Word>Add webhook</Word>. GitHub sends a ping at once, which appears in
-        the list of deliveries.
+        Leave it <Word>Active</Word> and press <Word>Add webhook</Word>. GitHub sends a ping at once, which appears
+        under Deliveries.
       </>,
     ],
   },
@@ -61,7 +61,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
     token: (
       <>
         GitLab: your avatar, Edit profile, Access tokens; or Settings, Access tokens of a group or a project. It needs
-        the scope <code>api</code>, and the role Maintainer in the projects whose hooks it makes.
+        the scope <code>api</code>, and the role Maintainer in the projects whose webhooks it creates.
       </>
     ),
     guide: "/docs/connect/gitlab.md",
@@ -69,7 +69,7 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
     hookPath: "-/hooks",
     hookSteps: [
       <>
-        <Word>Add new webhook</Word>. <Word>URL</Word>: the address below.
+        <Word>Add new webhook</Word>. <Word>URL</Word>: the URL below.
       </>,
       <>
         <Word>Secret token</Word>: the secret below.
@@ -101,14 +101,14 @@ export const GIT_HOSTS: Record<HostKind, GitHostWords> = {
         <Word>Add webhook</Word>, and choose Gitea, or Forgejo.
       </>,
       <>
-        <Word>Target URL</Word>: the address below. <Word>HTTP method</Word> POST, <Word>POST content type</Word>{" "}
+        <Word>Target URL</Word>: the URL below. <Word>HTTP method</Word> POST, <Word>POST content type</Word>{" "}
         application/json.
       </>,
       <>
         <Word>Secret</Word>: the secret below.
       </>,
       <>
-        <Word>Trigger on</Word>: Custom events: Create, Delete, Push, and of pull requests: Modification, Synchronized,
+        <Word>Trigger on</Word>: Custom events: Create, Delete, Push, and for pull requests: Modification, Synchronized,
         Labeled. Leave the <Word>branch filter</Word> as it is.
       </>,
       <>

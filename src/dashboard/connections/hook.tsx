@@ -25,7 +25,7 @@ const Steps = ({ connection }: { connection: Connection }) => {
         ))}
       </ol>
       <p class="hint">
-        The <a href={guide}>guide</a> says it at length.
+        See the <a href={guide}>guide</a> for details.
       </p>
     </>
   );
@@ -33,25 +33,25 @@ const Steps = ({ connection }: { connection: Connection }) => {
 
 /** Shows the secret. No other page does. It answers a form: browsers do not store it, and no link opens it. */
 const hookView = (connection: Connection, { url, secret }: { url: string; secret: string }): View => ({
-  title: "Hook",
+  title: "Webhook",
   section: "connections",
   body: (
     <div class="column">
       <h1>
-        Hook of <bdi>{connection.name}</bdi>
+        Webhook for <bdi>{connection.name}</bdi>
       </h1>
       <Steps connection={connection} />
-      <h2>Address</h2>
+      <h2>URL</h2>
       <Copyable text={url} />
       <h2>Secret</h2>
       <Copyable text={secret} />
       <p class="hint">
-        Who knows both can make builds of the branches of this connection's repositories. Rotate them when somebody
-        should not.
+        Anyone who knows both can start builds of the branches in this connection's repositories. Rotate them when
+        someone should not.
       </p>
       <p>
         <a class="button primary" href={`/app/connections/${connection.id}/deliveries`}>
-          See what the host delivers
+          View deliveries
         </a>
       </p>
     </div>
@@ -81,19 +81,19 @@ const rotatePage: Page = {
   async show(context, request) {
     const { id, name, auth } = await getConnection.run(context, byId(request.params.id));
     return {
-      title: `Rotate the hook of ${name}`,
+      title: `Rotate the webhook for ${name}`,
       section: "connections",
       body: (
         <div class="column">
           <ProblemNotice request={{ problem: request.problem, form: null }} />
           <h1>
-            Rotate the hook of <bdi>{name}</bdi>?
+            Rotate the webhook for <bdi>{name}</bdi>?
           </h1>
           <p>
-            It gets another address and another secret, and the ones before are refused at once.{" "}
+            It gets a new URL and a new secret. The old ones are rejected at once.{" "}
             {auth !== "none"
-              ? "GitHub is told where it is an App, and so are the hooks that Millrace made. Change those that you made by hand."
-              : "Change every hook at the host by hand: until then its pushes build nothing."}
+              ? "Millrace updates the GitHub App, if there is one, and the webhooks that it created. Update manual webhooks yourself."
+              : "Update every webhook at the host by hand. Until then, pushes start no builds."}
           </p>
           <form method="post" class="stack">
             <span class="actions">
@@ -101,7 +101,7 @@ const rotatePage: Page = {
                 Rotate
               </button>
               <a class="button" href={`/app/connections/${id}`}>
-                Keep it
+                Cancel
               </a>
             </span>
           </form>
@@ -115,14 +115,16 @@ const rotateForm = formOn(rotatePage, rotateConnection, async (context, { params
   const { id, name, hooks } = await rotateConnection.run(context, byId(params.id));
   if (hooks.every(({ problem }) => problem === null)) return { to: `/app/connections/${id}`, notice: "rotated" };
   return {
-    title: "Hook",
+    title: "Webhook",
     section: "connections",
     body: (
       <div class="column">
         <h1>
-          The hook of <bdi>{name}</bdi> was rotated
+          The webhook for <bdi>{name}</bdi> was rotated
         </h1>
-        <p>The host did not take the new one for every repository. Change these hooks by hand, or rotate again:</p>
+        <p>
+          The host did not accept the new webhook for every repository. Update these webhooks by hand, or rotate again:
+        </p>
         <HookOutcomes hooks={hooks} />
         <p>
           <a class="button" href={`/app/connections/${id}`}>

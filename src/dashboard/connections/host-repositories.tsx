@@ -51,7 +51,7 @@ const Row = ({ connectionId, repository }: { connectionId: string; repository: H
 /** Adds a repository that no delivery has named yet, or one far down the host's list. */
 const ByName = ({ request, connection }: { request: PageRequest; connection: Connection }) => (
   <section class="column">
-    <h2>Add one by its name</h2>
+    <h2>Add a repository by name</h2>
     <StackedForm submit="Add repository">
       <input type="hidden" name="byName" value="yes" />
       <TextField request={request} name="fullName" label="Name" required hint="owner/repo" />
@@ -59,8 +59,8 @@ const ByName = ({ request, connection }: { request: PageRequest; connection: Con
         <CheckField
           request={request}
           name="registersHook"
-          label="Make its hook"
-          hint="Switch it off where the token may not make hooks, and make it by hand."
+          label="Create its webhook"
+          hint="If the token cannot create webhooks, switch this off and create the webhook by hand."
           on
         />
       )}
@@ -68,13 +68,13 @@ const ByName = ({ request, connection }: { request: PageRequest; connection: Con
         <TextField
           request={request}
           name="hostRepoId"
-          label="Number at the git host"
+          label="Repository ID at the git host"
           type="number"
           min={0}
           hint={
             <>
-              GitHub: <code>gh api repos/OWNER/REPO --jq .id</code>. GitLab: the project id. Gitea: <code>id</code> of{" "}
-              <code>/api/v1/repos/OWNER/REPO</code>. Or make the hook first: its first delivery tells the number.
+              GitHub: <code>gh api repos/OWNER/REPO --jq .id</code>. GitLab: the project ID. Gitea: <code>id</code> of{" "}
+              <code>/api/v1/repos/OWNER/REPO</code>. Or create the webhook first: its first delivery contains the ID.
             </>
           }
         />
@@ -87,14 +87,16 @@ const Empty = ({ connection, isFiltered }: { connection: Connection; isFiltered:
   <p class="empty">
     {isFiltered && (
       <>
-        No repository of this page matches. <a href={`/app/connections/${connection.id}/repositories`}>Show all</a>
+        No repositories on this page match. <a href={`/app/connections/${connection.id}/repositories`}>Show all</a>
       </>
     )}
-    {!isFiltered && connection.auth !== "none" && "The token sees no repository. Give it access to one at the host."}
+    {!isFiltered &&
+      connection.auth !== "none" &&
+      "The token has access to no repositories. Grant it access at the host."}
     {!isFiltered && connection.auth === "none" && (
       <>
-        No delivery has come yet. <a href={`/app/connections/${connection.id}`}>Make the hook of a repository</a> at the
-        host, and what it sends names the repository here.
+        No deliveries yet. <a href={`/app/connections/${connection.id}`}>Create a repository's webhook</a> at the host.
+        The repository appears here after its first delivery.
       </>
     )}
   </p>

@@ -69,7 +69,7 @@ const listPage: Page = {
           {all.length > 0 && repositories.length === 0 && <NoMatch noun="repository" href="/app/repositories" />}
           {all.length === 0 && (
             <p class="empty">
-              No repository is connected yet. {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
+              No repositories connected yet. {canConnect && <a href="/app/repositories/new">Connect the first one</a>}
             </p>
           )}
         </>

@@ -50,12 +50,12 @@ const page: Page = {
             <h1>Cache</h1>
             {hasRole(context, "member") && entries.length > 0 && (
               <a class="button danger" href={`${here}/cache/empty`}>
-                Empty the cache
+                Empty cache
               </a>
             )}
           </div>
           {entries.length === 0 ? (
-            <p class="empty">There is nothing in it.</p>
+            <p class="empty">The cache is empty.</p>
           ) : (
             <Table columns={["Branch", "Entries", "Size", "Last used"]}>
               {byBranch(entries).map((one) => (
@@ -70,7 +70,7 @@ const page: Page = {
               ))}
             </Table>
           )}
-          <p class="hint">What no build has found for {String(PERIODS.cacheDays)} days is deleted.</p>
+          <p class="hint">Entries that no build has used for {String(PERIODS.cacheDays)} days are deleted.</p>
         </>
       ),
     };
@@ -85,7 +85,7 @@ const empty = confirmRemoval({
   async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
     const back = `/app/repositories/${id}/cache`;
-    const consequences = "Builds find no earlier entry any more, also no copy on an agent's machine.";
+    const consequences = "The next builds start without a cache, even on agents that have a copy.";
     return { name: `the cache of ${fullName}`, consequences, back, next: back };
   },
   remove: (context, id) => emptyCache.run(context, byId(id)),

@@ -17,25 +17,25 @@ export const RepositoryFields = ({ request, repository }: { request: FormState; 
     <TextField
       request={request}
       name="cloneUrl"
-      label="Clone address"
+      label="Clone URL"
       value={repository?.cloneUrl}
       required
-      hint="The address for git clone: https://git.example.com/owner/repo.git or git@git.example.com:owner/repo.git, without a password. A private repository gets a credential."
+      hint="The URL for git clone, without a password: https://git.example.com/owner/repo.git or git@git.example.com:owner/repo.git. A private repository can have a credential."
     />
     <TextField
       request={request}
       name="gitHostRepoId"
-      label="Number at the git host"
+      label="Repository ID at the git host"
       value={repository?.gitHostRepoId ?? null}
       type="number"
       min={0}
       hint={
         <>
-          It identifies the repository when its name changes, and is unique at its git host. GitHub:{" "}
-          <code>gh api repos/OWNER/REPO --jq .id</code>. GitLab: the project id. Other hosts: any number.{" "}
+          Identifies the repository when its name changes. Unique at its git host. GitHub:{" "}
+          <code>gh api repos/OWNER/REPO --jq .id</code>. GitLab: the project ID. Other hosts: any number.{" "}
           {repository
-            ? "Leave it empty to keep the present number."
-            : "Leave it empty to derive one from the clone address."}
+            ? "Leave the field empty to keep the current ID."
+            : "Leave the field empty to derive one from the clone URL."}
         </>
       }
     />
@@ -50,9 +50,9 @@ export const RepositoryFields = ({ request, repository }: { request: FormState; 
 );
 
 const FORKS: Record<Forks, string> = {
-  off: "not built",
-  approval: "each commit, once a member has approved it",
-  members: "those of members at once, others once a member has approved the commit",
+  off: "do not build",
+  approval: "build each commit after a member approves it",
+  members: "build members' commits at once, others after a member approves the commit",
 };
 
 /** Shows the fields for code that is built without secrets, and whether a person must approve it first. */
@@ -61,10 +61,10 @@ export const SourceFields = ({ request, repository }: { request: FormState; repo
     <SelectField
       request={request}
       name="forks"
-      label="Pull requests of forks"
+      label="Fork pull requests"
       value={repository.forks}
       choices={Object.entries(FORKS).map(([value, label]) => ({ value, label }))}
-      hint="They are built without secrets, by agents with the label untrusted alone. GitHub says who is a member; other hosts do not."
+      hint="Their builds get no secrets and run only on agents with the label untrusted. Only GitHub reports who is a member."
     />
     <AreaField
       request={request}
@@ -72,7 +72,7 @@ export const SourceFields = ({ request, repository }: { request: FormState; repo
       label="Untrusted authors"
       value={repository.untrustedAuthors.join("\n")}
       rows={2}
-      hint="Names at the git host, one a line, such as renovate[bot]: their pushes and pull requests are built as those of forks are, without anybody's approval. What they pushed stays so, whoever opens or labels it."
+      hint="Usernames at the git host, one per line, such as renovate[bot]. Their pushes and pull requests are built like those of forks, but need no approval. Their commits stay untrusted, whoever opens or labels the pull request."
     />
   </>
 );

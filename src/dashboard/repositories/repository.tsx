@@ -50,8 +50,8 @@ const Pipelines = ({ repository, pipelines, canChange }: PipelinesProps) => (
     </ol>
     {pipelines.length === 0 && (
       <p class="empty">
-        There is no pipeline{repository.connectionId !== null && ", so no push builds anything"}. A build that you run
-        takes <code>{PIPELINE_DEFAULTS.configPath}</code> of its commit.{" "}
+        No pipelines yet{repository.connectionId !== null && ", so pushes start no builds"}. A build that you run uses{" "}
+        <code>{PIPELINE_DEFAULTS.configPath}</code> from its commit.{" "}
         {canChange && <a href={`/app/repositories/${repository.id}/pipelines/new`}>Add the first one</a>}
       </p>
     )}
@@ -78,7 +78,7 @@ const Settings = ({ request, repository, pipelines, connections, version }: Sett
         label="Default pipeline"
         value={repository.defaultPipelineId}
         choices={[
-          { value: "", label: `none: ${PIPELINE_DEFAULTS.configPath} of the commit` },
+          { value: "", label: `none: use ${PIPELINE_DEFAULTS.configPath} from the commit` },
           ...pipelines.map(({ id, name }) => ({ value: id, label: name })),
         ]}
       />
@@ -88,10 +88,10 @@ const Settings = ({ request, repository, pipelines, connections, version }: Sett
         label="Connection"
         value={repository.connectionId}
         choices={[
-          { value: "", label: "none: only requests and schedules build it" },
+          { value: "", label: "none: only manual runs, the API and schedules start builds" },
           ...connections.map(({ id, name }) => ({ value: id, label: name })),
         ]}
-        hint="The git host that tells of its pushes. Its hook is made where the repository is added to the connection."
+        hint="The git host that sends push events. To create the webhook, add the repository on the connection's page."
       />
       <SourceFields request={request} repository={repository} />
       <CheckField request={request} name="isActive" label="Active: builds can be triggered" on={repository.isActive} />
@@ -101,16 +101,16 @@ const Settings = ({ request, repository, pipelines, connections, version }: Sett
 
 const CredentialForm = ({ request, repository }: { request: PageRequest; repository: Repository }) => (
   <section>
-    <h2>Credential for a private clone</h2>
+    <h2>Clone credential</h2>
     <p class="hint">
-      It is stored sealed, used by git fetch only, masked in logs and never shown again. Without a credential, an agent
-      clones with its own git settings.
+      Stored encrypted, used only by git fetch, masked in logs and never shown again. Without a credential, agents clone
+      with their own git settings.
     </p>
     <form method="post" action={`/app/repositories/${repository.id}/credential`} class="stack">
       {/^https?:/i.test(repository.cloneUrl) ? (
         <>
           <input type="hidden" name="kind" value="token" />
-          <TextField request={request} name="username" label="User name, if the host requires one" />
+          <TextField request={request} name="username" label="Username, if the host requires one" />
         </>
       ) : (
         <input type="hidden" name="kind" value="ssh-key" />
@@ -158,12 +158,12 @@ const page: Page = {
           <p class="facts">
             <code>{repository.cloneUrl}</code>
             <span>default branch {repository.defaultBranch}</span>
-            <a href={`/app/repositories/${repository.id}/cache`}>cache</a>{" "}
-            <a href={`/app/repositories/${repository.id}/flaky`}>flaky tests</a>
+            <a href={`/app/repositories/${repository.id}/cache`}>Cache</a>{" "}
+            <a href={`/app/repositories/${repository.id}/flaky`}>Flaky tests</a>
             {connection && (
               <span>
-                connected by <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
-                {!repository.hasHook && ", with a hook made by hand"}
+                connection <a href={`/app/connections/${connection.id}`}>{connection.name}</a>
+                {!repository.hasHook && ", manual webhook"}
               </span>
             )}
             {repository.connectionId === null && <span>not connected to a git host</span>}
@@ -181,8 +181,8 @@ const page: Page = {
               />
               <CredentialForm request={request} repository={repository} />
               <section>
-                <h2>Removal</h2>
-                <p class="hint">Its pipelines and variables go with it; builds and their logs stay.</p>
+                <h2>Remove this repository</h2>
+                <p class="hint">This also removes its pipelines and variables. Builds and their logs are kept.</p>
                 <a class="button danger" href={`/app/repositories/${repository.id}/remove`}>
                   Remove repository
                 </a>
@@ -230,7 +230,7 @@ const remove = confirmRemoval({
   async question(context, id) {
     const { fullName } = await getRepository.run(context, byId(id));
     const consequences =
-      "This also removes its pipelines, all their variables and its own, and its credential. Builds and their logs are kept.";
+      "This also removes its credential, its variables, its pipelines and their variables. Builds and their logs are kept.";
     return { name: fullName, consequences, back: `/app/repositories/${id}`, next: "/app/repositories" };
   },
   remove: (context, id) => deleteRepository.run(context, byId(id)),

@@ -24,7 +24,7 @@ const shownIn = (text: string) => {
   return { url, secret, token: url.split("/hook/")[1] ?? "" };
 };
 
-describe("a connection that a person makes by hand", () => {
+describe("a connection with manual webhooks", () => {
   let admin: Person;
   let token: string;
   let connection: Connection;
@@ -56,13 +56,15 @@ describe("a connection that a person makes by hand", () => {
     expect(answer, answer.text).toMatchObject({ status: 202 });
   };
 
-  it("shows its address and secret when an admin asks, to nobody else, and writes each time down", async () => {
+  it("shows its webhook URL and secret only to admins, and records each time in the audit log", async () => {
     const shown = await admin.submit(`/connections/${connection.id}/hook`);
     const hook = shownIn(shown.text);
     expect(hook.url).toMatch(/^https:\/\/millrace\.test\/hook\/mrh_/);
     expect(hook.secret.length).toBeGreaterThan(30);
     expect(shown.text).toContain("https://github.com/<em>owner/repository</em>/settings/hooks/new");
-    expect(shown.text).toMatch(/Pull requests, Repositories, and Merge\s+groups/);
+    expect(shown.text).toMatch(
+      /Pull requests, Repositories, and,\s+if\s+you\s+use\s+a\s+merge\s+queue,\s+Merge\s+groups/,
+    );
     expect(shown.text).toContain('href="/docs/connect/github.md"');
     const { body } = await call(token, "GET", "/audit?action=connection.reveal");
     expect(body.length).toBeGreaterThan(0);
@@ -80,7 +82,7 @@ describe("a connection that a person makes by hand", () => {
     }
   });
 
-  it("is offered to those who may change it, and is no page of a viewer or member", async () => {
+  it("is visible to maintainers and admins, and answers 403 to viewers and members", async () => {
     for (const role of ["viewer", "member"] as const) {
       expect((await people[role].open("/builds")).text).not.toContain('href="/app/connections"');
       for (const path of [
@@ -93,15 +95,14 @@ describe("a connection that a person makes by hand", () => {
     }
     const { text } = await people.maintainer.open(`/connections/${connection.id}`);
     expect(text).toContain("Add repositories");
-    for (const word of ["Show address and secret", "Rotate", "Delete connection", "Save"])
-      expect(text).not.toContain(word);
+    for (const word of ["Show URL and secret", "Rotate", "Delete connection", "Save"]) expect(text).not.toContain(word);
     expect((await people.maintainer.open("/connections")).text).not.toContain('href="/app/connections/new"');
     expect((await people.maintainer.open("/connections/new")).status).toBe(403);
   });
 
-  it("shows the first builds of a delivery that made many, and how many more there are", async () => {
+  it("shows the first twenty builds of a delivery, and the number of the others", async () => {
     const path = `/connections/${connection.id}/deliveries`;
-    expect((await admin.open(path)).text).toContain("Nothing has been delivered yet.");
+    expect((await admin.open(path)).text).toContain("No deliveries yet.");
     const builds = Array.from({ length: 500 }, () => crypto.randomUUID());
     const hosts = env.GIT_HOST as DurableObjectNamespace<GitHostObject>;
     await hosts.getByName(gitHostName(connection.orgId, connection.id)).noteDelivery({
@@ -113,7 +114,7 @@ describe("a connection that a person makes by hand", () => {
     expect(text).toContain("and 480 more.");
   });
 
-  it("says what came of each delivery, adds a repository that one named, and takes it again", async () => {
+  it("shows each delivery's result, adds a repository from a delivery, and redelivers it", async () => {
     const path = `/connections/${connection.id}/deliveries`;
     await push(SHA("a"), { id: 77, fullName: "acme/shop", message: `${HOSTILE} once` });
     const before = await people.maintainer.open(path);
@@ -125,12 +126,13 @@ describe("a connection that a person makes by hand", () => {
     expect(added.to).toBe(`/app/repositories/${repository?.id}?done=connected`);
     expect(repository).toMatchObject({ gitHostRepoId: 77, connectionId: connection.id });
     const shown = (await people.maintainer.open(`/repositories/${repository?.id}`)).text;
-    expect(shown).toContain("connected by");
-    expect(shown).toContain("so no push builds anything.");
+    expect(shown).toContain("connection <a");
+    expect(shown).toContain("so pushes start no builds.");
     expect(shown).toContain(`<a href="/app/repositories/${repository?.id}/pipelines/new">Add the first one</a>`);
     expect((await people.viewer.open(`/repositories/${repository?.id}`)).text).not.toContain("Add the first one");
     await push(SHA("c"), { id: 77, fullName: "acme/shop" });
-    const why = `There is no active pipeline: add one at <a href="/app/repositories/${repository?.id}">its page</a>.`;
+    const link = `<a href="/app/repositories/${repository?.id}">the repository page</a>`;
+    const why = `There is no active pipeline: add one at ${link}.`;
     await expect.poll(async () => (await admin.open(path)).text).toContain(why);
     await newPipeline(token, repository?.id ?? "");
     const [, delivery] = (await call<HostDelivery[]>(token, "GET", `/connection/${connection.id}/delivery`)).body;
@@ -149,7 +151,7 @@ describe("a connection that a person makes by hand", () => {
     expect((await admin.submit(path, { delivery: "no such delivery" })).status).toBe(404);
   });
 
-  it("is changed and rotated by an admin, and the hook before is shown no more", async () => {
+  it("can be changed and rotated by an admin, and then shows only the new webhook", async () => {
     const before = await hookOf();
     const page = `/connections/${connection.id}`;
     expect((await admin.submit(`${page}/rotate`)).to).toBe(`/app${page}?done=rotated`);
@@ -174,18 +176,18 @@ describe("a connection that a person makes by hand", () => {
     });
   });
 
-  it("is deleted after a page that says what stays", async () => {
+  it("is deleted after a confirmation that says what is kept", async () => {
     const page = await admin.open(`/connections/${connection.id}/delete`);
-    expect(page.text).toContain("Its repositories (1) stay");
+    expect(page.text).toContain("Its repositories (1), their pipelines and builds are kept");
     expect((await people.maintainer.submit(`/connections/${connection.id}/delete`)).status).toBe(403);
     expect((await admin.submit(`/connections/${connection.id}/delete`)).to).toBe("/app/connections?done=removed");
-    expect((await admin.open("/connections")).text).toContain("No git host is connected yet");
-    expect((await people.maintainer.open("/connections")).text).toContain("Ask an admin to connect the first one.");
+    expect((await admin.open("/connections")).text).toContain("No git hosts connected yet");
+    expect((await people.maintainer.open("/connections")).text).toContain("Ask an admin to connect one.");
   });
 });
 
-describe("a state that the host did not take", () => {
-  it("is on the page of its build once that has ended, and no check is all green above it", async () => {
+describe("a build state that the host rejected", () => {
+  it("is shown on the page of the ended build, and keeps the check from passing", async () => {
     const { admin, orgId } = await newOrganization();
     const host = await newHost({ kind: "gitea" });
     const theirs = { kind: "gitea", name: "ours", webUrl: host.webUrl, token: HOST_TOKEN };
@@ -194,7 +196,7 @@ describe("a state that the host did not take", () => {
     const { id: pipelineId } = await newPipeline(admin, repository.id, { name: "release" });
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     const viewer = await personWith(await newToken(admin, "viewer"));
-    const allWell = "The host takes the token, and its hooks are in place.";
+    const allWell = "The host accepts the token, and all webhooks are in place.";
     expect((await maintainer.open(`/connections/${id}/check`)).text).toContain(allWell);
 
     const ended = async (commitSha: string) => {
@@ -215,12 +217,12 @@ describe("a state that the host did not take", () => {
     await expect.poll(check, { timeout: 10_000 }).toContain(`href="/app/builds/${refused}"`);
     const text = await check();
     expect(text).not.toContain(allWell);
-    expect(text).not.toContain("The host has been told all of them.");
+    expect(text).not.toContain("The host has received all states.");
   });
 });
 
-describe("a form that connects a git host", () => {
-  it("is chosen by the kind of host, and refuses a wrong address at its field without repeating a token", async () => {
+describe("the form that connects a git host", () => {
+  it("depends on the host's kind, and rejects a wrong URL at its field without repeating the token", async () => {
     const { admin } = await newOrganization();
     const person = await personWith(admin);
     const cards = (await person.open("/connections/new?kind=subversion")).text;
@@ -242,7 +244,7 @@ describe("a form that connects a git host", () => {
     expect(tokenless.text).toMatch(/<textarea id="token"[^>]* aria-invalid="true"/);
   });
 
-  it("shows nothing of a connection of another organization", async () => {
+  it("answers 404 for another organization's connection", async () => {
     const { admin } = await newOrganization();
     const theirs = await create<Connection>(admin, "/connection", {
       kind: "gitlab",

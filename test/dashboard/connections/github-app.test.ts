@@ -35,8 +35,8 @@ const furnished = async (proof: object = {}) => {
   return { token, orgId, host, id, person, record, begin, finish };
 };
 
-describe("making a GitHub App", () => {
-  it("sends GitHub the App's facts, from a page that may send forms there and nowhere else", async () => {
+describe("creating a GitHub App", () => {
+  it("sends GitHub the manifest, from a page that can send forms only to GitHub", async () => {
     const { begin, id, host, token } = await furnished();
     const { url, manifest, headers } = await begin();
     expect([url.origin, url.pathname]).toEqual([host.webUrl, "/organizations/acme/settings/apps/new"]);
@@ -51,7 +51,7 @@ describe("making a GitHub App", () => {
     expect(headers.get("Content-Security-Policy")).toContain(`form-action 'self' ${host.webUrl};`);
   });
 
-  it("leaves other pages without that, and makes an App of a person's own account too", async () => {
+  it("lets no other page send forms to GitHub, and can create an App for a personal account", async () => {
     const { begin, person, id } = await furnished();
     const offered = (await person.open(`/connections/${id}/app`)).text;
     expect(Object.keys(APP_PERMISSION_WORDS).sort()).toEqual(Object.keys(APP_PERMISSIONS).sort());
@@ -68,7 +68,7 @@ describe("making a GitHub App", () => {
     expect(wrong.headers.get("Content-Security-Policy")).toContain("form-action 'self';");
   });
 
-  it("takes the key over, seals it, and tells GitHub the secret; nobody is shown either", async () => {
+  it("stores the key sealed, sends GitHub the secret, and shows neither", async () => {
     const { begin, finish, record, host, token, id } = await furnished();
     const { state } = await begin();
     const finished = await finish(state);
@@ -87,7 +87,7 @@ describe("making a GitHub App", () => {
     }
   });
 
-  it("makes nothing twice where the visit comes back twice", async () => {
+  it("creates the App only once if GitHub's redirect arrives twice", async () => {
     const { begin, finish, record, host } = await furnished();
     const { state } = await begin();
     await finish(state);
@@ -98,7 +98,7 @@ describe("making a GitHub App", () => {
     expect(conversions).toHaveLength(1);
   });
 
-  it("goes on by the token of before until the App is installed", async () => {
+  it("keeps using the previous token until the App is installed", async () => {
     const { begin, finish, record, person, id, host } = await furnished({ token: HOST_TOKEN });
     await finish((await begin()).state);
     const page = await person.submit(`/connections/${id}/installation`, {});
@@ -110,11 +110,11 @@ describe("making a GitHub App", () => {
   });
 
   it.each<[string, (state: string) => string]>([
-    ["none", () => ""],
-    ["of another connection", (state) => `${crypto.randomUUID()}${state.slice(36)}`],
-    ["of another time", (state) => state.replace(/\.[0-9a-z]+\./, ".zzzzzz.")],
-    ["with another tag", (state) => `${state.slice(0, -3)}AAA`],
-  ])("refuses a state: %s", async (_what, change) => {
+    ["an empty one", () => ""],
+    ["one of another connection", (state) => `${crypto.randomUUID()}${state.slice(36)}`],
+    ["one of another time", (state) => state.replace(/\.[0-9a-z]+\./, ".zzzzzz.")],
+    ["one with another tag", (state) => `${state.slice(0, -3)}AAA`],
+  ])("rejects a wrong state: %s", async (_what, change) => {
     const { begin, finish, record, host } = await furnished();
     const refused = await finish(change((await begin()).state));
     expect(refused.status).toBe(422);
@@ -122,7 +122,7 @@ describe("making a GitHub App", () => {
     expect((await host.seen()).requests).toEqual([]);
   });
 
-  it("refuses a state of another session, of another person, and of more than an hour ago", async () => {
+  it("rejects a state of another session, of another person, or older than an hour", async () => {
     const { begin, record, token, orgId, id, finish } = await furnished();
     const { state } = await begin();
     const again = await personWith(token);
@@ -140,7 +140,7 @@ describe("making a GitHub App", () => {
     expect((await finish(state)).status).toBe(303);
   });
 
-  it("refuses a code that GitHub does not know, and whoever is no admin", async () => {
+  it("rejects a code that GitHub does not know, and everyone except admins", async () => {
     const { begin, finish, record, token, id } = await furnished();
     const { state } = await begin();
     expect((await finish(state, "wrong")).status).toBe(422);
@@ -152,8 +152,8 @@ describe("making a GitHub App", () => {
   });
 });
 
-describe("the page to which GitHub sends people back", () => {
-  it("knows nobody, changes nothing, and shows what came along as text", async () => {
+describe("the page that GitHub redirects to", () => {
+  it("requires no session, changes nothing, and shows its query as text", async () => {
     const { host } = await furnished();
     const query = new URLSearchParams({ code: `"><img src=x>`, state: `"><script>` });
     const answer = await requestPage(`/connections/github/made?${query}`);

@@ -10,7 +10,7 @@ const entry = (branch: string, bytes: number, lastUsed: string) => ({
   ...{ branch, bytes, lastUsed },
 });
 
-it("sums up the entries of each branch, the largest first", () => {
+it("byBranch sums up the entries of each branch, largest first", () => {
   const entries = [entry("main", 5, "2026-11-02"), entry("topic", 9, "2026-11-01"), entry("main", 7, "2026-11-01")];
   expect(byBranch(entries)).toEqual([
     { branch: "main", bytes: 12, entries: 2, lastUsed: "2026-11-02" },
@@ -19,20 +19,20 @@ it("sums up the entries of each branch, the largest first", () => {
   expect(byBranch([])).toEqual([]);
 });
 
-it("shows the cache of a repository to everybody, and has members empty it", async () => {
+it("the cache page is visible to viewers, and lets members empty the cache", async () => {
   const { admin, agent, job } = await newStartedBuild();
   const here = `/repositories/${job.build.repoId}`;
   const viewer = await personWith(await newToken(admin, "viewer"));
   expect((await viewer.open(here)).text).toContain(`href="/app${here}/cache"`);
   expect((await viewer.open(here)).text).toContain(`href="/app${here}/flaky"`);
-  expect((await viewer.open(`${here}/cache`)).text).toContain("There is nothing in it.");
+  expect((await viewer.open(`${here}/cache`)).text).toContain("The cache is empty.");
   await saveCache(agent, job, "v1/npm", new Uint8Array(2048));
   const page = await viewer.open(`${here}/cache`);
   expect(page.text).toContain("<bdi>main</bdi>");
-  expect(page.text).not.toContain("Empty the cache");
+  expect(page.text).not.toContain("Empty cache");
   expect((await viewer.submit(`${here}/cache/empty`)).status).toBe(403);
   const member = await personWith(await newToken(admin, "member"));
-  expect((await member.open(`${here}/cache`)).text).toContain("Empty the cache");
+  expect((await member.open(`${here}/cache`)).text).toContain("Empty cache");
   expect((await member.submit(`${here}/cache/empty`)).to).toContain(`/app${here}/cache`);
   expect(await findEntry(agent, job, "v1/npm")).toBeNull();
 });

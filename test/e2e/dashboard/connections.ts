@@ -16,7 +16,7 @@ const hookOn = async (page: Page) => {
 };
 
 export const connections = (stage: Stage) => {
-  it("connects a host by its token: lists repositories, makes a hook, and a push builds", async () => {
+  it("connects a host with a token, lists repositories, creates a webhook, and builds a push", async () => {
     const { service } = stage;
     const client = await service.newOrganization("by-token");
     const repositories = ["acme/shop", "acme/app"].map((fullName, index) => ({ id: index + 1, fullName }));
@@ -29,7 +29,7 @@ export const connections = (stage: Stage) => {
     await page.getByRole("link", { name: "Connections" }).click();
     await page.getByRole("link", { name: "Connect the first one" }).click();
     await page.getByRole("link", { name: "GitHub" }).click();
-    await page.getByLabel("Address").fill(served.url);
+    await page.getByLabel("URL").fill(served.url);
     await page.getByLabel("With a token").check();
     await page.getByLabel("Token", { exact: true }).fill("ghp_of_somebody_else");
     await page.getByRole("button", { name: "Connect" }).click();
@@ -47,7 +47,7 @@ export const connections = (stage: Stage) => {
     await deliver(hook, "github", "push", newPush(SHA("a"), { fullName: "acme/shop", message: "Mend the mill" }));
     await page.getByRole("link", { name: "GitHub" }).click();
     await page.getByRole("link", { name: "Check" }).click();
-    await page.getByText("It lacks no right.").waitFor();
+    await page.getByText("No permissions are missing.").waitFor();
     await page.getByText("in place", { exact: true }).waitFor();
     expect(await judge(page)).toEqual([]);
     await page.getByRole("link", { name: "GitHub" }).click();
@@ -59,7 +59,7 @@ export const connections = (stage: Stage) => {
     served.close();
   });
 
-  it("connects one by hand without a script, and adds the repository that a delivery names", async () => {
+  it("connects a host with manual webhooks without scripts, and adds a repository from a delivery", async () => {
     const { service } = stage;
     const client = await service.newOrganization("by-hand");
     const browser = await stage.chromium.open({ javaScriptEnabled: false });
@@ -67,18 +67,18 @@ export const connections = (stage: Stage) => {
     await signIn(page, service.url, client.token);
     await page.goto(`${service.url}/app/connections/new`);
     await page.getByRole("link", { name: "Gitea or Forgejo" }).click();
-    await page.getByLabel("Address").fill("https://forge.example");
-    await page.getByRole("radio", { name: "By hand" }).check();
+    await page.getByLabel("URL").fill("https://forge.example");
+    await page.getByRole("radio", { name: "With manual webhooks" }).check();
     expect(await page.getByLabel("Token", { exact: true }).isVisible()).toBe(false);
     await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByRole("button", { name: "Show address and secret" }).click();
+    await page.getByRole("button", { name: "Show URL and secret" }).click();
     await page.getByText("https://forge.example/owner/repository/settings/hooks").waitFor();
     const hook = await hookOn(page);
     const repository = { id: 5, full_name: "tools/mill", default_branch: "main" };
     const commit = { id: SHA("b"), message: RIGHT_TO_LEFT, author: { name: RIGHT_TO_LEFT } };
     const push = { ref: "refs/heads/main", before: SHA("0"), after: SHA("b"), commits: [commit], head_commit: commit };
     await deliver(hook, "gitea", "push", { ...push, repository, sender: { login: "bo" } });
-    await page.getByRole("link", { name: "See what the host delivers" }).click();
+    await page.getByRole("link", { name: "View deliveries" }).click();
     await page.getByText("No active repository of this connection has this id.").waitFor();
     await page.getByRole("button", { name: "Add tools/mill" }).click();
     await page.getByText("The repository is connected.").waitFor();
@@ -86,7 +86,7 @@ export const connections = (stage: Stage) => {
     await client.call("POST", "/pipeline", { repoId, name: "ci" });
     await page.getByRole("link", { name: "Gitea or Forgejo" }).click();
     await page.getByRole("link", { name: "Deliveries" }).click();
-    await page.getByRole("button", { name: "Take it again" }).click();
+    await page.getByRole("button", { name: "Redeliver" }).click();
     await page.getByText("The delivery was taken again.").waitFor();
     await page.getByRole("link", { name: "#1" }).click();
     await page.locator("h1").getByText(RIGHT_TO_LEFT).first().waitFor();
@@ -94,7 +94,7 @@ export const connections = (stage: Stage) => {
     await browser.close();
   });
 
-  it("has nothing that axe objects to on the page that shows a hook, and hooks fit a phone", async () => {
+  it("shows a webhook without axe violations, and fits a phone", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     for (const kind of ["github", "gitlab", "gitea"]) {
@@ -104,7 +104,7 @@ export const connections = (stage: Stage) => {
         webUrl: "https://git.example",
       });
       await page.goto(`${service.url}/app/connections/${id}`);
-      await page.getByRole("button", { name: "Show address and secret" }).click();
+      await page.getByRole("button", { name: "Show URL and secret" }).click();
       await page.getByRole("heading", { name: "Secret" }).waitFor();
       expect([kind, await judge(page)]).toEqual([kind, []]);
     }

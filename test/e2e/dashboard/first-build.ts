@@ -31,7 +31,7 @@ export const firstBuild = (stage: Stage) => {
     await signIn(page, service.url, token);
     await page.getByRole("link", { name: "Connect a repository" }).click();
     await page.getByLabel("Name").fill("fresh/app");
-    await page.getByLabel("Clone address").fill(git.cloneUrl);
+    await page.getByLabel("Clone URL").fill(git.cloneUrl);
     await page.getByRole("button", { name: "Connect" }).click();
     await page.getByText("The repository is connected.").waitFor();
     await page.getByRole("link", { name: "Fleet" }).click();

@@ -47,7 +47,7 @@ export const firstHour = (stage: Stage) => {
 
     await follow("Connect a git host");
     await follow("GitHub");
-    await type("Address", host.url);
+    await type("URL", host.url);
     await check("With a token");
     await type("Token", host.secrets.token);
     await press("Connect");

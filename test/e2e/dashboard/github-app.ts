@@ -29,7 +29,7 @@ const pagesOf = (host: RecordingHost) => {
 };
 
 export const githubApp = (stage: Stage) => {
-  it("makes a GitHub App, though GitHub's way back brings no cookie along, and installs it", async () => {
+  it("creates and installs a GitHub App, although GitHub's redirect brings no cookie", async () => {
     const { service } = stage;
     const client = await service.newOrganization("by-app");
     const app = { id: 4242, clientId: "Iv23client", publicKey, account: "acme", made: { code: "c0de", key } };
@@ -45,22 +45,22 @@ export const githubApp = (stage: Stage) => {
     await signIn(page, service.url, client.token);
     await page.goto(`${service.url}/app/connections/new?kind=github`);
     // The service and GitHub are on different sites, as in production.
-    await page.getByLabel("Address").fill(served.url.replace("127.0.0.1", "localhost"));
+    await page.getByLabel("URL").fill(served.url.replace("127.0.0.1", "localhost"));
     expect(await page.getByLabel("Token", { exact: true }).isVisible()).toBe(false);
     await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByLabel("Organization at GitHub").fill("acme");
+    await page.getByLabel("GitHub organization").fill("acme");
     expect(await judge(page)).toEqual([]);
-    await page.getByRole("button", { name: "Make the App" }).click();
-    await page.getByRole("button", { name: "Continue at localhost" }).waitFor();
+    await page.getByRole("button", { name: "Create the App" }).click();
+    await page.getByRole("button", { name: "Continue to localhost" }).waitFor();
     expect(await judge(page)).toEqual([]);
-    await page.getByRole("button", { name: "Continue at localhost" }).click();
+    await page.getByRole("button", { name: "Continue to localhost" }).click();
     await page.getByRole("heading", { name: "The App is made" }).waitFor();
     expect(await judge(page)).toEqual([]);
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("The App is made, and its key is sealed.").waitFor();
     expect(await judge(page)).toEqual([]);
-    await page.getByRole("button", { name: "Install it" }).click();
-    await page.getByRole("link", { name: "Choose at GitHub" }).click();
+    await page.getByRole("button", { name: "Install" }).click();
+    await page.getByRole("link", { name: "Choose on GitHub" }).click();
     await page.getByRole("heading", { name: "Back from GitHub" }).waitFor();
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByText("The App is installed.").waitFor();
