@@ -17,15 +17,15 @@ const badgeView = (
     <div class="column">
       <h1>Badge</h1>
       <p>
-        An image that shows how the newest build of the default branch ended. Who has the address sees it; no other page
-        shows the address again.
+        A status image for the newest build of the default branch. Anyone with this URL can see it. The URL is shown
+        only once.
       </p>
-      <h2>For a README</h2>
+      <h2>Markdown for a README</h2>
       <Copyable text={markdown} />
-      <h2>Address</h2>
+      <h2>URL</h2>
       <Copyable text={url} />
       <p class="hint">
-        <code>?branch=NAME</code> behind it is the badge of another branch.
+        Add <code>?branch=NAME</code> for another branch.
       </p>
     </div>
   ),
@@ -46,8 +46,8 @@ const revoke = confirmRemoval({
     const { name } = await getPipeline.run(context, byId(id));
     const pipelineAddress = `/app/pipelines/${id}`;
     return {
-      name: `the badge of ${name}`,
-      consequences: "Its address shows nothing any more, wherever it stands. A new one has another address.",
+      name: `the badge for ${name}`,
+      consequences: "Its URL stops working everywhere. A new badge has a new URL.",
       back: pipelineAddress,
       next: pipelineAddress,
     };

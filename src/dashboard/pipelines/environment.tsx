@@ -115,12 +115,12 @@ const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) =
 /** Shows the environment for a pipeline's builds: each key's source, and what it overrides. */
 export const EnvironmentPreview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
   <details class="environment" open={entries.length <= SHORT}>
-    <summary>Environment of a build: {count(entries.length, "key")}</summary>
+    <summary>Environment: {count(entries.length, "key")}</summary>
     {entries.some(({ isSecret, isFile }) => isSecret || isFile) && (
-      <p class="hint">An untrusted build gets neither its secrets nor its files.</p>
+      <p class="hint">Untrusted builds get no secrets and no files.</p>
     )}
     {entries.length === 0 ? (
-      <p class="hint">No variable applies. A build gets only CI and the variables that begin with MILLRACE_.</p>
+      <p class="hint">No variables apply. Builds get only CI and the variables that begin with MILLRACE_.</p>
     ) : (
       <Table columns={["Key", "Value", "From", "Overrides"]}>
         {entries.map((entry) => (

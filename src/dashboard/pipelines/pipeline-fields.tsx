@@ -33,11 +33,11 @@ const Requirements = ({ request, pipeline }: PipelineFieldsProps) => {
   const { platform, ios = false, android = false, web = false, labels } = pipeline?.requires ?? {};
   return (
     <fieldset class="field">
-      <legend>An agent must have</legend>
+      <legend>Agent requirements</legend>
       <SelectField request={request} name="platform" label="Platform" value={platform} choices={PLATFORMS} />
       <CheckField request={request} name="ios" label="iOS builds" on={ios ?? false} />
       <CheckField request={request} name="android" label="Android builds" on={android ?? false} />
-      <CheckField request={request} name="web" label="web builds" on={web ?? false} />
+      <CheckField request={request} name="web" label="Web builds" on={web ?? false} />
       <TextField
         request={request}
         name="labels"
@@ -61,26 +61,27 @@ const Limits = ({ request, pipeline }: PipelineFieldsProps) => (
     <TextField
       request={request}
       name="timeoutSeconds"
-      label="Time limit of a build, in seconds"
+      label="Build timeout, in seconds"
       type="number"
       value={(pipeline ?? PIPELINE_DEFAULTS).timeoutSeconds}
     />
     <TextField
       request={request}
       name="maxAttempts"
-      label="Attempts, when an agent is lost"
+      label="Maximum attempts"
       type="number"
       min={1}
       max={LIMITS.attempts}
       value={(pipeline ?? PIPELINE_DEFAULTS).maxAttempts}
+      hint="A build that loses its agent gets another attempt."
     />
     <TextField
       request={request}
       name="maxParallel"
-      label="Builds at the same time"
+      label="Concurrency limit"
       type="number"
       value={pipeline?.maxParallel}
-      hint="Leave it empty for no limit."
+      hint="Maximum builds at the same time. Leave the field empty for no limit."
     />
   </>
 );
@@ -106,7 +107,7 @@ export const PipelineFields = (props: PipelineFieldsProps) => {
         isCode
         data={checkedBy(repoId, pipeline?.id)}
         placeholder={"steps:\n  - run: npm test"}
-        hint="YAML, used in place of the file. Leave it empty to use the file. It is checked as you type."
+        hint="YAML that replaces the file. Leave the field empty to use the file. Checked as you type."
       />
       <OrderedGroups request={request} groups={groups} attached={pipeline?.groupIds ?? []} />
       <Requirements {...props} />

@@ -6,20 +6,20 @@ import { formOn, type Page, type PageRequest, type Pages } from "../shell/page-d
 import { byId, parseBody } from "../shell/verb-input.ts";
 
 const SUPERSEDES = [
-  { value: "file", label: "as its file says" },
-  { value: "refs", label: "of branches other than the default one, and of pull requests" },
-  { value: "all", label: "of every branch, pull request and tag" },
-  { value: "none", label: "none" },
+  { value: "file", label: "as the pipeline file says" },
+  { value: "refs", label: "on pull requests and branches, except the default branch" },
+  { value: "all", label: "on every branch, pull request and tag" },
+  { value: "none", label: "never" },
 ];
 
 const DECIDES = [
-  { value: "file", label: "Its file, on the default branch" },
+  { value: "file", label: "The pipeline file on the default branch" },
   { value: "record", label: "This page" },
 ];
 
-const PATTERNS = "One pattern a line, * for a part, ** for any. A line that begins with ! takes away.";
+const PATTERNS = "One pattern per line: * matches any text except /, ** any text. Start a line with ! to exclude.";
 
-/** Returns an event's conditions. There are none if the event has no restriction. */
+/** Returns an event's conditions: an empty object if the event has no restriction. */
 const toConditions = <T extends object>(event: true | T | undefined): Partial<T> =>
   event === true ? {} : (event ?? {});
 
@@ -40,20 +40,20 @@ const Pushes = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
   return (
     <fieldset class="field">
       <legend>Pushes</legend>
-      <CheckField request={request} name="push" label="Pushes of branches build it" on={on.push !== undefined} />
+      <CheckField request={request} name="push" label="Build pushes to branches" on={on.push !== undefined} />
       <ListField
         request={request}
         name="on/push/branches"
         label="Branches"
         value={push.branches}
-        hint={`${PATTERNS} Empty: every branch.`}
+        hint={`${PATTERNS} Leave empty for every branch.`}
       />
       <ListField
         request={request}
         name="on/push/paths"
-        label="Files, one of which must have changed"
+        label="Only when one of these files changes"
         value={push.paths}
-        hint="Empty: any."
+        hint="Leave empty for any file."
       />
     </fieldset>
   );
@@ -64,28 +64,28 @@ const Pulls = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
   return (
     <fieldset class="field">
       <legend>Pull requests</legend>
-      <CheckField request={request} name="pull" label="Pull requests build it" on={on.pull !== undefined} />
-      <CheckField request={request} name="drafts" label="Drafts too" on={pull.drafts ?? true} />
+      <CheckField request={request} name="pull" label="Build pull requests" on={on.pull !== undefined} />
+      <CheckField request={request} name="drafts" label="Include drafts" on={pull.drafts ?? true} />
       <ListField
         request={request}
         name="on/pull/base"
-        label="Into these branches"
+        label="Target branches"
         value={pull.base}
-        hint="Empty: any."
+        hint="Leave empty for any branch."
       />
       <ListField
         request={request}
         name="on/pull/labels"
-        label="Labels, one of which it must have"
+        label="Only with one of these labels"
         value={pull.labels}
-        hint="One a line. Empty: none is needed."
+        hint="One per line. Leave empty to require none."
       />
       <ListField
         request={request}
         name="on/pull/paths"
-        label="Files, one of which must have changed"
+        label="Only when one of these files changes"
         value={pull.paths}
-        hint="Empty: any."
+        hint="Leave empty for any file."
       />
     </fieldset>
   );
@@ -94,13 +94,13 @@ const Pulls = ({ request, on }: { request: PageRequest; on: PipelineOn }) => {
 const Tags = ({ request, on }: { request: PageRequest; on: PipelineOn }) => (
   <fieldset class="field">
     <legend>Tags</legend>
-    <CheckField request={request} name="tag" label="Tags build it" on={on.tag !== undefined} />
+    <CheckField request={request} name="tag" label="Build tags" on={on.tag !== undefined} />
     <ListField
       request={request}
       name="on/tag/names"
       label="Names"
       value={toConditions(on.tag).names}
-      hint="One pattern a line. Empty: every tag."
+      hint="One pattern per line. Leave empty for every tag."
     />
   </fieldset>
 );
@@ -109,7 +109,7 @@ const Decides = ({ request, pipeline }: { request: PageRequest; pipeline: Pipeli
   const chosen = request.form?.get("decides") ?? (pipeline.on === null ? "file" : "record");
   return (
     <fieldset class="field ways">
-      <legend>Who says what builds it</legend>
+      <legend>Trigger source</legend>
       {DECIDES.map(({ value, label }) => (
         <label class="check">
           <input type="radio" name="decides" value={value} checked={value === chosen} /> {label}
@@ -126,13 +126,13 @@ const page: Page = {
     const { value: pipeline, version } = await getPipeline.answer(context, byId(request.params.id));
     const on: PipelineOn = pipeline.on ?? { push: true, pull: true };
     return {
-      title: `What builds ${pipeline.name}`,
+      title: `Triggers for ${pipeline.name}`,
       section: "repositories",
       body: (
         <FormPage
           heading={
             <>
-              What builds <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
+              Triggers for <a href={`/app/pipelines/${pipeline.id}`}>{pipeline.name}</a>
             </>
           }
           request={request}
@@ -148,7 +148,7 @@ const page: Page = {
           <SelectField
             request={request}
             name="supersede"
-            label="A newer commit ends older builds"
+            label="Newer commits cancel older builds"
             value={pipeline.supersede}
             choices={SUPERSEDES}
           />
@@ -158,7 +158,7 @@ const page: Page = {
   },
 };
 
-/** Returns a field's lines; undefined if there are none, which sets no condition. */
+/** Returns a field's lines; undefined for an empty field, which sets no condition. */
 const readPatterns = (form: URLSearchParams, name: string): string[] | undefined => {
   const lines = readLines(form, name);
   return lines.length > 0 ? lines : undefined;

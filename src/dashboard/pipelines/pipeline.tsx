@@ -39,9 +39,9 @@ const LastBuilds = ({ history: { pipelineId, repoId, name, builds, week } }: { h
       <h2 id="last-builds">Last builds</h2>
       <Bars bars={builds.map(toBar).reverse()} label={`Last builds of ${name}`} />
       <p class="hint">
-        This week {succeeded} succeeded, {failed} failed, {canceled} canceled
-        {tookSeconds && `; half of them took at most ${formatDuration(tookSeconds.p50 * 1000)}`}.{" "}
-        <a href={`/app/builds?${new URLSearchParams({ repoId, pipelineId })}`}>All its builds</a>
+        This week: {succeeded} succeeded, {failed} failed, {canceled} canceled
+        {tookSeconds && `; median ${formatDuration(tookSeconds.p50 * 1000)}`}.{" "}
+        <a href={`/app/builds?${new URLSearchParams({ repoId, pipelineId })}`}>View all builds</a>
       </p>
     </section>
   );
@@ -77,8 +77,8 @@ const Facts = ({ pipeline }: { pipeline: Pipeline }) => {
   return (
     <p class="facts">
       <span>{definition === null ? <code>{configPath}</code> : "defined here"}</span>
-      <span>at most {formatDuration(timeoutSeconds * 1000)}</span>
-      <span>{count(maxAttempts, "attempt")}</span>
+      <span>timeout {formatDuration(timeoutSeconds * 1000)}</span>
+      <span>up to {count(maxAttempts, "attempt")}</span>
       {maxParallel !== null && <span>{maxParallel} at a time</span>}
       {!isActive && <span class="label">inactive</span>}
     </p>
@@ -115,7 +115,7 @@ const Schedules = ({ pipeline, schedules, canChange, now }: SchedulesProps) => (
       )}
     </div>
     <ScheduleRows schedules={schedules} now={now} pipelineName={null} />
-    {schedules.length === 0 && <p class="hint">Nothing builds it at set times.</p>}
+    {schedules.length === 0 && <p class="hint">No schedules</p>}
   </section>
 );
 
@@ -123,11 +123,11 @@ const BadgeForms = ({ pipeline }: { pipeline: Pipeline }) => (
   <section class="part">
     <h2>Badge</h2>
     <p class="hint">
-      An image of how the newest build ended, at an address with a token. A new address ends the one before.
+      A status image for your README. Its URL contains a token. A new badge invalidates the previous URL.
     </p>
     <div class="actions">
       <form method="post" action={`/app/pipelines/${pipeline.id}/badge`}>
-        <button type="submit">Make a badge</button>
+        <button type="submit">Create badge</button>
       </form>
       <a class="button danger" href={`/app/pipelines/${pipeline.id}/badge/revoke`}>
         Revoke

@@ -37,24 +37,24 @@ const Facts = ({ schedule, pipelineName }: { schedule: Schedule; pipelineName: s
     <span>{schedule.timeZone}</span>
     <span>{schedule.ref?.replace(/^refs\/(?:heads|tags)\//, "") ?? "default branch"}</span>
     {schedule.envKeys.length > 0 && <code>{schedule.envKeys.join(", ")}</code>}
-    {!schedule.isActive && <span class="label">off</span>}
+    {!schedule.isActive && <span class="label">inactive</span>}
   </p>
 );
 
 const LastRun = ({ schedule, now }: { schedule: Schedule; now: Date }) => {
   const { lastAt, lastBuildId, lastStatus } = schedule;
-  if (lastAt === null) return <p class="hint">It has not run yet.</p>;
+  if (lastAt === null) return <p class="hint">No runs yet</p>;
   return (
     <p>
       {lastStatus && <StateWord state={lastStatus} />} <RelativeTime at={lastAt} now={now} />{" "}
-      {lastBuildId && <a href={`/app/builds/${lastBuildId}`}>Its build</a>}
+      {lastBuildId && <a href={`/app/builds/${lastBuildId}`}>View build</a>}
     </p>
   );
 };
 
 const NextRuns = ({ schedule }: { schedule: Schedule }) =>
   schedule.next.length === 0 ? (
-    <p class="hint">None: it is off.</p>
+    <p class="hint">None: the schedule is inactive.</p>
   ) : (
     <ol class="next-times">
       {schedule.next.map((at) => (
@@ -77,13 +77,14 @@ const Settings = ({ request, schedule, version }: SettingsProps) => (
     <h2>Settings</h2>
     {schedule.source === "file" && (
       <p>
-        It stands in its pipeline's file, so its times and variables are changed there. Here it is switched off and on.
+        The pipeline file defines this schedule. Edit its times and variables there. Here you can only switch it on or
+        off.
       </p>
     )}
     <StackedForm submit="Save">
       <VersionField version={version} />
       {schedule.source === "file" ? (
-        <CheckField request={request} name="isActive" label="On: its builds are made" on={schedule.isActive} />
+        <CheckField request={request} name="isActive" label="Active: starts builds" on={schedule.isActive} />
       ) : (
         <ScheduleFields request={request} schedule={schedule} />
       )}
@@ -117,11 +118,11 @@ const page: Page = {
           <div class="column">
             {schedule.problem && (
               <p class="problem">
-                Its last time made no build, and is tried again each minute: <bdi>{schedule.problem}</bdi>
+                The last run started no build. Millrace retries it every minute: <bdi>{schedule.problem}</bdi>
               </p>
             )}
             <section>
-              <h2>Next times</h2>
+              <h2>Next runs</h2>
               <NextRuns schedule={schedule} />
             </section>
             <section>
@@ -151,7 +152,7 @@ const remove = confirmRemoval({
   verb: "delete",
   async question(context, id) {
     const { name, pipelineId } = await getSchedule.run(context, byId(id));
-    const consequences = "It makes no build any more. Those that it made are kept.";
+    const consequences = "It starts no more builds. Its existing builds are kept.";
     return { name, consequences, back: `/app/schedules/${id}`, next: `/app/pipelines/${pipelineId}` };
   },
   remove: (context, id) => deleteSchedule.run(context, byId(id)),

@@ -20,10 +20,10 @@ import { byId, namesById, noInput, parseBody, withBody } from "../shell/verb-inp
 
 const ValuesHint = ({ keys }: { keys: string[] }) => (
   <>
-    One NAME=value per line. They are stored sealed.{" "}
+    One NAME=value per line. The values are stored encrypted.{" "}
     {keys.length > 0 && (
       <>
-        Now: <code>{keys.join(", ")}</code>. Leave it empty to keep them.
+        Current: <code>{keys.join(", ")}</code>. Leave the field empty to keep them.
       </>
     )}
   </>
@@ -36,14 +36,14 @@ export const ScheduleFields = ({ request, schedule }: { request: FormState; sche
     <TextField
       request={request}
       name="cron"
-      label="Times"
+      label="Cron expression"
       value={schedule?.cron}
       required
       placeholder="0 2 * * MON-FRI"
       hint={
         <>
-          Minute, hour, day of the month, month, day of the week: <code>0 2 * * *</code> is each night at two,{" "}
-          <code>*/30 * * * *</code> each half hour.
+          Minute, hour, day of the month, month, day of the week. <code>0 2 * * *</code> runs every night at 02:00,{" "}
+          <code>*/30 * * * *</code> every half hour.
         </>
       }
     />
@@ -53,26 +53,26 @@ export const ScheduleFields = ({ request, schedule }: { request: FormState; sche
       label="Time zone"
       value={schedule?.timeZone ?? "UTC"}
       required
-      hint="As Europe/Berlin."
+      hint="For example, Europe/Berlin"
     />
     <TextField
       request={request}
       name="ref"
       label="Branch or tag"
       value={schedule?.ref?.replace(/^refs\/heads\//, "")}
-      hint="Leave it empty for the default branch."
+      hint="Leave the field empty for the default branch."
     />
     <SecretField
       request={request}
       name="envVariables"
-      label="Variables of its builds"
+      label="Build variables"
       placeholder="NAME=value"
       hint={<ValuesHint keys={schedule?.envKeys ?? []} />}
     />
     {schedule && schedule.envKeys.length > 0 && (
-      <CheckField request={request} name="forgetsVariables" label="Forget its variables" on={false} />
+      <CheckField request={request} name="forgetsVariables" label="Delete the stored variables" on={false} />
     )}
-    <CheckField request={request} name="isActive" label="On: its builds are made" on={schedule?.isActive ?? true} />
+    <CheckField request={request} name="isActive" label="Active: starts builds" on={schedule?.isActive ?? true} />
   </>
 );
 
@@ -94,7 +94,7 @@ export const readSchedule = (form: URLSearchParams) => ({
 
 const LastRun = ({ schedule, now }: { schedule: Schedule; now: Date }) => {
   const { lastAt, lastBuildId, lastStatus } = schedule;
-  if (lastAt === null) return <span class="hint">has not run yet</span>;
+  if (lastAt === null) return <span class="hint">no runs yet</span>;
   const at = <RelativeTime at={lastAt} now={now} />;
   if (lastBuildId === null) return <span class="hint">last run {at}</span>;
   return (
@@ -124,7 +124,7 @@ export const ScheduleRows = ({ schedules, now, pipelineName }: ScheduleRowsProps
           {pipelineName && (
             <span class="pipeline">
               {" "}
-              of <bdi>{pipelineName(schedule)}</bdi>
+              for <bdi>{pipelineName(schedule)}</bdi>
             </span>
           )}
         </a>
@@ -138,9 +138,9 @@ export const ScheduleRows = ({ schedules, now, pipelineName }: ScheduleRowsProps
               next <RelativeTime at={schedule.nextAt} now={now} />
             </>
           ) : (
-            <span class="label">off</span>
+            <span class="label">inactive</span>
           )}
-          {schedule.source === "file" && <span class="label">in its file</span>}
+          {schedule.source === "file" && <span class="label">in the pipeline file</span>}
         </span>
         <span class="last-run">
           <LastRun schedule={schedule} now={now} />
@@ -180,8 +180,8 @@ const listPage: Page = {
           {all.length > 0 && schedules.length === 0 && <NoMatch noun="schedule" href="/app/schedules" />}
           {all.length === 0 && (
             <p class="empty">
-              Nothing is built at set times yet. Add a schedule on the page of a pipeline, or write{" "}
-              <code>schedule</code> into its file. <a href="/app/repositories">Find the pipeline</a>
+              No schedules yet. Add one on a pipeline's page, or with <code>schedule</code> in the pipeline file.{" "}
+              <a href="/app/repositories">Find a pipeline</a>
             </p>
           )}
         </>

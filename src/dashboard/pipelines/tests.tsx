@@ -23,13 +23,13 @@ const flakyPage: Page = {
         <>
           <h1>Flaky tests</h1>
           <p class="hint">
-            They failed and passed on the same commit in the last {PERIODS.flakyDays} days. A test leaves this list
-            after five builds of the default branch in which it was not flaky.
+            These tests failed and passed on the same commit in the last {PERIODS.flakyDays} days. A test leaves this
+            list after five builds on the default branch in which it was not flaky.
           </p>
           {tests.length === 0 ? (
-            <p>None.</p>
+            <p>No flaky tests</p>
           ) : (
-            <Table columns={["Test", "Job", "Times", "Last"]}>
+            <Table columns={["Test", "Job", "Occurrences", "Last seen"]}>
               {tests.map((test) => (
                 <tr data-row tabindex={-1}>
                   <td>
@@ -80,7 +80,7 @@ const historyPage: Page = {
             {test.file !== null && <code>{test.file}</code>}
             <a href={`/app/repositories/${repository.id}/flaky`}>Flaky tests</a>
           </p>
-          <h2>Last failures</h2>
+          <h2>Latest failures</h2>
           <Table columns={["When", "Branch", "Commit", "Result"]}>
             {test.failures.map(({ buildId, at, branch, commitSha, kind }) => (
               <tr data-row tabindex={-1}>

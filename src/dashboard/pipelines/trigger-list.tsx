@@ -5,25 +5,25 @@ import { RelativeTime } from "../parts/time.tsx";
 type Triggers = Pipeline["triggers"];
 
 const SUPERSEDES: Record<Triggers["supersede"], string> = {
-  refs: "A newer commit ends older builds of its branch or pull request, but not of the default branch or of tags.",
-  all: "A newer commit ends older builds of the same branch, pull request or tag.",
-  none: "A newer commit ends no older build.",
+  refs: "Newer commits cancel older builds of the same branch or pull request, except on the default branch and tags.",
+  all: "Newer commits cancel older builds of the same branch, pull request or tag.",
+  none: "Newer commits do not cancel older builds.",
 };
 
 const Source = ({ pipeline: { triggers, configPath, definition }, now }: { pipeline: Pipeline; now: Date }) => {
   const { source, commitSha, readAt } = triggers;
-  if (source === "record") return <>It is decided here, whatever the file says.</>;
-  if (definition !== null) return <>As its definition says.</>;
+  if (source === "record") return <>Configured here. This overrides the file.</>;
+  if (definition !== null) return <>From its definition.</>;
   if (source === "default") {
     return (
       <>
-        By default, until <code>on</code> of <code>{configPath}</code> on the default branch says something else.
+        Defaults, until <code>on</code> in <code>{configPath}</code> on the default branch overrides them.
       </>
     );
   }
   return (
     <>
-      As <code>{configPath}</code> on the default branch says
+      From <code>{configPath}</code> on the default branch
       {commitSha && (
         <>
           , at <code title={commitSha}>{commitSha.slice(0, 7)}</code>
@@ -48,16 +48,16 @@ interface PipelineTriggersProps {
   now: Date;
 }
 
-/** Shows what builds the pipeline, who decided that, and what prevents the host's notifications. */
+/** Shows the pipeline's triggers, who decided them, and what prevents the host's notifications. */
 export const TriggersPanel = ({ pipeline, repository, canChange, now }: PipelineTriggersProps) => {
   const { triggers } = pipeline;
   return (
     <section class="part">
       <div class="head">
-        <h2>What builds it</h2>
+        <h2>Triggers</h2>
         {canChange && (
           <a class="button" href={`/app/pipelines/${pipeline.id}/triggers`}>
-            Change
+            Edit
           </a>
         )}
       </div>
@@ -68,12 +68,12 @@ export const TriggersPanel = ({ pipeline, repository, canChange, now }: Pipeline
       <p class="hint">{SUPERSEDES[triggers.supersede]}</p>
       {triggers.mistake && (
         <p class="problem">
-          The file has a mistake, so what it said before holds: <bdi>{triggers.mistake}</bdi>
+          The file has a mistake, so its previous triggers still apply: <bdi>{triggers.mistake}</bdi>
         </p>
       )}
       {repository && repository.connectionId === null && (
         <p class="hint">
-          No git host tells of {repository.fullName}, so only requests and schedules build it.{" "}
+          {repository.fullName} is not connected to a git host: only manual runs, the API and schedules start builds.{" "}
           {canChange && <a href="/app/connections">Connect its git host</a>}
         </p>
       )}

@@ -10,7 +10,7 @@ steps:
   - run: "true"
 `;
 
-describe("schedules", () => {
+describe("the pages of schedules", () => {
   let token: string;
   let maintainer: Person;
   let viewer: Person;
@@ -33,12 +33,12 @@ describe("schedules", () => {
     return all.find((one) => one.name === name) as Schedule;
   };
 
-  it("say what to do where there is none", async () => {
+  it("say how to add the first schedule", async () => {
     const { text } = await (await personWith((await newOrganization()).admin)).open("/schedules");
-    expect(text).toContain("Nothing is built at set times yet.");
+    expect(text).toContain("No schedules yet.");
   });
 
-  it("are made by a maintainer, with their next five times in their zone, and without their values", async () => {
+  it("create a schedule for a maintainer, and show its next five runs in its time zone, but no values", async () => {
     const made = await maintainer.submit(`/pipelines/${pipeline.id}/schedules/new`, nightly);
     const schedule = await find("nightly");
     expect(made.to, made.text).toBe(`/app/schedules/${schedule.id}?done=created`);
@@ -55,7 +55,7 @@ describe("schedules", () => {
     expect((await viewer.open(`/pipelines/${pipeline.id}`)).text).not.toContain("Add schedule");
   });
 
-  it("keep their values unless others are written, and forget them when told", async () => {
+  it("keep the stored variables unless new ones are entered, and delete them on request", async () => {
     const { id } = await find("nightly");
     const path = `/schedules/${id}`;
     expect((await maintainer.submit(path, { ...nightly, envVariables: "", name: "renamed" })).status).toBe(303);
@@ -64,7 +64,7 @@ describe("schedules", () => {
     expect(await find("nightly")).toMatchObject({ id, envKeys: [] });
   });
 
-  it("that come never, too often, or in a zone that nobody knows, are refused at their field", async () => {
+  it("reject at its field a schedule that never runs, runs too often, or has an unknown time zone", async () => {
     const path = `/pipelines/${pipeline.id}/schedules/new`;
     for (const [field, value] of [
       ["cron", "0 0 31 2 *"],
@@ -87,10 +87,10 @@ describe("schedules", () => {
     expect(unreadable.text).not.toContain("secret-without-name");
   });
 
-  it("of a file are switched off and on here, and nothing else", async () => {
+  it("can only switch a schedule of a pipeline file on or off", async () => {
     const { id } = await find("weekly");
     const { text } = await maintainer.open(`/schedules/${id}`);
-    expect(text).toContain("It stands in its pipeline&#39;s file");
+    expect(text).toContain("The pipeline file defines this schedule.");
     expect(text).not.toContain('name="cron"');
     expect((await maintainer.submit(`/schedules/${id}`, {})).to).toContain("done=saved");
     expect(await find("weekly")).toMatchObject({ isActive: false, cron: "30 6 * * MON" });
@@ -100,25 +100,25 @@ describe("schedules", () => {
     expect(await find("weekly")).toMatchObject({ isActive: true, source: "file" });
   });
 
-  it("are deleted after a page that asks", async () => {
+  it("delete a schedule after a confirmation", async () => {
     const { id } = await find("nightly");
-    expect((await maintainer.open(`/schedules/${id}/delete`)).text).toContain("It makes no build any more.");
+    expect((await maintainer.open(`/schedules/${id}/delete`)).text).toContain("It starts no more builds.");
     expect((await viewer.submit(`/schedules/${id}/delete`)).status).toBe(403);
     expect((await maintainer.submit(`/schedules/${id}/delete`)).to).toBe(`/app/pipelines/${pipeline.id}?done=removed`);
     expect(await find("nightly")).toBeUndefined();
   });
 });
 
-describe("what builds a pipeline", () => {
-  it("is shown with its source, and decided by a maintainer in place of the file", async () => {
+describe("a pipeline's page", () => {
+  it("shows the triggers with their source, and lets a maintainer override the file", async () => {
     const { admin } = await newOrganization();
     const person = await personWith(admin);
     const { id } = await newPipeline(admin, (await newRepository(admin)).id, {});
     const path = `/pipelines/${id}`;
     const before = (await person.open(path)).text;
     expect(before).toContain("Pushes of the default branch; pull requests.");
-    expect(before).toContain("By default, until");
-    expect(before).toContain("No git host tells of");
+    expect(before).toContain("Defaults, until");
+    expect(before).toContain("is not connected to a git host");
     const form = {
       ...{ decides: "record", push: "on", "on/push/branches": "main\r\nrelease/*\r\n", "on/push/paths": "" },
       ...{ tag: "on", "on/tag/names": "v*", supersede: "all" },
@@ -129,7 +129,7 @@ describe("what builds a pipeline", () => {
     expect(body.on).toEqual({ push: { branches: ["main", "release/*"] }, tag: { names: ["v*"] } });
     const after = (await person.open(path)).text;
     expect(after).toContain("Pushes of main, release/*; tags v*.");
-    expect(after).toContain("It is decided here, whatever the file says.");
+    expect(after).toContain("Configured here. This overrides the file.");
     expect((await person.open(`${path}/triggers`)).text).toContain("main\nrelease/*");
     const wrong = await person.submit(`${path}/triggers`, { ...form, "on/push/branches": "!main" });
     expect(wrong.status).toBe(422);
@@ -138,7 +138,7 @@ describe("what builds a pipeline", () => {
     expect((await call<Pipeline>(admin, "GET", `/pipeline/${id}`)).body).toMatchObject({ on: null, supersede: "file" });
   });
 
-  it("has a badge whose address is shown once, and revoked", async () => {
+  it("creates a badge, shows its URL once, and revokes it", async () => {
     const { admin } = await newOrganization();
     const person = await personWith(admin);
     const { id } = await newPipeline(admin, (await newRepository(admin)).id, {});
@@ -147,7 +147,7 @@ describe("what builds a pipeline", () => {
     expect((await call(null, "GET", new URL(address).pathname)).status).toBe(200);
     expect((await person.open(`/pipelines/${id}`)).text).not.toContain("mrb_");
     const viewer = await personWith(await newToken(admin, "viewer"));
-    expect((await viewer.open(`/pipelines/${id}`)).text).not.toContain("Make a badge");
+    expect((await viewer.open(`/pipelines/${id}`)).text).not.toContain("Create badge");
     expect((await viewer.submit(`/pipelines/${id}/badge`)).status).toBe(403);
     expect((await person.submit(`/pipelines/${id}/badge/revoke`)).to).toBe(`/app/pipelines/${id}?done=removed`);
     expect((await call(null, "GET", new URL(address).pathname)).status).toBe(404);

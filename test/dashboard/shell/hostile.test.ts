@@ -55,7 +55,7 @@ describe("hostile texts stay texts", () => {
     for (const one of HOSTILE.filter((text) => !BIDI.test(text)))
       expect([one, text.includes(escaped(one).slice(0, 40))]).toEqual([one, true]);
     const [, test] = /href="\/app(\/repositories\/[^"]+\/tests\/[^"]+)"/.exec(text) ?? [];
-    await inert(person, test ?? "", "Last failures");
+    await inert(person, test ?? "", "Latest failures");
   });
 
   it("in names of artifacts and their files, and in keys of the cache", async () => {

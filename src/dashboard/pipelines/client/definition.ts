@@ -77,7 +77,7 @@ const checkWhileTyping = (area: HTMLTextAreaElement): void => {
     const { mistakes, hints } = (await response.json()) as { mistakes: Mistake[]; hints: Mistake[] };
     area.setAttribute("aria-invalid", String(mistakes.length > 0));
     list.replaceChildren(...[...mistakes, ...hints].map((each) => mistakeItem(area, each)));
-    if (mistakes.length === 0) list.prepend(createElement("li", "", "No mistake found."));
+    if (mistakes.length === 0) list.prepend(createElement("li", "", "No mistakes found."));
   };
   let timer: ReturnType<typeof setTimeout> | undefined;
   area.addEventListener("input", () => {
