@@ -21,22 +21,22 @@ import { formOn, type Page, type PageRequest, type Pages, type View } from "../s
 import { byId, noInput, parseBody, withBody } from "../shell/verb-input.ts";
 
 const GRACES = [
-  { value: "0", label: "ends at once" },
-  { value: "3600", label: "is valid for 1 more hour" },
-  { value: "86400", label: "is valid for 1 more day" },
+  { value: "0", label: "expires at once" },
+  { value: "3600", label: "expires in 1 hour" },
+  { value: "86400", label: "expires in 1 day" },
 ];
 const PERMISSIONS: Record<Role, string> = {
-  viewer: "viewer: reads",
-  member: "member: also runs, cancels and retries builds",
-  maintainer: "maintainer: also changes variables, repositories, pipelines and agents",
-  admin: "admin: also manages tokens and reads the audit log",
+  viewer: "viewer: read",
+  member: "member: also run, cancel and retry builds",
+  maintainer: "maintainer: also change variables, repositories, pipelines and agents",
+  admin: "admin: also manage tokens and read the audit log",
 };
 const MOST_DAYS = 3650;
 
 const Row = ({ token, now }: { token: Token; now: Date }) => (
   <tr data-row data-end={`/app/tokens/${token.id}/revoke`} tabindex={-1}>
     <th scope="row">{token.name}</th>
-    <td>{token.kind === "registration" ? "registers agents" : token.role}</td>
+    <td>{token.kind === "registration" ? "agent registration" : token.role}</td>
     <td data-label="last used">
       {token.lastUsedAt ? <RelativeTime at={token.lastUsedAt} now={now} /> : <span class="hint">never</span>}
     </td>
@@ -69,12 +69,12 @@ const CreateForm = ({ request }: { request: PageRequest }) => (
     <TextField
       request={request}
       name="days"
-      label="Valid for, in days"
+      label="Valid for (days)"
       type="number"
       min={1}
       max={MOST_DAYS}
       value={90}
-      hint="Leave it empty for a token that does not expire."
+      hint="Leave the field empty for a token that does not expire."
     />
   </StackedForm>
 );
@@ -119,7 +119,7 @@ const createdView = (name: string, token: string): View => ({
       <p>The token is shown only once. Store it where you keep secrets.</p>
       <Copyable text={token} />
       <p>
-        <a href="/app/tokens">Back to the tokens</a>
+        <a href="/app/tokens">Back to tokens</a>
       </p>
     </div>
   ),
@@ -162,13 +162,13 @@ const rotatePage: Page = {
           </h1>
           <p>The token keeps its name and role, and gets a new secret.</p>
           <form method="post" class="stack">
-            <SelectField request={request} name="grace" label="The old secret" value="3600" choices={GRACES} />
+            <SelectField request={request} name="grace" label="Old secret" value="3600" choices={GRACES} />
             <span class="actions">
               <button type="submit" class="primary">
                 Rotate
               </button>
               <a class="button" href="/app/tokens">
-                Keep it
+                Cancel
               </a>
             </span>
           </form>
@@ -192,7 +192,7 @@ const revoke = confirmRemoval({
   async question(context, id, request) {
     const { name } = await getToken.run(context, byId(id));
     const consequences =
-      "Its next request is refused. Agents that it registered stay connected, unless you remove them here.";
+      "Its next request is rejected. Agents that it registered stay connected, unless you remove them here.";
     const choice = (
       <CheckField request={request} name="agents" label="Remove the agents that it registered" on={false} />
     );

@@ -3,9 +3,9 @@ import { readText, SelectField, TextField } from "../parts/fields.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
 const CHOICES = [
-  { value: "", label: "the value itself" },
-  { value: "text", label: "the path of a file with this text" },
-  { value: "base64", label: "the path of a file with these bytes, in base64" },
+  { value: "", label: "the value" },
+  { value: "text", label: "the path to a file with this text" },
+  { value: "base64", label: "the path to a file with the bytes decoded from this base64" },
 ];
 
 type FileOfVariable = Partial<Pick<Variable, "fileEncoding" | "fileName">>;
@@ -19,14 +19,14 @@ export const FileFields = ({ request, fileEncoding, fileName }: FileOfVariable &
       label="Builds get"
       value={fileEncoding}
       choices={CHOICES}
-      hint="Of a file in base64 the logs mask what you enter here, not the bytes."
+      hint="For base64 files, logs mask the text that you enter here, not the decoded bytes."
     />
     <TextField
       request={request}
       name="fileName"
-      label="Name of the file"
+      label="File name"
       value={fileName}
-      hint="Of a file only. Left empty: the key."
+      hint="For files only. Leave the field empty to use the key."
     />
   </>
 );

@@ -4,7 +4,7 @@ import { AreaField, CheckField, readFlag, readLines, readText, SelectField } fro
 import { CommaList } from "../parts/lists.tsx";
 import type { FormState } from "../shell/page-definition.ts";
 
-const PATTERNS = "One pattern a line, * for a part, ** for any.";
+const PATTERNS = "One pattern per line: * matches any text except /, ** any text.";
 
 interface ProtectionFieldsProps {
   request: FormState;
@@ -27,7 +27,7 @@ export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsP
         name="isProtected"
         label="Protected"
         on={protection !== null}
-        hint="Its variables leave only with a job that names the group in groups of its file."
+        hint="Only jobs that list this group under groups in their pipeline file get its variables."
       />
       <AreaField
         request={request}
@@ -35,7 +35,7 @@ export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsP
         label="Branches"
         value={branches?.join("\n")}
         rows={2}
-        hint={`${PATTERNS} Without branches and tags, on any; with tags alone, on no branch.`}
+        hint={`${PATTERNS} Leave branches and tags empty to allow every branch and tag. With tags only, no branch is allowed.`}
       />
       <AreaField
         request={request}
@@ -43,12 +43,12 @@ export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsP
         label="Tags"
         value={tags?.join("\n")}
         rows={2}
-        hint="With branches alone, on no tag."
+        hint="With branches only, no tag is allowed."
       />
       <SelectField
         request={request}
         name="protection/approval"
-        label="A person approves each time"
+        label="Approval required"
         value={approval}
         choices={[
           { value: "", label: "no" },
@@ -85,11 +85,11 @@ export const ProtectionFacts = ({ protection }: { protection: GroupProtection | 
   const { branches, tags, approval } = protection;
   return (
     <p class="facts" id="protection">
-      <strong>Protected: for jobs that name it</strong>
+      <strong>Protected: only for jobs that list it</strong>
       {branches === null && tags === null && <span>on any branch or tag</span>}
       <Patterns kind="on branches" patterns={branches} />
       <Patterns kind="on tags" patterns={tags} />
-      {approval && <span>after {approval === "admin" ? "an admin" : `a ${approval} or above`} approved</span>}
+      {approval && <span>after approval by {approval === "admin" ? "an admin" : `a ${approval} or above`}</span>}
     </p>
   );
 };

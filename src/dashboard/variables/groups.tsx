@@ -70,7 +70,7 @@ const listPage: Page = {
           </ol>
           {all.length > 0 && groups.length === 0 && <NoMatch noun="group" href="/app/groups" />}
           {all.length === 0 && (
-            <p class="empty">There is no group yet. A group holds variables that several pipelines share.</p>
+            <p class="empty">No groups yet. A group holds variables that several pipelines share.</p>
           )}
           {hasRole(context, "maintainer") && (
             <section class="column">
@@ -115,7 +115,7 @@ const page: Page = {
           </div>
           <p class="facts">
             {group.description && <span>{group.description}</span>}
-            <span>{attachedTo.length === 0 ? "No pipeline uses it." : "Used by"}</span>
+            <span>{attachedTo.length === 0 ? "Not used by any pipeline" : "Used by"}</span>
             {attachedTo.map(({ id, name }) => (
               <a href={`/app/pipelines/${id}`}>{name}</a>
             ))}
@@ -163,7 +163,7 @@ const remove = confirmRemoval({
   verb: "remove",
   async question(context, id) {
     const { name, variableCount } = await getGroup.run(context, byId(id));
-    const consequences = `This also removes ${count(variableCount, "variable")} in it. A group that a pipeline uses cannot be removed.`;
+    const consequences = `This also removes ${count(variableCount, "variable")} in the group. You cannot remove a group that a pipeline uses.`;
     return { name, consequences, back: `/app/groups/${id}`, next: "/app/groups" };
   },
   remove: (context, id) => deleteGroup.run(context, byId(id)),

@@ -61,7 +61,7 @@ const VariableUses = ({ variable, uses: { listed, names, total }, now }: Variabl
     <section id="uses">
       <h2>First build of each day that used it</h2>
       {day === undefined ? (
-        <p class="hint">No build has used it yet.</p>
+        <p class="hint">No builds have used it yet.</p>
       ) : (
         <>
           <ul class="plain">
@@ -75,8 +75,8 @@ const VariableUses = ({ variable, uses: { listed, names, total }, now }: Variabl
             ))}
           </ul>
           <p class="hint">
-            Later builds of a day are not listed: look at{" "}
-            <a href={buildsSince(day, variable)}>all builds since {day}</a>. Days are those of UTC.
+            Later builds of the same day are not listed: see{" "}
+            <a href={buildsSince(day, variable)}>all builds since {day}</a>. Days are in UTC.
           </p>
           {total > listed.length && (
             <p>
@@ -93,7 +93,12 @@ const ValueField = ({ request, variable }: { request: PageRequest; variable: Var
   variable.isSecret ? (
     <>
       <input type="hidden" name="wasSecret" value="on" />
-      <SecretField request={request} name="value" label="New value" hint="Leave it empty to keep the present value." />
+      <SecretField
+        request={request}
+        name="value"
+        label="New value"
+        hint="Leave the field empty to keep the current value."
+      />
     </>
   ) : (
     <AreaField request={request} name="value" label="Value" value={variable.value} rows={3} />
@@ -118,16 +123,11 @@ const EditForm = ({ request, variable, version }: EditFormProps) => {
         name="isSecret"
         label="Secret"
         on={isSecret}
-        hint={isSecret ? "To make a secret plain, enter a new value." : undefined}
+        hint={isSecret ? "To turn the secret into plain text, enter a new value." : undefined}
       />
       <AreaField request={request} name="description" label="Description" value={description} rows={2} />
-      <CheckField request={request} name="isActive" label="Active: builds get it" on={isActive} />
-      <CheckField
-        request={request}
-        name="allowOverride"
-        label="A build's own variables may override it"
-        on={allowOverride}
-      />
+      <CheckField request={request} name="isActive" label="Active: builds get this variable" on={isActive} />
+      <CheckField request={request} name="allowOverride" label="Allow builds to override it" on={allowOverride} />
     </StackedForm>
   );
 };
@@ -140,7 +140,7 @@ interface FactsProps {
 
 const Facts = ({ variable, owner, now }: FactsProps) => (
   <p class="facts">
-    <span>{variable.isSecret ? "secret" : "plain"}</span>
+    <span>{variable.isSecret ? "secret" : "plain text"}</span>
     <span>
       {variable.scope} {owner.page ? <a href={owner.page}>{owner.label}</a> : owner.label}
     </span>
@@ -219,7 +219,7 @@ const remove = confirmRemoval({
   verb: "remove",
   async question(context, id) {
     const { key, scope } = await getVariable.run(context, byId(id));
-    const consequences = `Builds no longer get ${key}, unless another scope than the ${scope} has it. Its value is deleted for good.`;
+    const consequences = `Builds no longer get ${key}, unless a scope other than the ${scope} also has it. Its value is deleted permanently.`;
     return { name: key, consequences, back: `/app/variables/${id}`, next: "/app/variables" };
   },
   remove: (context, id) => deleteVariable.run(context, byId(id)),

@@ -36,10 +36,10 @@ const Filter = ({ query, owner, includeInactive, owners }: FilterProps) => (
       name="owner"
       label="Owner"
       value={owner}
-      choices={[{ value: "", label: "All owners" }, ...owners]}
+      choices={[{ value: "", label: "Any owner" }, ...owners]}
     />
     <label class="check">
-      <input type="checkbox" name="inactive" checked={includeInactive} /> inactive too
+      <input type="checkbox" name="inactive" checked={includeInactive} /> Show inactive
     </label>
     <button type="submit">Filter</button>
   </form>
@@ -51,7 +51,7 @@ const readVariableFilter = (query: URLSearchParams, orgId: string) => {
   const { filter, errors } = readFilter(VariableFilter, owner ? ownerFields(owner, orgId) : {});
   return {
     filter: errors.length === 0 ? filter : {},
-    errors: errors.length === 0 ? [] : [{ pointer: "/owner", detail: "must be one of the list" }],
+    errors: errors.length === 0 ? [] : [{ pointer: "/owner", detail: "must be in the list" }],
   };
 };
 
@@ -89,8 +89,8 @@ const page: Page = {
             <VariableTable variables={variables} owners={owners} now={context.now} />
           ) : (
             <p class="empty">
-              No variable. A build gets the variables of the organization, of its pipeline's groups, of its repository
-              and of its pipeline.
+              No variables. A build gets the variables of its organization, its pipeline's groups, its repository and
+              its pipeline.
             </p>
           )}
         </>
@@ -117,17 +117,12 @@ const newPage: Page = {
             name="isSecret"
             label="Secret"
             on={true}
-            hint="A secret is stored sealed, masked in logs and never shown again, not even to you."
+            hint="Secrets are stored encrypted, masked in logs and never shown again, not even to you."
           />
           <SecretField request={request} name="value" label="Value" />
           <FileFields request={request} />
           <AreaField request={request} name="description" label="Description" rows={2} />
-          <CheckField
-            request={request}
-            name="allowOverride"
-            label="A build's own variables may override it"
-            on={true}
-          />
+          <CheckField request={request} name="allowOverride" label="Allow builds to override it" on={true} />
         </FormPage>
       ),
     };

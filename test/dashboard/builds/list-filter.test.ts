@@ -78,7 +78,7 @@ describe("a filter with a wrong value", () => {
     const wrong = await text(`/audit?until=tomorrow&since=${tomorrow}`);
     expect(wrong).toMatch(/A filter was not applied\..*The last day /s);
     expect(wrong).toContain("No entry matches.");
-    expect(await text("/variables?owner=group:nowhere")).toMatch(/The owner must be one of the list/);
+    expect(await text("/variables?owner=group:nowhere")).toMatch(/The owner must be in the list/);
     expect(await text("/variables")).not.toContain("not applied");
   });
 });

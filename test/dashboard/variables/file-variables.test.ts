@@ -11,8 +11,8 @@ const stage = async () => {
   return { admin, person: await personWith(admin), only, fields };
 };
 
-describe("the forms of a variable", () => {
-  it("make one of type file, show it, keep its text to themselves, and make it a value again", async () => {
+describe("the forms for variables", () => {
+  it("create a file variable, do not show its text, and change it back to a value", async () => {
     const { person, only, fields, admin } = await stage();
     const form = { ...fields, fileEncoding: "text", fileName: " dist.pem " };
     expect((await person.submit("/variables/new", form)).status).toBe(303);
@@ -32,7 +32,7 @@ describe("the forms of a variable", () => {
     expect((await call(admin, "GET", "/audit")).text).not.toContain("c2VjcmV0");
   });
 
-  it("say at the field what is wrong with it, and do not send a secret back", async () => {
+  it("report a mistake at its field, and do not return the secret", async () => {
     const { person, only, fields } = await stage();
     const wrong = [
       [{ fileEncoding: "base64" }, "must be base64"],
@@ -49,7 +49,7 @@ describe("the forms of a variable", () => {
     expect(await only()).toBeUndefined();
   });
 
-  it("warn of a secret that masks cover badly", async () => {
+  it("warn about a secret that is hard to mask", async () => {
     const { person, only, fields } = await stage();
     const stored = await person.submit("/variables/new", { ...fields, value: '{ "private_key": "x" }' });
     const changed = await person.submit(`/variables/${(await only()).id}`, { ...fields, isActive: "on", value: "ab" });
@@ -60,7 +60,7 @@ describe("the forms of a variable", () => {
     expect(warnings[1]).toContain("so short that its mask hides");
   });
 
-  it("make what they made before of a form without these fields", async () => {
+  it("create a plain value if the form has no file fields", async () => {
     const { person, only, fields } = await stage();
     expect((await person.submit("/variables/new", fields)).status).toBe(303);
     expect(await only()).not.toHaveProperty("isFile");

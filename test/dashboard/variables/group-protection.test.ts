@@ -11,8 +11,8 @@ const stage = async () => {
 
 const FIELDS = { name: "release", description: "", hasProtection: "on" };
 
-describe("the page of a variable group", () => {
-  it("protects it, shows what holds, and lifts it", async () => {
+describe("a variable group's page", () => {
+  it("sets, shows and removes the protection", async () => {
     const { admin, path, protectionOf } = await stage();
     const person = await personWith(admin);
     const form = {
@@ -23,21 +23,21 @@ describe("the page of a variable group", () => {
     expect(await protectionOf()).toEqual({ branches: ["main", "release/*"], tags: null, approval: "maintainer" });
     const { text } = await person.open(path);
     expect(text).toContain("<code>release/*</code>");
-    expect(text).toContain("after a maintainer or above approved");
+    expect(text).toContain("after approval by a maintainer or above");
     expect((await person.open("/groups")).text).toContain("protected");
     expect((await person.submit(path, FIELDS)).status).toBe(303);
     expect(await protectionOf()).toBeNull();
     expect((await person.open(path)).text).not.toContain('id="protection"');
   });
 
-  it("makes a group that is protected from the beginning", async () => {
+  it("creates a group that is protected from the start", async () => {
     const { admin } = await stage();
     const person = await personWith(admin);
     const { to } = await person.submit("/groups", { ...FIELDS, name: "new", isProtected: "on" });
     expect((await person.open(to.replace(/^\/app|\?.*/g, ""))).text).toContain("on any branch or tag");
   });
 
-  it("names a wrong pattern once, at its field, and keeps what was typed", async () => {
+  it("reports a wrong pattern once, at its field, and keeps the typed text", async () => {
     const { admin, path, protectionOf } = await stage();
     const person = await personWith(admin);
     const typed = `main\n!`;
@@ -50,13 +50,13 @@ describe("the page of a variable group", () => {
     expect(await protectionOf()).toBeNull();
   });
 
-  it("offers a protection that asks for an admin to admins alone, and a maintainer's save leaves it", async () => {
+  it("lets only admins edit a protection that requires an admin, and keeps it when a maintainer saves", async () => {
     const { admin, id, path, protectionOf } = await stage();
     const protection = { branches: ["main"], tags: null, approval: "admin" };
     await call(admin, "PUT", `/secrets/groups/${id}`, { protection });
     const maintainer = await personWith(await newToken(admin, "maintainer"));
     const { text } = await maintainer.open(path);
-    expect(text).toContain("after an admin approved");
+    expect(text).toContain("after approval by an admin");
     expect(text).not.toContain('name="isProtected"');
     expect((await maintainer.submit(path, { name: "release", description: "changed" })).status).toBe(303);
     expect(await protectionOf()).toEqual(protection);

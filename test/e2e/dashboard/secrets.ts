@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { crawl, type Stage } from "./stage.ts";
 
 export const secrets = (stage: Stage) => {
-  it("keeps a secret that was typed in out of every page's source", async () => {
+  it("keeps an entered secret out of every page's source", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     const value = `typed-secret-${crypto.randomUUID()}`;
