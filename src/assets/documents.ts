@@ -26,7 +26,7 @@ const referencePage = (): string =>
   htmlPage(
     "API",
     `<div id="reference"></div>
-<noscript>This page needs scripts; <a href="/openapi.json">the description itself</a> does not.</noscript>
+<noscript>This page requires JavaScript. <a href="/openapi.json">The API description</a> does not.</noscript>
 <script src="/docs/static/swagger-ui-bundle.js"></script>
 <script src="/docs/static/reference.js"></script>`,
     `<link rel="stylesheet" href="/docs/static/swagger-ui.css">
@@ -42,7 +42,7 @@ const programFiles = ({ text, sha256 }: AgentProgram, names: string[]): Record<s
     ]),
   );
 
-/** Writes the style and scripts of the documents, and Swagger UI's files with its licence. */
+/** Writes the style and scripts of the documents, and Swagger UI's files with its license. */
 const writeDocsFiles = (): void => {
   const sources = [
     ...readdirSync(STATIC).map((name) => join(STATIC, name)),

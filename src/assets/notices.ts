@@ -15,7 +15,7 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE.`;
 
-/** Licence texts from the repositories of packages that omit them. */
+/** License texts from the repositories of packages that omit them. */
 export const MISSING_LICENCES: Record<string, string> = {
   // https://github.com/lddubeau/saxes/blob/master/LICENSE
   saxes: ISC.replace("HOLDERS", "Copyright (c) Contributors\nCopyright (c) Isaac Z. Schlueter and Contributors"),
@@ -34,14 +34,14 @@ const notice = (folder: string): string => {
   const files = readdirSync(join(ROOT, folder)).filter((file) => LICENCE.test(file));
   const missing = MISSING_LICENCES[name];
   if (files.length === 0 && missing === undefined)
-    throw new Error(`${name} has no licence file: find out whether it may be distributed`);
+    throw new Error(`${name} has no license file: find out whether it may be distributed`);
   const texts = files.map((file) => readFileSync(join(ROOT, folder, file), "utf8").trim());
   if (missing !== undefined) texts.push(missing);
   return [`${name} ${version} (${license})`, ...texts].join("\n\n");
 };
 
-/** Returns the text that the packages' licences require with every distribution. */
+/** Returns the text that the packages' licenses require with every distribution. */
 export const collectNotices = (packages: string[]): string =>
-  ["Millrace contains the following packages. These are their licences.", ...packages.map(notice)].join(
+  ["Millrace contains the following packages. Their licenses follow.", ...packages.map(notice)].join(
     `\n\n${"-".repeat(80)}\n\n`,
   );

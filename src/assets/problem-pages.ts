@@ -42,7 +42,7 @@ const problemPage = (kind: ProblemKind): string => {
 <ul>
 ${steps}
 </ul>
-<p><a href="/problems/">All problems</a> <a href="/docs">The API</a></p>
+<p><a href="/problems/">All problems</a> <a href="/docs">API reference</a></p>
 </main>`,
     STYLE,
   );
@@ -57,14 +57,14 @@ const index = (): string => {
     "Problems",
     `<main>
 <h1>Problems</h1>
-<p>The <code>type</code> of every problem is one of these. The list is complete.</p>
+<p>Every problem has one of these types.</p>
 <table>
 <thead><tr><th>Status</th><th>Type</th><th>Title</th></tr></thead>
 <tbody>
 ${rows.join("\n")}
 </tbody>
 </table>
-<p><a href="/docs">The API</a></p>
+<p><a href="/docs">API reference</a></p>
 </main>`,
     STYLE,
   );

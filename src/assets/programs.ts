@@ -10,11 +10,11 @@ const [MAJOR, MINOR] = OLDEST_NODE.split(".");
 
 /** The program's first lines. They reject an old Node with a message, before an import can fail without one. */
 const AGENT_BANNER = `#!/usr/bin/env node
-// Millrace agent ${VERSION}. \`node agent.mjs acknowledgements\` prints the licences of its packages.
+// Millrace agent ${VERSION}. \`node agent.mjs acknowledgements\` prints its packages' licenses.
 import { createRequire as __createRequire } from "node:module";
 const [__major, __minor] = process.versions.node.split(".").map(Number);
 if (__major < ${MAJOR} || (__major === ${MAJOR} && __minor < ${MINOR})) {
-  process.stderr.write("The Millrace agent needs Node ${OLDEST_NODE} or newer, and " + process.execPath + " is Node " + process.versions.node + ": install Node 24.\\n");
+  process.stderr.write("The Millrace agent requires Node ${OLDEST_NODE} or newer, but " + process.execPath + " is Node " + process.versions.node + ". Install Node 24.\\n");
   process.exit(process.env.MILLRACE_LAUNCHD_LOG ? 0 : 2);
 }
 const require = __createRequire(import.meta.url);`;
@@ -75,7 +75,7 @@ export const agentProgram = async (): Promise<AgentProgram> => {
   return { text, sha256: createHash("sha256").update(text).digest("hex"), packages };
 };
 
-const IMPORTER_BANNER = `// Millrace importer ${VERSION}, for agent.mjs of the same release. THIRD-PARTY-NOTICES.txt beside it has the licences.
+const IMPORTER_BANNER = `// Millrace importer ${VERSION}, for agent.mjs of the same release. Its licenses are in THIRD-PARTY-NOTICES.txt.
 import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);`;
 

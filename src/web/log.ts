@@ -57,7 +57,7 @@ const INERT = {
 
 const eventId = (header: string | undefined): string => {
   if (header === undefined) return "0";
-  if (!EventId.safeParse(header).success) throw invalid("Last-Event-ID", "must be the id of an event: attempt:offset");
+  if (!EventId.safeParse(header).success) throw invalid("Last-Event-ID", "must be an event id: attempt:offset");
   return header;
 };
 

@@ -17,7 +17,7 @@ export const toRefusal = (error: unknown): Refusal => {
 };
 
 const internal = (cause: unknown): Refusal =>
-  new Refusal("internal", "The service failed in an unexpected way. The request id identifies the log line.", {
+  new Refusal("internal", "The service failed unexpectedly. Find the log line by the request id.", {
     cause,
   });
 

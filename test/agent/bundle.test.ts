@@ -53,7 +53,7 @@ describe("an old Node", () => {
     const { code, stdout, stderr } = await versionOn(version);
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toMatch(
-      new RegExp(`^The Millrace agent needs Node ${OLDEST_NODE} or newer, and /\\S+ is Node ${version}: .*\n$`),
+      new RegExp(`^The Millrace agent requires Node ${OLDEST_NODE} or newer, but /\\S+ is Node ${version}. .*\n$`),
     );
     expect((await versionOn(version, { MILLRACE_LAUNCHD_LOG: "/dev/null" })).code).toBe(0);
   });
@@ -113,14 +113,14 @@ describe("the notices", () => {
     }
   });
 
-  it("fail for a package without a licence", () => {
+  it("fail for a package without a license", () => {
     const name = `.notices-${process.pid}`;
     const folder = join(ROOT, "node_modules", name);
     onTestFinished(() => rmSync(folder, { recursive: true }));
     mkdirSync(folder);
     writeFileSync(join(folder, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
     expect(findPackages([`node_modules/${name}/index.js`, "src/agent/main.ts"])).toEqual([`node_modules/${name}`]);
-    expect(() => collectNotices([`node_modules/${name}`])).toThrow("has no licence file");
+    expect(() => collectNotices([`node_modules/${name}`])).toThrow("has no license file");
   });
 
   it("of a checkout say where they are", async () => {

@@ -14,12 +14,12 @@ const stage = setStage();
 
 describe("the dashboard", () => {
   describe("for a new organization", () => firstBuild(stage));
-  describe("for its first hour", () => firstHour(stage));
-  describe("of many agents", () => fleet(stage));
-  describe("of connections", () => connections(stage));
-  describe("of a GitHub App", () => githubApp(stage));
-  describe("for who is signed in", () => session(stage));
-  describe("by the local link", () => signInLink(stage));
-  describe("under forged requests", () => forgery(stage));
-  describe("without a script", () => withoutScript(stage));
+  describe("in the first hour", () => firstHour(stage));
+  describe("with many agents", () => fleet(stage));
+  describe("for connections", () => connections(stage));
+  describe("for a GitHub App", () => githubApp(stage));
+  describe("for a signed-in person", () => session(stage));
+  describe("with the local sign-in link", () => signInLink(stage));
+  describe("with forged requests", () => forgery(stage));
+  describe("without scripts", () => withoutScript(stage));
 });

@@ -31,15 +31,15 @@ interface Described {
   paths: Record<string, Record<string, { tags?: string[] }>>;
 }
 
-describe("what is served beside the API", () => {
-  it("is the description, the schema of pipeline files and the agent", async () => {
+describe("the documents beside the API", () => {
+  it("include the API description, the schemas of pipeline files and the agent", async () => {
     expect(await json("/openapi.json")).toEqual(JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))));
     expect(await json("/schema/pipeline.json")).toEqual(PIPELINE_SCHEMA);
     expect(await json("/schema/include.json")).toEqual(INCLUDE_SCHEMA);
     expect(await (await get("/agent.mjs")).text()).toMatch(/^#!\/usr\/bin\/env node\n/);
   });
 
-  it("tells one version everywhere", async () => {
+  it("name the same version everywhere", async () => {
     expect((await json("/openapi.json")) as object).toMatchObject({ info: { version } });
     expect(await json("/healthz")).toEqual({ isAlive: true, version });
     expect(await (await get("/agent.mjs")).text()).toContain(`// Millrace agent ${version}.`);
@@ -52,7 +52,7 @@ describe("what is served beside the API", () => {
     expect(await page.text()).toContain(`Millrace ${version}`);
   });
 
-  it("has the agent's program under its version for ever, and beside both names a checksum", async () => {
+  it("include the agent under a permanent versioned name, and a checksum for both names", async () => {
     const program = await (await get("/agent.mjs")).text();
     const sha256 = createHash("sha256").update(program).digest("hex");
     const versioned = await get(`/agent-${version}.mjs`);
@@ -67,7 +67,7 @@ describe("what is served beside the API", () => {
     expect((await get("/agent-0.0.0.mjs")).status).toBe(404);
   });
 
-  it("is the guides that pages link, as text", async () => {
+  it("include as text the guides that pages link to", async () => {
     const ofHosts = Object.values(GIT_HOSTS).map(({ guide }) => guide.replace("/docs/", ""));
     for (const name of ["pipelines.md", "connect.md", ...ofHosts]) {
       const guide = await get(`/docs/${name}`);
@@ -76,7 +76,7 @@ describe("what is served beside the API", () => {
     }
   });
 
-  it("says whose work it hands on", async () => {
+  it("list every distributed package in the notices", async () => {
     const notices = await (await get("/THIRD-PARTY-NOTICES.txt")).text();
     const named = [...notices.matchAll(/^-{80}\n\n(\S+) \S+ \(/gm)].map(([, name]) => `node_modules/${name}`);
     const programs = [await agentProgram(), await importerProgram()].flatMap(({ packages }) => packages);
@@ -86,7 +86,7 @@ describe("what is served beside the API", () => {
       expect((await get(`/docs/static/${name}`)).status).toBe(200);
   });
 
-  it("has a page behind the type of every problem", async () => {
+  it("include a page for each problem type", async () => {
     for (const [kind, [status, title]] of Object.entries(PROBLEMS)) {
       const page = await get(`/problems/${kind}`);
       expect(page.status).toBe(200);
@@ -100,7 +100,7 @@ describe("what is served beside the API", () => {
     expect((await get(type)).status).toBe(200);
   });
 
-  it("is a reference page that shows every operation and needs no other host", async () => {
+  it("include a reference page that shows every operation and loads nothing from other hosts", async () => {
     const root = await get("/");
     expect([root.status, root.headers.get("Location")]).toEqual([302, "/app"]);
     const chromium = await startChromium(service.url);

@@ -79,13 +79,13 @@ afterAll(async () => {
 });
 
 describe("a private repository of a GitHub App", () => {
-  it("fails to be cloned by the token of the connection, which no agent gets", async () => {
+  it("cannot be cloned with the connection's token, which no agent gets", async () => {
     const build = await builtOf(await push("by token"));
     expect(build.status).toBe("failed");
     expect(host.gitReads.some(({ isMinted }) => isMinted)).toBe(false);
   });
 
-  it("is built once while the hook of before and the App both deliver, from a token of the App", async () => {
+  it("is built once, with the App's token, while the old webhook and the App both deliver", async () => {
     connection = await call<Connection>("PUT", `/connection/${connection.id}`, {
       app: { id: "4242", privateKey: key },
     });
@@ -97,7 +97,7 @@ describe("a private repository of a GitHub App", () => {
     expect(host.gitReads.some(({ isMinted }) => isMinted)).toBe(true);
   });
 
-  it("loses no push when the hook of before is removed", async () => {
+  it("loses no push when the old webhook is removed", async () => {
     const found = await call<{ hooks: unknown[] }>("POST", `/connection/${connection.id}/installation`);
     expect(found.hooks).toMatchObject([{ fullName: "acme/shop", problem: null }]);
     const before = host.deliveries.length;
@@ -105,7 +105,7 @@ describe("a private repository of a GitHub App", () => {
     expect(host.deliveries.slice(before).map(({ event }) => event)).toEqual(["push"]);
   });
 
-  it("leaves the key and the tokens in no file, log, answer or request; a planted one is found", async () => {
+  it("leaves no key or token in a file, log, answer or request (a planted one is found)", async () => {
     await call("GET", `/connection/${connection.id}/check`);
     await call("GET", "/audit");
     await call("GET", "/connection");
@@ -138,7 +138,7 @@ describe("a private repository of a GitHub App", () => {
     }
   });
 
-  it("is cloned by nobody any more when the connection is deleted", async () => {
+  it("cannot be cloned after the connection is deleted", async () => {
     await call("DELETE", `/connection/${connection.id}`);
     expect(host.api.settings.app?.installationId).toBeUndefined();
     const before = host.deliveries.length;

@@ -24,7 +24,7 @@ export const session = (stage: Stage) => {
     expect(await browser.page.content()).not.toContain(client.token);
   });
 
-  it("refuses a cookie that was changed, and one whose token was revoked", async () => {
+  it("rejects a changed cookie, and a cookie whose token was revoked", async () => {
     const { client, service } = stage;
     const cookie = await cookieOf(stage);
     expect((await open(`millrace=${cookie?.value}`)).status).toBe(200);
@@ -47,7 +47,7 @@ export const session = (stage: Stage) => {
     expect((await open(own)).status).toBe(303);
   });
 
-  it("turns away tokens that are none of a person's", async () => {
+  it("rejects tokens that are not a person's", async () => {
     const { client, service } = stage;
     const { token } = await client.call<{ token: string }>("POST", "/token", { name: "reg", kind: "registration" });
     const forged = client.token.replace(/.{4}$/, "AAAA");
@@ -61,7 +61,7 @@ export const session = (stage: Stage) => {
     }
   });
 
-  it("offers what the role may do, and refuses the rest", async () => {
+  it("offers only what the role may do, and rejects everything else", async () => {
     const { client, service } = stage;
     const { token } = await client.call<{ token: string }>("POST", "/token", {
       name: "looker",

@@ -3,7 +3,7 @@ import { offerSignIn } from "../../../src/local/access.ts";
 import type { Stage } from "./stage.ts";
 
 export const signInLink = (stage: Stage) => {
-  it("signs the first caller of the local link in, and nobody after", async () => {
+  it("signs in only the first caller of the local link", async () => {
     const { service, client } = stage;
     const link = await offerSignIn({ url: service.url, orgId: "acme", token: client.token });
     expect(new URL(link.url).hostname).toBe("127.0.0.1");
