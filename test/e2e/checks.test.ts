@@ -51,7 +51,7 @@ const send = async ({ bare }: Project, name: string, body: object) => {
   return JSON.parse(delivery.answer) as { builds: string[]; ignored: string | null };
 };
 
-describe("a push to a repository of an App", () => {
+describe("a push to an App's repository", () => {
   let project: Project;
   let sha: string;
   let build: Build;
@@ -75,13 +75,13 @@ describe("a push to a repository of an App", () => {
     [build] = (await project.seeBuilds(1)) as [Build];
   });
 
-  it("asks at its check run as soon as only people are waited for", async () => {
+  it("requests an action in its check run as soon as it waits only for people", async () => {
     await see(conclusionOf("millrace/ci"), "action_required");
     const { body } = runOf("millrace/ci")!;
     expect(body).toMatchObject({ external_id: build.id, actions: [{ label: "Approve" }] });
   });
 
-  it("is approved there by who may, and shows its end with the build's summary", async () => {
+  it("can be approved there by authorized people, and shows its result with the build's summary", async () => {
     const [action] = runOf("millrace/ci")!.body.actions as [{ identifier: string }];
     const pressed = { requested_action: { identifier: action.identifier } };
     expect((await check("requested_action", "eve", pressed)).builds).toEqual([]);
@@ -95,7 +95,7 @@ describe("a push to a repository of an App", () => {
     expect(stage.host.api.place.statuses).toEqual([]);
   });
 
-  it("is built again from there, with a check run of its own", async () => {
+  it("can be rebuilt from there, with a new check run", async () => {
     const { builds } = await check("rerequested", "max");
     const again = await stage.client.call<Build>("GET", `/build/${builds[0]}`);
     expect(again).toMatchObject({ retryOf: build.id, commitSha: sha });
@@ -133,7 +133,7 @@ describe("a merge queue", () => {
     stage.host.addHook(project.bare, hook);
   });
 
-  it("has what it tries built by the agent, and hears of it at the commit", async () => {
+  it("gets its entries built by the agent, and sees the result at the commit", async () => {
     const { head, conclusion, buildId } = await queue(7);
     project.letGo(head);
     const build = await waitForEnd(stage.client, buildId);
@@ -144,7 +144,7 @@ describe("a merge queue", () => {
     await see(conclusion, "success");
   });
 
-  it("ends the build of what it gives up", async () => {
+  it("ends the build of an entry that it drops", async () => {
     const { tell, conclusion, buildId } = await queue(8);
     const read = () => stage.client.call<Build>("GET", `/build/${buildId}`);
     await see(async () => (await read()).status, "running");
@@ -154,8 +154,8 @@ describe("a merge queue", () => {
   });
 });
 
-describe("all of it", () => {
-  it("asks GitHub only what its API describes, and one thing at a time", () => {
+describe("all these requests", () => {
+  it("match GitHub's API description, and run one at a time", () => {
     const { requests } = stage.host.api;
     expect(requests.flatMap(({ problems }) => problems)).toEqual([]);
     expect(requests.filter(({ path }) => path.includes("/check-runs")).length).toBeGreaterThan(4);

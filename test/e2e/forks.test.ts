@@ -88,7 +88,7 @@ const read = (id: string) => stage.client.call<Build>("GET", `/build/${id}`);
 const approve = (id: string) => stage.client.call<Build>("POST", `/build/${id}/approve`, { comment: "read it" });
 
 describe("a fork's pull request", () => {
-  it("waits, runs once its commit is approved without any secret, and waits again after a push", async () => {
+  it("waits, runs without secrets after its commit is approved, and waits again after a push", async () => {
     const project = await openProject("gifts");
     const { fork, pull } = await openFork(project, "gifts");
     const [held] = await project.seeBuilds(1);
@@ -130,7 +130,7 @@ describe("a fork's pull request", () => {
     expect(log).not.toContain(held!.id);
   });
 
-  it("finds no room for what its file asks for", async () => {
+  it("gets no protected group, agent or schedule that its file requests", async () => {
     const project = await openProject("greedy");
     const { client } = stage;
     const group = await client.call<{ id: string }>("POST", "/secrets/groups", { name: "release", protection: {} });

@@ -7,6 +7,6 @@ const stage = {} as Stage;
 beforeAll(() => setUp(stage, ["one"]));
 afterAll(() => tearDown(stage));
 
-describe("a connected repository in bad times", () => troubles(stage));
+describe("a connected repository during outages", () => troubles(stage));
 
-it("asks a host only what its API describes, and one thing at a time", () => expectGoodManners(stage, 4));
+it("all requests to the host match its API description, one at a time", () => expectGoodManners(stage, 4));

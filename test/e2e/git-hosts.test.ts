@@ -14,10 +14,10 @@ afterAll(() => tearDown(stage));
 
 // The tests run at the same time: their builds mostly wait for each other, and a GitHub accepts one state a second.
 describe.concurrent("a connected repository", () => {
-  describe("of a GitHub", () => pushes(stage));
-  describe("whose refs are moved or removed", () => refs(stage));
+  describe("on GitHub", () => pushes(stage));
+  describe("with moved or removed refs", () => refs(stage));
   describe("with conditions in its file", () => files(stage));
-  describe("of another host", () => otherHosts(stage));
+  describe("on another host", () => otherHosts(stage));
 });
 
-it("asks a host only what its API describes, and one thing at a time", () => expectGoodManners(stage, 30));
+it("all requests to the host match its API description, one at a time", () => expectGoodManners(stage, 30));

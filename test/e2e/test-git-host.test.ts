@@ -60,8 +60,8 @@ const lifeAt = async (kind: "github" | "gitlab" | "gitea") => {
   return { host, repository, git, push, arrivals };
 };
 
-describe.each(["github", "gitlab", "gitea"] as const)("the %s of the tests", (kind) => {
-  it("delivers pushes, tags and pull requests as the readers know them", async () => {
+describe.each(["github", "gitlab", "gitea"] as const)("the simulated %s", (kind) => {
+  it("delivers pushes, tags and pull requests that the readers accept", async () => {
     const { host, repository, git, push, arrivals } = await lifeAt(kind);
     const sha = () => git.git("rev-parse", "HEAD");
     const first = sha();
@@ -97,7 +97,7 @@ describe.each(["github", "gitlab", "gitea"] as const)("the %s of the tests", (ki
     await host.close();
   });
 
-  it("keeps strangers from its git and its API", async () => {
+  it("rejects strangers at its git and its API", async () => {
     const { host, repository } = await lifeAt(kind);
     expect((await fetch(`${host.cloneUrl(repository)}/info/refs?service=git-upload-pack`)).status).toBe(401);
     expect((await fetch(`${host.apiUrl}/user`)).status).toBe(401);

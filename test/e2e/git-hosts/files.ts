@@ -5,7 +5,7 @@ const STEPS = "steps: [{ run: 'echo built' }]\n";
 
 /** Tests the decisions of the default branch's pipeline file. */
 export const files = (stage: Stage): void => {
-  it("builds what `on` of the default branch wants, whatever a branch's own says", async () => {
+  it("follows `on` of the default branch, whatever a branch's own file says", async () => {
     const app = await Project.alone(stage, "on");
     app.letGo();
     app.commit("Want releases", { ".millrace.yml": `on: { push: { branches: [main, 'release/*'] } }\n${STEPS}` });
@@ -22,7 +22,7 @@ export const files = (stage: Stage): void => {
     expect(released).toMatchObject({ branch: "release/1", status: "succeeded" });
   });
 
-  it("builds pushes by their paths, and runs steps by what has changed since the last good build", async () => {
+  it("builds pushes by their paths, and runs steps by the changes since the last successful build", async () => {
     const app = await Project.alone(stage, "paths");
     app.letGo();
     const file = `on: { push: { paths: ['src/**', '.millrace.yml'] } }
@@ -48,7 +48,7 @@ steps:
     expect(await app.logOf(code!)).not.toMatch(/^documents-have-changed$/m);
   });
 
-  it("skips a pull request none of whose files is wanted, without blocking it", async () => {
+  it("skips a pull request without matching files, and does not block it", async () => {
     const app = await Project.alone(stage, "skipped-pull");
     app.letGo();
     app.commit("Say which paths", { ".millrace.yml": `on: { push: true, pull: { paths: ['src/**'] } }\n${STEPS}` });

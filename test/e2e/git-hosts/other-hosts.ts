@@ -3,30 +3,33 @@ import { connectHost, Project, type Stage } from "./stage.ts";
 
 /** Tests GitLab, Gitea, and a host that people connected by hand. */
 export const otherHosts = (stage: Stage): void => {
-  it.each(["gitlab", "gitea"] as const)("builds pushes and pull requests of a %s, and tells it", async (kind) => {
-    const hosted = await connectHost(stage, kind);
-    const app = await Project.connect(stage, kind, {}, hosted);
-    const sha = app.commit("Mend it");
-    await app.push("main");
-    const [push] = await app.seeBuilds(1);
-    expect(push).toMatchObject({ event: "push", commitSha: sha, ref: "refs/heads/main" });
-    await app.seeStates(sha, "millrace/ci", ["pending"]);
-    app.letGo(sha);
-    await app.seeEnds(1);
-    await app.seeSuccess(sha);
-    app.git.git("checkout", "--quiet", "-b", "topic");
-    app.commit("Go on");
-    await app.push("topic");
-    const pull = await hosted.host.openPull(app.bare, "topic");
-    app.letGo();
-    const [, built] = await app.seeEnds(2);
-    expect(built).toMatchObject({ event: "pull", pull: { number: pull.number, base: "main" }, status: "succeeded" });
-    await app.seeLast(pull.head, "millrace/ci", "success");
-    const refs = new Set(hosted.host.api.place.jobs.map(({ ref }) => ref));
-    expect([...refs]).toEqual(kind === "gitlab" ? ["main", "topic"] : []);
-  });
+  it.each(["gitlab", "gitea"] as const)(
+    "builds pushes and pull requests on %s, and reports the states to it",
+    async (kind) => {
+      const hosted = await connectHost(stage, kind);
+      const app = await Project.connect(stage, kind, {}, hosted);
+      const sha = app.commit("Mend it");
+      await app.push("main");
+      const [push] = await app.seeBuilds(1);
+      expect(push).toMatchObject({ event: "push", commitSha: sha, ref: "refs/heads/main" });
+      await app.seeStates(sha, "millrace/ci", ["pending"]);
+      app.letGo(sha);
+      await app.seeEnds(1);
+      await app.seeSuccess(sha);
+      app.git.git("checkout", "--quiet", "-b", "topic");
+      app.commit("Go on");
+      await app.push("topic");
+      const pull = await hosted.host.openPull(app.bare, "topic");
+      app.letGo();
+      const [, built] = await app.seeEnds(2);
+      expect(built).toMatchObject({ event: "pull", pull: { number: pull.number, base: "main" }, status: "succeeded" });
+      await app.seeLast(pull.head, "millrace/ci", "success");
+      const refs = new Set(hosted.host.api.place.jobs.map(({ ref }) => ref));
+      expect([...refs]).toEqual(kind === "gitlab" ? ["main", "topic"] : []);
+    },
+  );
 
-  it("builds what a hook made by hand tells, and tells a host without a token nothing", async () => {
+  it("builds deliveries of a manual webhook, and reports nothing to a host without a token", async () => {
     const { host, connection } = await connectHost(stage, "gitea", false);
     const app = await Project.connect(stage, "by-hand", {}, { host, connection });
     app.letGo();

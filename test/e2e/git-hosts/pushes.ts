@@ -3,7 +3,7 @@ import { Project, type Stage, see } from "./stage.ts";
 
 /** Tests the builds that pushes, tags and pull requests create. */
 export const pushes = (stage: Stage): void => {
-  it("makes one build of a push, which knows its event and whose state goes back", async () => {
+  it("creates one build of a push, with its event, and reports its state", async () => {
     const app = await Project.alone(stage, "push");
     const before = app.git.git("rev-parse", "HEAD");
     const sha = app.commit("Mend the sluice");
@@ -23,7 +23,7 @@ export const pushes = (stage: Stage): void => {
     expect(told?.body).not.toHaveProperty("target_url");
   });
 
-  it("builds a tag where the file on the default branch wants tags", async () => {
+  it("builds a tag if the file on the default branch says so", async () => {
     const app = await Project.alone(stage, "tag");
     app.letGo();
     const file = "on: { push: true, tag: { names: ['v*'] } }\nsteps: [{ run: 'echo tag=$MILLRACE_TAG' }]\n";
@@ -39,7 +39,7 @@ export const pushes = (stage: Stage): void => {
     expect(await app.logOf(tag!)).toContain("tag=v1");
   });
 
-  it("makes one build of an own pull request's head, not two", async () => {
+  it("creates one build, not two, of the head of the repository's own pull request", async () => {
     const app = await Project.alone(stage, "pull");
     app.git.git("checkout", "--quiet", "-b", "topic");
     app.commit("Begin the topic");
@@ -60,7 +60,7 @@ export const pushes = (stage: Stage): void => {
     expect(await app.logOf(moved!)).toContain(`pull=${pull.number} base=main`);
   });
 
-  it("does not build what a stranger's fork asks for, and says why", async () => {
+  it("does not build a pull request of a stranger's fork, and says why", async () => {
     const app = await Project.alone(stage, "forked");
     const fork = app.host.addRepository("stranger/forked");
     app.git.git("checkout", "--quiet", "-b", "gift");
@@ -74,7 +74,7 @@ export const pushes = (stage: Stage): void => {
     expect(await app.builds()).toEqual([]);
   });
 
-  it("builds nothing of a commit whose author asks for that", async () => {
+  it("does not build a commit with [skip ci] in its message", async () => {
     const app = await Project.alone(stage, "skipped");
     app.letGo();
     app.commit("Mend a comment [skip ci]");

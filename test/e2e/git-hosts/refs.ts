@@ -3,7 +3,7 @@ import { Project, type Stage } from "./stage.ts";
 
 /** Tests builds whose ref moves or disappears. */
 export const refs = (stage: Stage): void => {
-  it("ends the build of a head that a forced push took away, and builds the new one", async () => {
+  it("ends the build of a head that a force push replaced, and builds the new head", async () => {
     const app = await Project.alone(stage, "forced");
     app.git.git("checkout", "--quiet", "-b", "topic");
     const older = app.commit("Try it");
@@ -26,7 +26,7 @@ export const refs = (stage: Stage): void => {
     await app.seeStates(older, "millrace/ci", ["pending", "error"]);
   });
 
-  it("ends the build of a branch that is deleted", async () => {
+  it("ends the build of a deleted branch", async () => {
     const app = await Project.alone(stage, "deleted");
     app.git.git("checkout", "--quiet", "-b", "topic");
     const sha = app.commit("Try it");

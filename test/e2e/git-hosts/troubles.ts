@@ -3,7 +3,7 @@ import { Project, type Stage } from "./stage.ts";
 
 /** Tests that nothing gets lost while one of both sides is unavailable. */
 export const troubles = (stage: Stage): void => {
-  it("tells a host that was away how its build ended, once it is back", async () => {
+  it("reports a build's result to an unavailable host once it is back", async () => {
     const app = await Project.alone(stage, "host-away");
     const sha = app.commit("Mend it");
     await app.push("main");
@@ -23,7 +23,7 @@ export const troubles = (stage: Stage): void => {
     expect(states.indexOf("success")).toBeGreaterThan(states.lastIndexOf("pending"));
   });
 
-  it("makes one build of a push that came as the service went down, when it is delivered again", async () => {
+  it("creates one build of a push that arrived as the service went down, when it is redelivered", async () => {
     const app = await Project.alone(stage, "service-away");
     app.letGo();
     app.commit("Mend it");
