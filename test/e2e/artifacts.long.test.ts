@@ -34,7 +34,7 @@ const bytesOf = async (path: string): Promise<Buffer> => {
 };
 const call = <T>(path: string): Promise<T> => stage.client.call<T>("GET", path);
 
-it("is what the next job finds, and what people download", async () => {
+it("reaches the next job and people's downloads", async () => {
   const project = await Project.connect(stage, TWO_JOBS);
   const { by, ...build } = await (await project.trigger()).end();
   expect(build, build.message ?? "").toMatchObject({ status: "succeeded" });
@@ -53,8 +53,8 @@ artifacts: [{ name: small, path: out/mark }, { name: big, path: out/ }]
 
 const isPart = (number: number) => new RegExp(`^PUT /job/[^/]+/artifact/[^/]+/part/${number}$`);
 
-describe("an upload that is disturbed", () => {
-  it("goes on after cut connections and a restart of the service, and sends again only what was cut", async () => {
+describe("a disturbed upload", () => {
+  it("continues after cut connections and a service restart, and resends only the cut parts", async () => {
     const project = await Project.connect(stage, BIG_ALONE);
     const seen: string[] = [];
     const answered: string[] = [];
@@ -87,7 +87,7 @@ describe("an upload that is disturbed", () => {
     expect((await bytesOf(`/job/${run.id}/artifact/big/content/big`)).length).toBe(BIG);
   });
 
-  it("leaves nothing that is seen, where the agent is killed in it", async () => {
+  it("leaves nothing visible if the agent is killed during it", async () => {
     const project = await Project.connect(stage, BIG_ALONE);
     const killed = stage.web.killAt("before", isPart(2));
     const run = await project.trigger();

@@ -70,8 +70,8 @@ const artifactsOf = async (path: string): Promise<Artifact[]> => {
   return Array.isArray(answer) ? answer : answer.items;
 };
 
-describe("what jobs leave", () => {
-  it("is what the next job finds, and what people download", async () => {
+describe("a job's artifact", () => {
+  it("reaches the next job and people's downloads", async () => {
     const project = await Project.connect(stage, THREE_JOBS);
     const run = await project.trigger();
     const { by, ...build } = await run.end();
@@ -110,7 +110,7 @@ describe("what jobs leave", () => {
     ]);
   });
 
-  it("is kept after a failure as it is declared, and says no more than the failure", async () => {
+  it("is kept after a failure if its `when` says so, and does not hide the failure", async () => {
     const project = await Project.connect(stage, FAILING);
     const run = await project.trigger();
     const { by, ...build } = await run.end();
@@ -120,7 +120,7 @@ describe("what jobs leave", () => {
     expect((await artifactsOf(`/job/${by.test?.id}/artifact`)).map(({ name }) => name)).toEqual(["shots"]);
   });
 
-  it("fails the job where it cannot be kept", async () => {
+  it("fails the job if it cannot be kept", async () => {
     const project = await Project.connect(
       stage,
       "steps: [{ run: 'true' }]\nartifacts: [{ name: app, path: 'out/*.ipa' }]\n",

@@ -57,7 +57,7 @@ const setSecret = (body: object) =>
   client.call<{ id: string }>("POST", "/secrets/variables", { isSecret: true, ...body });
 
 describe("a build", () => {
-  it("runs the commit's steps in order, with what the service adds to the environment", async () => {
+  it("runs the commit's steps in order, with the service's variables in the environment", async () => {
     const { git, repository, pipeline } = await prepare(
       `env: { FROM_FILE: "file" }
 steps:
@@ -81,7 +81,7 @@ steps:
     expect(log.indexOf("one true")).toBeLessThan(log.indexOf("two 1"));
   });
 
-  it("sees the value of the nearest scope, and its log shows none of them, not even byte by byte", async () => {
+  it("gets the value of the nearest scope, and its log shows no value, not even byte by byte", async () => {
     const file = `steps:
   - run: |
       printf %s "$KEY" | sha256sum
@@ -130,7 +130,7 @@ steps:
     expect(log).not.toContain("\nnot reached");
   });
 
-  it("never runs what a branch is named", async () => {
+  it("never runs a branch name as a command", async () => {
     const branch = "x$(touch${IFS}marker)";
     const { git, pipeline } = await prepare(`env: { IN_FILE: "\${{ build.branch }}" }
 steps:
@@ -147,7 +147,7 @@ steps:
     expect(existsSync("marker")).toBe(false);
   });
 
-  it("fails with file, line and column when its pipeline file is wrong", async () => {
+  it("fails with file, line and column if its pipeline file has a mistake", async () => {
     const { pipeline } = await prepare("steps:\n  - nmae: x\n    run: echo hi\n");
     const { build, log } = await run({ pipelineId: pipeline.id, branch: "main" });
     expect(build).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
@@ -155,7 +155,7 @@ steps:
     expect(log).toContain(".millrace.yml:2:5");
   });
 
-  it("takes an inline definition before the file", async () => {
+  it("prefers an inline definition to the file", async () => {
     const { pipeline } = await prepare("steps:\n  - run: echo from the file\n");
     await client.call("PUT", `/pipeline/${pipeline.id}`, { definition: "steps:\n  - run: echo from the definition\n" });
     const { build, log } = await run({ pipelineId: pipeline.id, branch: "main" });
@@ -163,7 +163,7 @@ steps:
     expect(log).toContain("from the definition");
   });
 
-  it("of a commit that is not on the branch fails and says so", async () => {
+  it("fails with a clear message if the commit is not on the branch", async () => {
     const { git, pipeline } = await prepare("steps:\n  - run: echo hi\n");
     git.git("checkout", "--quiet", "-b", "side");
     git.git("commit", "--quiet", "--allow-empty", "--message", "aside");
@@ -172,7 +172,7 @@ steps:
     expect(build).toMatchObject({ status: "failed", reason: "commit-not-on-branch" });
   });
 
-  it("that is canceled stops with all it had started", async () => {
+  it("ends all its processes when it is canceled", async () => {
     const pidFile = join(service.folder, "pids");
     const { pipeline } = await prepare(`steps:
   - run: |
@@ -201,7 +201,7 @@ describe("a C project, built by make", () => {
       '#include <stdio.h>\n#include "sum.h"\nint main(void) { printf("sum is %d\\n", sum(2, 3)); return sum(2, 3) != 5; }\n',
   };
 
-  it("is green as it is, and red when its test fails", async () => {
+  it("succeeds unchanged, and fails when its test fails", async () => {
     const { git, pipeline } = await prepare(FILE, FILES);
     const green = await run({ pipelineId: pipeline.id, branch: "main" });
     expect(green.build, green.log).toMatchObject({ status: "succeeded" });

@@ -35,8 +35,8 @@ cache:
   - { name: deps, key: one, path: deps }
 `;
 
-describe.runIf(isRoot)("a cache of an agent that is root, with --run-as", () => {
-  it("is made and restored as the steps' user, and its copy is one that no step can read or change", async () => {
+describe.runIf(isRoot)("a cache of a root agent with --run-as", () => {
+  it("is saved and restored as the steps' user, and no step can read or change its local copy", async () => {
     const copies = join(stage.web.state, "cache");
     const project = await Project.connect(
       stage,
@@ -65,7 +65,7 @@ mkdir -p deps; id -u > deps/made; printf '#!/bin/sh\\necho tool runs\\n' > deps/
     expect(third.log).toContain(`by ${user.uid}\n`);
   });
 
-  it("follows no link out of its folder, neither when it is saved nor when it is restored", async () => {
+  it("follows no link out of its folder, on save or on restore", async () => {
     const secret = join(open, "secret");
     const project = await Project.connect(
       stage,

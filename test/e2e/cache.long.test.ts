@@ -12,7 +12,7 @@ beforeAll(() => setUp(stage, ["web"]));
 afterAll(() => tearDown(stage));
 
 describe("a cache", () => {
-  it("of several parts is saved although its grant is refused meanwhile, and comes back whole", async () => {
+  it("with several parts is saved and restored whole, although its grant is rejected meanwhile", async () => {
     const file = `steps:
   - run: |
       test -f big/sum && (cd big && sha256sum -c sum) >> "$HERE/found"
@@ -42,7 +42,7 @@ cache:
     expect(project.lines("found")).toEqual(["bytes: OK"]);
   });
 
-  it("of more than one part goes to the service and back", async () => {
+  it("with more than one part is saved at the service and restored from it", async () => {
     const file = `steps:
   - run: |
       test -f big && { sha256sum < big >> "$HERE/big"; exit; }

@@ -44,7 +44,7 @@ const entriesOf = (project: Project): Promise<CacheEntry[]> =>
   stage.client.call("GET", `/repository/${project.repository.id}/cache`);
 
 describe("a cache", () => {
-  it("is saved once, and found by the next build: on the machine, then at the service", async () => {
+  it("is saved once, and restored by the next build from the machine, then from the service", async () => {
     const project = await withLock(fileOf("ln -sfn made deps/other"));
     const first = await (await project.trigger()).endWithLog();
     expect(first.build, first.log).toMatchObject({ status: "succeeded" });
@@ -73,7 +73,7 @@ describe("a cache", () => {
     expect(fourth.log).not.toMatch(/deps(:| was not) saved/);
   });
 
-  it("is another one when its files change, and begins with a fallback", async () => {
+  it("gets a new entry when its files change, which starts from a fallback", async () => {
     const project = await withLock(fileOf());
     await (await project.trigger()).endWithLog();
     writeFileSync(join(project.git.work, "lock"), "2");
@@ -83,7 +83,7 @@ describe("a cache", () => {
     expect(await entriesOf(project)).toHaveLength(2);
   });
 
-  it("does not fail a build, whatever the store has", async () => {
+  it("never fails a build, whatever the store contains", async () => {
     const project = await withLock(fileOf("test -d deps"));
     stage.web.proxy.passes = (made) => !made.includes("/cache");
     const without = await (await project.trigger()).endWithLog();
@@ -93,7 +93,7 @@ describe("a cache", () => {
     expect(existsSync(join(stage.web.state, "cache"))).toBe(true);
   });
 
-  it("is not sent, and the log says so plainly, while another job is saving the same", async () => {
+  it("is not sent while another job saves the same entry, and the log says so", async () => {
     const project = await withLock(fileOf());
     stage.web.proxy.passes = (made) => !/cache\/[^/]+\/part\//.test(made);
     const cut = await (await project.trigger()).endWithLog();
@@ -109,7 +109,7 @@ describe("a cache", () => {
     expect(await entriesOf(project)).toEqual([]);
   });
 
-  it("says which path of the machine is in its way", async () => {
+  it("names the path on the machine that blocks it", async () => {
     const copies = join(stage.web.state, "cache");
     rmSync(copies, { recursive: true });
     writeFileSync(copies, "");

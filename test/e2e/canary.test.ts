@@ -234,7 +234,7 @@ afterAll(async () => {
 });
 
 describe("a clone credential", () => {
-  it("is missed where there is none or a wrong one, and its absence is told clearly", async () => {
+  it("is required: without it or with a wrong one, the build fails and says how to set it", async () => {
     for (const wrong of [null, "not-the-credential"]) {
       if (wrong) await credential(wrong);
       const { build, log } = await run();
@@ -246,7 +246,7 @@ describe("a clone credential", () => {
     expect(git.asked.every(({ isAdmitted }) => !isAdmitted)).toBe(true);
   });
 
-  it("lets the fetch in, and is in no address, argument, workspace, environment or log", async () => {
+  it("lets the fetch succeed, and appears in no address, argument, workspace, environment or log", async () => {
     await credential(CANARIES.CLONE);
     const lines = watchCommandLines();
     const { build, log } = await run({ EVIDENCE: evidence });
@@ -271,7 +271,7 @@ describe("a clone credential", () => {
 });
 
 describe("a step that runs as another user", () => {
-  it("finds the agent's token nowhere in /proc and on no disk", async () => {
+  it("finds the agent's token neither in /proc nor on disk", async () => {
     if (!isRoot) return expect(agent.printed()).toContain("one trust domain");
     const { token } = JSON.parse(readFileSync(join(agent.state, "identity.json"), "utf8"));
     const planted = `mra_${orgId}_${"C".repeat(42)}`;
@@ -313,7 +313,7 @@ describe("a step that runs as another user", () => {
 });
 
 describe("after builds that print, fail and are canceled", () => {
-  it("no canary is anywhere: not in storage, an answer, what is printed, nor on the agent's disk", async () => {
+  it("no canary appears in storage, answers, output or on the agent's disk", async () => {
     const printed = await run();
     expect(printed.build, printed.log).toMatchObject({ status: "succeeded", leak: false, tests: { failed: 1 } });
     expect(printed.log.split("***").length).toBeGreaterThan(8 * 8);

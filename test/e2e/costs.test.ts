@@ -49,7 +49,7 @@ const steady = (counts: Counts): Counts => {
 };
 
 describe("a build of five minutes with 30 variables", () => {
-  it("costs no more requests, calls and rows than it does today", () => {
+  it("costs no more requests, calls and rows than today", () => {
     const { counts } = build;
     expect(counts.requests).toBeLessThanOrEqual(19);
     expect(Math.round(billedCalls(counts))).toBeLessThanOrEqual(32);
@@ -59,13 +59,13 @@ describe("a build of five minutes with 30 variables", () => {
     expect(counts.lines).toBeLessThanOrEqual(2);
   });
 
-  it("leaves nothing in the object of its log", () => {
+  it("leaves nothing in its log's object", () => {
     expect(build.objectBytes).toBe(0);
   });
 });
 
-describe("the same build of a file in the repository, whose agent asks for the variables once it has read it", () => {
-  it("costs no more requests, and at most a row for the masks, two calls of objects and a round to D1", () => {
+describe("the same build with a file in the repository, which its agent reads before the variables", () => {
+  it("costs no more requests, and at most one row for the masks, two object calls and one D1 round trip", () => {
     const [counts, before] = [steady(ofAFile.counts), steady(build.counts)];
     const seen = JSON.stringify({ before, counts }, null, 1);
     expect(counts.requests, seen).toBeLessThanOrEqual(before.requests);
@@ -76,8 +76,8 @@ describe("the same build of a file in the repository, whose agent asks for the v
   });
 });
 
-describe("a job of a build of several", () => {
-  it("costs no more than a build of one", () => {
+describe("one job of a build with several jobs", () => {
+  it("costs no more than a build with one job", () => {
     const [job, before] = [steady(several.job), steady(build.counts)];
     const seen = JSON.stringify({ before, job }, null, 1);
     expect(Math.round(job.requests), seen).toBeLessThanOrEqual(before.requests);
@@ -86,17 +86,17 @@ describe("a job of a build of several", () => {
     expect(Math.round(totalOf(job.d1RowsWritten)), seen).toBeLessThanOrEqual(totalOf(before.d1RowsWritten));
   });
 
-  it("leaves six requests for the plan of all of them", () => {
+  it("leaves six requests for planning all jobs", () => {
     expect(Math.round(several.plan.requests)).toBeLessThanOrEqual(6);
     expect(Math.round(billedCalls(several.plan))).toBeLessThanOrEqual(16);
     expect(Math.round(totalOf(several.plan.objectRowsWritten))).toBeLessThanOrEqual(36);
   });
 });
 
-describe("a build of a push, whose states go back to the git host", () => {
+describe("a build of a push that reports its states to the git host", () => {
   const more = (of: (counts: Counts) => number): number => of(steady(connected.counts)) - of(steady(build.counts));
 
-  it("costs at most five calls of objects and twelve of their rows more", () => {
+  it("costs at most five more object calls and twelve more rows in objects", () => {
     const counted = { before: build.counts, now: connected.counts };
     expect(Math.round(more(billedCalls)), JSON.stringify(counted, null, 1)).toBeLessThanOrEqual(5);
     expect(
@@ -107,7 +107,7 @@ describe("a build of a push, whose states go back to the git host", () => {
     expect(more(({ d1RowsWritten }) => totalOf(d1RowsWritten))).toBeLessThanOrEqual(2);
   });
 
-  it("has told the host that it waits, that it is well, and that all of the commit is well", () => {
+  it("reported to the host that it waits, that it succeeded, and that the whole commit succeeded", () => {
     for (const sha of new Set(pushes.host.place.statuses.map((status) => status.sha))) {
       expect(toldOf(sha, "millrace/ci")).toEqual(["pending", "success"]);
       expect(toldOf(sha, "millrace")).toEqual(["success"]);
@@ -116,8 +116,8 @@ describe("a build of a push, whose states go back to the git host", () => {
   });
 });
 
-describe("a git host that is away for an hour", () => {
-  it("is asked ever less often, and hears how the build ended when it is back", async () => {
+describe("a git host that is unavailable for an hour", () => {
+  it("gets requests ever less often, and the build's result when it is back", async () => {
     pushes.host.requests.length = 0;
     pushes.host.settings.faults = [{ on: "POST", answer: 502 }];
     const { trigger, agent, socket } = tenant;
@@ -134,7 +134,7 @@ describe("a git host that is away for an hour", () => {
 });
 
 describe("a delivery", () => {
-  it("that was forged asks neither the database nor an object", async () => {
+  it("queries neither the database nor an object if it is forged", async () => {
     const counts = await countedWhile(service.http, () =>
       inParallel(FORGED, 50, async (n) => {
         const forged = pushes.delivery("a".repeat(40), "b".repeat(40), "another secret");
@@ -146,7 +146,7 @@ describe("a delivery", () => {
     expect(counts).toMatchObject({ requests: FORGED, objectCalls: {}, d1Rounds: 0, d1RowsRead: 0 });
   });
 
-  it("asks the database once and the pool once, and the object of its host when it is answered", async () => {
+  it("queries the database and the pool once, and its host's object after the answer", async () => {
     await waitUntilIdle(service.http);
     const delivery = await pushes.push();
     await waitUntilIdle(service.http);

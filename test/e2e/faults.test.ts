@@ -78,7 +78,7 @@ const newStage = async (id: string, { expect }: TestContext) => {
 };
 
 describe("a build", () => {
-  it("goes on through a restart of the service, with no byte of its log lost or doubled", async (context) => {
+  it("continues through a service restart, with no log byte lost or doubled", async (context) => {
     const { expect } = context;
     const { start, startBuild, logOf, end } = await newStage("restarted", context);
     await start("goes-on");
@@ -92,7 +92,7 @@ describe("a build", () => {
 });
 
 describe.concurrent("a build", () => {
-  it("whose agent is killed is run again by another, and what the dead one still sends is refused", async (context) => {
+  it("is rerun by another agent if its own is killed, and late calls are rejected", async (context) => {
     const { expect } = context;
     const { start, startBuild, get, logOf, end, asAgent } = await newStage("killed", context);
     const first = await start("first");
@@ -123,7 +123,7 @@ describe.concurrent("a build", () => {
     expect(await logOf(id, "?attempt=1")).toContain("line 3\n");
   });
 
-  it("whose agent freezes for longer than its lease ends in one hand only", async (context) => {
+  it("has only one holder at its end if its agent freezes for longer than its lease", async (context) => {
     const { expect } = context;
     const { start, startBuild, get, logOf, end } = await newStage("frozen", context);
     const holder = await start("holder");
@@ -141,7 +141,7 @@ describe.concurrent("a build", () => {
     expectWhole(await logOf(id));
   });
 
-  it("goes on through a network that is cut in mid-log, with no byte lost or doubled", async (context) => {
+  it("continues after a network cut during its log, with no byte lost or doubled", async (context) => {
     const { expect } = context;
     const { start, startBuild, get, logOf, end } = await newStage("cut", context);
     const proxy = await startProxy(service.port);
@@ -160,7 +160,7 @@ describe.concurrent("a build", () => {
     proxy.close();
   });
 
-  it("whose agent is stopped by force is run again at once, and the next log names the lost one's", async (context) => {
+  it("is rerun at once if its agent is stopped by force, and the next log names the lost attempt", async (context) => {
     const { expect } = context;
     const { start, startBuild, get, logOf, end } = await newStage("stopped", context);
     const holder = await start("stopped");

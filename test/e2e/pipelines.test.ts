@@ -65,10 +65,10 @@ const partOf = ({ steps }: Build, log: string, index: number): string => {
   return part.slice(part.indexOf("\n") + 1);
 };
 
-describe("what a file requires", () => {
+describe("the requirements in a pipeline file", () => {
   const FILE = "requires: { labels: [special] }\nsteps:\n  - run: echo at last\n";
 
-  it("sends the build on to an agent that has it, and no attempt is used", async () => {
+  it("move the build to a matching agent without using an attempt", async () => {
     const pipeline = await newPipeline(FILE);
     const { id } = await trigger(pipeline);
     await expect.poll(async () => (await get(id)).message).toContain("lacks the label special");
@@ -83,7 +83,7 @@ describe("what a file requires", () => {
     expect(await logOf(id)).toContain("\nat last\n");
   });
 
-  it("fails the build where it contradicts what the pipeline requires", async () => {
+  it("fail the build if they contradict the pipeline's requirements", async () => {
     const { build } = await run(FILE.replace("labels: [special]", "platform: macos"), {
       pipeline: { requires: { platform: "linux" } },
     });
@@ -93,7 +93,7 @@ describe("what a file requires", () => {
 });
 
 describe("steps", () => {
-  it("hand outputs, environment and names on, and run in the shell, folder and environment they ask for", async () => {
+  it("pass on outputs, environment and names, and run in the requested shell, folder and environment", async () => {
     const { build, log } = await run(
       `env: { WHO: "\${{ build.branch }} of \${{ repository.fullName }}" }
 defaults: { run: { working-directory: app } }
@@ -136,7 +136,7 @@ steps:
     expect(partOf(build, log, 5)).toBe("bash in app\n");
   });
 
-  it("tell when each began and ended, and where its part of the masked log begins", async () => {
+  it("report when they began and ended, and where their part of the masked log begins", async () => {
     const value = `sécret-${crypto.randomUUID()}`;
     const { build, log } = await run(
       `steps:
@@ -160,7 +160,7 @@ steps:
     ]);
   });
 
-  it("run by their conditions after a success, and after a failure", async () => {
+  it("run by their conditions after a success and after a failure", async () => {
     const after = `
   - { name: plain, run: "true" }
   - { name: success, if: success(), run: "true" }
@@ -184,7 +184,7 @@ steps:
     expect(ran(forgiven.build)).toEqual(["plain", "success", "always", "words"]);
   });
 
-  it("that ask for it tidy up after a cancel", async () => {
+  it("with `always()` or `cancelled()` run after a cancel", async () => {
     const pipeline = await newPipeline(`steps:
   - { name: long, run: "echo ready; sleep 1000" }
   - { name: plain, run: echo never }
@@ -207,7 +207,7 @@ steps:
     expect(await logOf(id)).toContain("\ntidied cancelled\n");
   });
 
-  it("that clean up run after a mistake that only shows on the way", async () => {
+  it("that clean up run after a mistake that appears only during the build", async () => {
     const { build, log } = await run(
       "steps:\n  - run: echo one\n  - name: wrong\n    run: echo ${{ GONE }}\n  - { name: plain, run: echo never }\n  - { name: clean, if: always(), run: echo cleaned }\n",
     );
@@ -218,7 +218,7 @@ steps:
     expect(partOf(build, log, 3)).toContain("cleaned\n");
   });
 
-  it("whose program is not there fail in clear words", async () => {
+  it("fail with a clear message if their program is missing", async () => {
     const { build, log } = await run("steps:\n  - { name: nothing, shell: pwsh, run: Write-Output x }\n");
     if (process.env.PATH?.split(":").some((folder) => existsSync(join(folder, "pwsh"))))
       return expect(partOf(build, log, 0)).toBe("x\n");
@@ -227,8 +227,8 @@ steps:
   });
 });
 
-describe("what came from a secret", () => {
-  it("is masked whatever an expression makes of it, and whatever a step finds out", async () => {
+describe("a value derived from a secret", () => {
+  it("is masked in every form that an expression or a step gives it", async () => {
     const key = crypto.randomUUID();
     const json = JSON.stringify({ user: "anna", key });
     const found = `found-${crypto.randomUUID()}`;
@@ -264,7 +264,7 @@ steps:
 });
 
 describe("a summary", () => {
-  it("is what the steps wrote, one after the other, up to 64 Ki characters", async () => {
+  it("contains the steps' texts in order, up to 64 Ki characters", async () => {
     const { build, log } = await run(`steps:
   - run: printf '## One\\n' >> "$MILLRACE_SUMMARY"
   - run: printf '| a |\\n|---|\\n' >> "$MILLRACE_SUMMARY"; exit 1
@@ -277,7 +277,7 @@ describe("a summary", () => {
 });
 
 describe("a checkout", () => {
-  it("has the depth, the tags and the submodules that the file asks for", async () => {
+  it("has the depth, tags and submodules of the pipeline file", async () => {
     const part = makeRepository(service.folder, { "part.txt": "of the part\n" });
     const host = makeRepository(service.folder, { "a.txt": "" });
     host.git("tag", "v1");
@@ -297,8 +297,8 @@ describe("a checkout", () => {
   });
 });
 
-describe("a checkout that compilers' caches know again", () => {
-  it("has the same path for each build of the pipeline, and files that are as old as their last change", async () => {
+describe("a checkout with a fixed path for compiler caches", () => {
+  it("has the same path in each build of the pipeline, and files as old as their last change", async () => {
     agents.push(await startAgent(client, service.folder, "stable", { labels: ["stable"] }));
     const requires = { labels: ["stable"] };
     const host = makeRepository(service.folder, { "old.c": "1", "new.c": "1" });
@@ -332,7 +332,7 @@ describe("a checkout that compilers' caches know again", () => {
 });
 
 describe("a time limit", () => {
-  it("is the smaller of the file's and the pipeline's, and of a step its own", async () => {
+  it("is the smaller of the file's and the pipeline's, and a step can have its own", async () => {
     const preload = ["--import", join(import.meta.dirname, "../support/local/short-minute.ts")];
     const hasty = { register: ["--android"], preload };
     agents.push(...(await Promise.all([1, 2, 3].map((n) => startAgent(client, service.folder, `hasty-${n}`, hasty)))));
@@ -365,7 +365,7 @@ describe("a time limit", () => {
   });
 });
 
-describe("what is written as for another system", () => {
+describe("another system's syntax", () => {
   const FILE = `on: push
 runs-on: macos-26
 steps:
@@ -381,7 +381,7 @@ steps:
     [6, 16, /single quotes/],
   ] as const;
 
-  it("is told line by line: by the check, when it is kept, and by a build", async () => {
+  it("is reported line by line: by the check, when saved, and by a build", async () => {
     const checked = await client.call<{
       isValid: boolean;
       mistakes: { line: number; column: number; message: string; suggestion?: string }[];

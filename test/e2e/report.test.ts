@@ -87,7 +87,7 @@ artifacts:
 };
 
 describe("a report with scripts", () => {
-  it("works, and reaches nothing of the person who opens it", async () => {
+  it("works, and cannot access the session of the person who opens it", async () => {
     const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": fileOf() }));
     const { id } = await client.call<Build>("POST", `/repository/${repository.id}/build`, { branch: "main" });
     expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded" });
@@ -131,7 +131,7 @@ const served = (): string[] =>
     .map((entry) => `/${relative(SERVED, join(entry.parentPath, entry.name))}`);
 
 describe("the artifacts' host", () => {
-  it("has none of the service's static files, and the service's own host has them all", async () => {
+  it("serves none of the service's static files, and the service's own host serves all of them", async () => {
     const paths = served();
     expect(paths.length).toBeGreaterThan(30);
     for (const path of ["/", "/docs", "/problems/not-found", ...paths]) {
