@@ -14,12 +14,12 @@ const stage = {} as Stage;
 beforeAll(() => setUp(stage, ["mac", "android", "web"]));
 afterAll(() => tearDown(stage));
 
-describe("a build of several jobs", () => {
+describe("a build with several jobs", () => {
   describe("that fans out", () => graph(stage));
-  describe("that is held up", () => stops(stage));
-  describe("that asks a person", () => gates(stage));
-  describe("whose agents die", () => kills(stage));
-  describe("among enemies", () => {
+  describe("that is stopped or waits", () => stops(stage));
+  describe("with gates", () => gates(stage));
+  describe("with dying agents", () => kills(stage));
+  describe("with hostile input", () => {
     lies(stage);
     names(stage);
   });

@@ -70,7 +70,7 @@ const asking = async (run: Run): Promise<string[]> => (await run.get()).waitsFor
 
 /** Tests builds that wait for a person, whatever happens meanwhile. */
 export const gates = (stage: Stage): void => {
-  it("waits at a gate through a restart of the service, and goes on when a person opens it", async () => {
+  it("waits at a gate through a service restart, and continues when a person approves it", async () => {
     const { client, service } = stage;
     const app = await Project.connect(stage, GATED);
     const run = await app.trigger();
@@ -91,7 +91,7 @@ export const gates = (stage: Stage): void => {
     expect(await statusOf(client.call("POST", `/job/${jobId}/reject`))).toBe(409);
   });
 
-  it("gives a protected group to no branch that deleted the gate, before a person approves it", async () => {
+  it("gives a protected group to a branch without the gate only after a person approves it", async () => {
     const { client } = stage;
     const app = await Project.connect(stage, CAREFUL);
     const key = await protect(stage, app);

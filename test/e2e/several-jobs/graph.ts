@@ -76,7 +76,7 @@ const mostAtOnce = (jobs: JobOfBuild[]): number => {
 
 /** Tests fan-out, fan-in, matrices, and retries of failed jobs. */
 export const graph = (stage: Stage): void => {
-  it("runs on a Mac, on Linux and for the web at the same time, and joins what they made", async () => {
+  it("runs on macOS, Linux and web agents at the same time, and joins their results", async () => {
     const app = await Project.connect(stage, APPS);
     const run = await app.trigger();
     const { by, ...build } = await run.end();
@@ -97,11 +97,11 @@ export const graph = (stage: Stage): void => {
     expect(Date.parse(by.release?.startedAt ?? "")).toBeGreaterThanOrEqual(Math.max(...ends));
   });
 
-  describe("of a matrix of 12", () => {
+  describe("with a matrix of 12", () => {
     let app: Project;
     let first: Build;
 
-    it("has at most so many at once as it says, and fails with the one that failed", async () => {
+    it("runs at most `max-parallel` combinations at once, and fails if one fails", async () => {
       app = await Project.connect(stage, MATRIX);
       const run = await app.trigger();
       const { by, ...build } = await run.end();
@@ -119,7 +119,7 @@ export const graph = (stage: Stage): void => {
       expect(app.lines("ran").sort()).toEqual(["lint", ...tests.map(({ key }) => key)].sort());
     });
 
-    it("repeats the one that failed and what was dropped with it, and takes over the rest", async () => {
+    it("retries the failed combination and the dropped jobs, and keeps the other results", async () => {
       const before = app.lines("ran").length;
       app.mark("mended");
       const { id } = await app.run(first.id).act("retry", { only: "failed" });

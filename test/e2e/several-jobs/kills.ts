@@ -30,7 +30,7 @@ const HELD = `jobs:
 
 /** Tests agents that die without notice, and restart. */
 export const kills = (stage: Stage): void => {
-  it("goes on when they die before a start, in a step, and with the result on its way", async () => {
+  it("continues if they die before a start, in a step, or while sending the result", async () => {
     const { mac, android, web } = stage;
     const app = await Project.connect(stage, HELD);
     const run = await app.trigger();
@@ -51,17 +51,20 @@ export const kills = (stage: Stage): void => {
     expect(app.lines("released")).toEqual(["ios android web"]);
   });
 
-  it.each(["before", "after"] as const)("is planned once when a reader of its file dies %s telling", async (moment) => {
-    const { mac, android, web } = stage;
-    const machines = [mac, android, web];
-    const app = await Project.connect(stage, THREE);
-    app.mark("go");
-    const killed = machines.map((machine) => machine.killAt(moment, /^PUT \/build\/[^/]+\/plan$/));
-    const run = await app.trigger();
-    await Promise.race(killed);
-    for (const machine of machines) machine.calm();
-    expect(await run.end()).toMatchObject({ status: "succeeded" });
-    expect(app.lines("ran").sort()).toEqual(["android", "ios", "web"]);
-    expect(app.lines("released")).toEqual(["ios android web"]);
-  });
+  it.each(["before", "after"] as const)(
+    "is planned once if an agent that read its file dies %s reporting the plan",
+    async (moment) => {
+      const { mac, android, web } = stage;
+      const machines = [mac, android, web];
+      const app = await Project.connect(stage, THREE);
+      app.mark("go");
+      const killed = machines.map((machine) => machine.killAt(moment, /^PUT \/build\/[^/]+\/plan$/));
+      const run = await app.trigger();
+      await Promise.race(killed);
+      for (const machine of machines) machine.calm();
+      expect(await run.end()).toMatchObject({ status: "succeeded" });
+      expect(app.lines("ran").sort()).toEqual(["android", "ios", "web"]);
+      expect(app.lines("released")).toEqual(["ios android web"]);
+    },
+  );
 };

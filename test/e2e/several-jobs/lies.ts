@@ -87,7 +87,7 @@ class Liar {
 
 /** Tests a planner that reports contents that the commit lacks. */
 export const lies = (stage: Stage): void => {
-  it("runs nothing of a file that the commit does not have", async () => {
+  it("runs nothing from a file that is not in the commit", async () => {
     const app = await Project.connect(stage, HONEST);
     const liar = await Liar.register(stage);
     const { run, plan } = await liar.take(app);
@@ -103,7 +103,7 @@ export const lies = (stage: Stage): void => {
     expect(app.lines("ran")).toEqual([]);
   });
 
-  it("runs an included file on two machines, and nothing of one that the commit does not have", async () => {
+  it("runs an included file on two machines, and nothing from one that is not in the commit", async () => {
     const app = await Project.connect(stage, INCLUDING);
     app.add(INCLUDED, setUp("honest"));
     const { by, ...build } = await (await app.trigger()).end();
@@ -124,7 +124,7 @@ export const lies = (stage: Stage): void => {
     expect(app.lines("ran")).toHaveLength(2);
   });
 
-  it("runs nothing of a commit that its branch does not have", async () => {
+  it("runs nothing from a commit that is not on its branch", async () => {
     const app = await Project.connect(stage, HONEST);
     const elsewhere = app.commit("evil", FORGED);
     app.git.git("checkout", "--quiet", "main");

@@ -49,7 +49,7 @@ const FILE = `jobs:
 
 /** Tests strangers' texts, in every place where a build with several jobs has some. */
 export const names = (stage: Stage): void => {
-  it("never runs what its branch, jobs, combinations, outputs and gates are called", async () => {
+  it("never runs the names of its branch, jobs, combinations, outputs and gates as commands", async () => {
     const app = await Project.connect(stage, FILE);
     app.git.git("checkout", "--quiet", "-b", BRANCH);
     for (const evil of ["\"; touch marker; $(touch marker) `touch marker` '", "$(touch${IFS}marker)"]) {

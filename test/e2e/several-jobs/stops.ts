@@ -40,7 +40,7 @@ const runs = (pid: string): boolean => {
 
 /** Tests stopped builds, and jobs that block each other. */
 export const stops = (stage: Stage): void => {
-  it("is canceled in the middle with all that runs and waits, and cleans up", async () => {
+  it("is canceled with all its running and waiting jobs, and cleans up", async () => {
     const app = await Project.connect(stage, LONG);
     const run = await app.trigger();
     await soon(() => expect(app.lines("pids")).toHaveLength(2));
@@ -56,7 +56,7 @@ export const stops = (stage: Stage): void => {
     for (const pid of app.lines("pids")) expect(runs(pid)).toBe(false);
   });
 
-  it("waits for the job of another pipeline that holds its group", async () => {
+  it("waits for another pipeline's job that holds its concurrency group", async () => {
     const { client } = stage;
     const app = await Project.connect(stage, DEPLOY);
     const body = { repoId: app.repository.id, name: "second" };

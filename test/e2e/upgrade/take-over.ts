@@ -128,7 +128,7 @@ export const testTakeOver = (kept: string): void => {
   });
 
   it(
-    "takes over what that release has under way: each build ends, none is lost and none is there twice",
+    "takes over that release's running work: each build ends, and none is lost or doubled",
     async () => {
       const git = makeRepository(service.folder, {
         ".millrace.yml": `steps:
@@ -141,7 +141,7 @@ export const testTakeOver = (kept: string): void => {
       const repository = await connectRepository(client, git);
       const pipeline = await client.call<Pipeline>("POST", "/pipeline", { repoId: repository.id, name: "ci" });
       await client.call("POST", "/secrets/variables", {
-        ...{ key: "KEY", value: "a secret of the release before", isSecret: true },
+        ...{ key: "KEY", value: "a secret of that release", isSecret: true },
         ...{ scope: "repository", repoId: repository.id },
       });
       await client.call("POST", "/secrets/variables", {
