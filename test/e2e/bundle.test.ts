@@ -4,7 +4,7 @@ import { DESCRIBED, findDocumentation } from "../../src/api/description/operatio
 import { PROBLEMS } from "../../src/protocol/problem.ts";
 import { preparedService } from "../support/prepared-service.ts";
 
-it("the Worker carries no text of the API's description, which the assets have", () => {
+it("the Worker contains no text of the API description, which is in the assets", () => {
   // The file that wrangler uploads.
   const worker = readFileSync(preparedService()!.script, "utf8");
   const texts = DESCRIBED.map(findDocumentation).flatMap(({ summary, description = "" }) => [summary, description]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-it("serves clients that two generators make of the description, as the docs show", async () => {
+it("the service works with clients that two generators create from the description, as documented", async () => {
   const client = await service.newOrganization("stranger");
   const file = 'steps:\n  - run: echo "release $RELEASE"\n';
   const repository = await connectRepository(client, makeRepository(service.folder, { ".millrace.yml": file }));

@@ -21,14 +21,14 @@ const pass = async (planted?: Planted): Promise<Findings> => {
 };
 
 /* `npm run drill -- day` simulates a day with 5,000 builds. */
-it("a day on which D1 is overloaded, R2 away and a tenant in a loop loses no build, and is late with nothing", async () => {
+it("a day with D1 overloaded, R2 unavailable and a looping tenant loses and delays no build", async () => {
   const found = await pass();
   expect(found.wrong, JSON.stringify(found, null, 1)).toEqual([]);
   expect(found.builds.wanted).toBeGreaterThan(100);
   expect(found.loop).toMatchObject({ made: SMALL.loop.buildsPerDay, refused: { "429 limit-reached": 100 } });
 });
 
-it.each(Object.entries(PLANTED))("the same day finds that %s", async (_, planted) => {
+it.each(Object.entries(PLANTED))("the same day detects that %s", async (_, planted) => {
   const { wrong } = await pass(planted);
   expect(wrong).not.toEqual([]);
 });

@@ -25,18 +25,18 @@ const lint = async (document: object) => {
   return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
 };
 
-describe("the description", () => {
-  it("has an id of its own for every route", () => {
+describe("the API description", () => {
+  it("has a unique id for every route", () => {
     expect(new Set(ROUTES.map(({ id }) => id)).size).toBe(ROUTES.length);
   });
 
-  it("has an example of every operation's success", () => {
+  it("has a success example for every operation", () => {
     const shown = new Set(EXAMPLES.filter(({ status }) => status < 300).map(({ operation }) => operation));
     expect(ROUTES.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual(ELSEWHERE_REFUSED);
     expect(EXAMPLES.map(({ operation }) => operation)).toEqual(expect.arrayContaining(ELSEWHERE_REFUSED));
   });
 
-  it("has nothing that a linter minds", async () => {
+  it("has no linter findings", async () => {
     expect(await lint(description)).toEqual([]);
     expect(await lint({ ...description, servers: [] })).not.toEqual([]);
   });
@@ -52,14 +52,14 @@ describe("the service", () => {
   });
   afterAll(() => service?.stop());
 
-  it("answers every example as the description shows it", () => {
+  it("answers every example as described", () => {
     expect(exchanges.map(({ operation, status }) => [operation, status])).toEqual(
       SCENARIO.map(({ operation, status }) => [operation, status]),
     );
     expect(withoutTimes(toExamples(exchanges))).toEqual(withoutTimes(EXAMPLES));
   });
 
-  it("answers by the schema of each operation and status, headers included", () => {
+  it("answers as the schema of each operation and status says, including headers", () => {
     const check = answerChecker(description);
     for (const { operation, status, answer, responseHeaders } of exchanges) {
       expect(check(operation, status, responseHeaders, answer), `${operation} ${status}`).toEqual([]);
@@ -69,7 +69,7 @@ describe("the service", () => {
     expect(check("createOrganization", 201, made?.responseHeaders ?? new Headers(), changed)).toHaveLength(2);
   });
 
-  it("answers what the generated types say", async () => {
+  it("answers as the generated types say", async () => {
     const shown = exchanges.find(({ operation }) => operation === "getVariable")!;
     const wrong = { ...shown, answer: { ...(shown.answer as object), key: 1 } };
     const errors = await typeErrors(description, [...exchanges, wrong]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-it("every line of the page about the first build works, in its order", async () => {
+it("every command of docs/first-build.md works, in order", async () => {
   const host = makeRepository(service.folder, { "README.md": "a shop\n" });
   host.git("config", "receive.denyCurrentBranch", "updateInstead");
   const mine = join(service.folder, "shop");

@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => service?.stop());
 
-describe("requests made from the description", () => {
-  it("get the described answers, never 5xx, and store nothing when they are refused", async () => {
+describe("requests generated from the description", () => {
+  it("get the described answers, never 5xx, and store nothing when rejected", async () => {
     const { requests, findings, statuses } = await fuzz(service, { seed: 7, requests: REQUESTS });
     expect(findings).toEqual([]);
     expect(requests).toBe(REQUESTS);
@@ -28,7 +28,7 @@ describe("requests made from the description", () => {
     expect(statuses[201]).toBeGreaterThan(REQUESTS / 50);
   });
 
-  it("find answers that do not fit the description", async () => {
+  it("detect answers that do not match the description", async () => {
     const description = JSON.parse(JSON.stringify(describeApi(ROUTES, [])));
     delete description.components.schemas.Variable.properties.version;
     delete description.paths["/repository"].get.responses["401"];
@@ -37,7 +37,7 @@ describe("requests made from the description", () => {
     expect(findings.length).toBeGreaterThan(2);
   });
 
-  it("find what is stored without an accepted request", async () => {
+  it("detect rows that are stored without an accepted request", async () => {
     const sequence = new Sequence(service, () => [], "fuzz-control");
     await sequence.setUp();
     const { token } = await service.operator.call<{ token: string }>("POST", "/organization/fuzz-control/token");
@@ -54,7 +54,7 @@ describe("requests made from the description", () => {
   });
 });
 
-describe("a body with a length that is not its own", () => {
+describe("a body with a wrong Content-Length", () => {
   let token: string;
   beforeAll(async () => {
     ({ token } = await service.newOrganization("lengths"));
@@ -79,7 +79,7 @@ describe("a body with a length that is not its own", () => {
     expect(await statusOf([`Content-Length: ${body.length - 1}`], body)).toBe(400);
   });
 
-  it("is refused above the limit, where it comes in chunks", async () => {
+  it("is rejected above the limit if it is chunked", async () => {
     const both = ["Transfer-Encoding: chunked", "Content-Length: 9"];
     expect(await statusOf(both, chunked(group("in chunks")))).toBe(201);
     expect(await statusOf(both, chunked(group("too large", large)))).toBe(413);

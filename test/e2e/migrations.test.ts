@@ -75,7 +75,7 @@ const add = (state: string, migrations: [string, string][]): void => {
   }
 };
 
-it("make a new database whole, add to one of 0.10.0, and refuse one of a release before", async () => {
+it("create a complete new database, upgrade one of 0.10.0, and reject an earlier one", async () => {
   const { state: prepared, config } = preparedService()!;
   const state = join(folder, "state");
   cpSync(prepared, state, { recursive: true });
@@ -105,7 +105,7 @@ it("make a new database whole, add to one of 0.10.0, and refuse one of a release
   ]);
 });
 
-it("are numbered from the name of the first", () => {
+it("are numbered onward from the first one", () => {
   const copy = join(folder, "numbered");
   cpSync(join(ROOT, "migrations"), copy, { recursive: true });
   const program = join(ROOT, "node_modules/drizzle-kit/bin.cjs");

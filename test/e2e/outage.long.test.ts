@@ -3,12 +3,12 @@ import { isRight as isTold, pushThroughBacklog } from "../drill/backlog.ts";
 import { pushThroughOutage } from "../drill/outage.ts";
 
 /** `npm run drill -- outage` does the same with many more. */
-it("builds the newest head of each branch, and nothing else, that was pushed while the service was away", async () => {
+it("after an outage, builds only the newest head that was pushed to each branch meanwhile", async () => {
   expect(await pushThroughOutage(6, 2)).toEqual({ pushes: 6, heads: 2, built: 2, others: 0, ordered: 2 });
 });
 
 /** `npm run drill -- backlog` does the same with 3,000 commits. */
-it("tells a host of a fresh push before what waits of a hundred older commits", async () => {
+it("reports a new push to the host before the backlog of a hundred older commits", async () => {
   const finding = await pushThroughBacklog(100);
   expect(finding).toMatchObject({ commits: 100, waiting: 200 });
   expect(isTold(finding), JSON.stringify(finding)).toBe(true);

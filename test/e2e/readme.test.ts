@@ -33,7 +33,7 @@ afterAll(async () => {
   await service?.remove();
 });
 
-it("every line of the README's tour of the API works, in its order", async () => {
+it("every command of the README's API tour works, in order", async () => {
   const readme = readFileSync("README.md", "utf8");
   const tour = readme.slice(readme.indexOf("## The API in ten minutes"), readme.indexOf("## How it compares"));
   const blocks = [...tour.matchAll(/^```sh\n(.*?)^```/gms)].map((match) => match[1] ?? "");

@@ -51,8 +51,8 @@ const build = async (files: Record<string, string>): Promise<{ build: Build; log
 };
 
 /** These tests need the npm registry. `builds.test.ts` builds a C project without it. */
-describe("a repository as people have them", () => {
-  it.concurrent("is a published package with its tests", { timeout: 180_000 }, async () => {
+describe("a real repository", () => {
+  it.concurrent("builds: a published package with its tests", { timeout: 180_000 }, async () => {
     const files = published("xtend@4.0.2");
     expect(Object.keys(files)).toContain("test.js");
     const { build: done, log } = await build({
@@ -69,7 +69,9 @@ steps:
     expect(log).toMatch(/^# pass\s+[1-9]/m);
   });
 
-  it.concurrent("is another, whose pipeline counts its tests for the summary", { timeout: 180_000 }, async () => {
+  it.concurrent("builds: another package, whose pipeline counts its tests for the summary", {
+    timeout: 180_000,
+  }, async () => {
     const files = published("@fastify/error@4.2.1");
     expect(Object.keys(files)).toContain("test/index.test.js");
     const { build: done, log } = await build({

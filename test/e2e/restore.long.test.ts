@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { RestoreScenario } from "../support/local/restore-scenario.ts";
 
 /** `npm run drill -- restore` also restores each side alone. */
-it("a restore of both sides from older files keeps every promise", { timeout: 180_000 }, async () => {
+it("a restore of D1 and the pool from older files keeps every promise", { timeout: 180_000 }, async () => {
   const lines: string[] = [];
   const scenario = new RestoreScenario("both", (line) => lines.push(line));
   await scenario.run();
