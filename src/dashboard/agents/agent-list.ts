@@ -23,7 +23,7 @@ export const platformTitle = ({ platform }: Pick<Agent, "platform">): string => 
 export const listCapabilities = ({ canBuildIOS, canBuildAndroid, canBuildWeb, labels }: Agent): string[] => [
   ...(canBuildIOS ? ["iOS"] : []),
   ...(canBuildAndroid ? ["Android"] : []),
-  ...(canBuildWeb ? ["Web"] : []),
+  ...(canBuildWeb ? ["web"] : []),
   ...labels,
 ];
 

@@ -220,7 +220,7 @@ describe("an agent's page", () => {
     const { status, text } = await (await person()).open(path);
     expect(status).toBe(200);
     expect(text).toContain("No current build.");
-    expect(text).toContain("Web, big");
+    expect(text).toContain("web, big");
     expect(text).not.toContain("<img src=x");
     expect(text).not.toContain("/drain");
     const maintainer = await personWith(await newToken(admin, "maintainer"));
