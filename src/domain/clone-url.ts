@@ -71,7 +71,7 @@ export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string
   if (!allowedProtocols.includes(parsed.protocol)) return `must use one of: ${allowedProtocols.join(", ")}`;
   const { host, port = "1", path } = parsed;
   if (Number(port) < 1 || Number(port) > 65_535) return "must have a port from 1 to 65535";
-  if (host && !URL.canParse(`https://${host}`)) return "must have the name or address of a host";
+  if (host && !URL.canParse(`https://${host}`)) return "must have a host name or address";
   if (/%(?![0-9A-Fa-f]{2})|%[01][0-9A-Fa-f]|%7[Ff]/.test(path)) return "must not have encoded control characters";
   if (path.split("/").includes("..")) return "must not have .. in its path";
   if (path.endsWith("/")) return "must not end in /";

@@ -9,8 +9,8 @@ export const branchProblem = (text: string): string | null => {
   if (!text.isWellFormed()) return "must be valid Unicode";
   if (text.startsWith("-")) return "must not begin with -";
   if (text.startsWith("refs/") && !FULL_REF.test(text))
-    return "must be a branch's name, refs/tags/..., refs/pull/... or refs/merge-requests/...";
-  if (text === "@" || text === "HEAD") return "must be the name of a branch";
+    return "must be a branch name, refs/tags/..., refs/pull/... or refs/merge-requests/...";
+  if (text === "@" || text === "HEAD") return "must be a branch name";
   if (/[\x00-\x20\x7f~^:?*[\\]/.test(text)) return "must not have spaces, control characters or any of ~ ^ : ? * [ \\";
   if (text.includes("..") || text.includes("@{")) return "must not have .. or @{";
   if (text.endsWith(".")) return "must not end with a dot";

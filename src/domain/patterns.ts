@@ -18,9 +18,9 @@ export const patternProblem = (pattern: string, kind: NameKind): string | null =
   if (!pattern.isWellFormed()) return "A pattern must be valid Unicode";
   if (/\{[^}]*,[^}]*\}/.test(name)) return "A pattern cannot have lists in braces: write one pattern for each";
   if (name.startsWith("/") || name.startsWith("./")) return "A pattern must not begin with / or ./: leave it out";
-  if (name.endsWith("/")) return "A pattern must not end with /: write /** for all below it";
+  if (name.endsWith("/")) return "A pattern must not end with /: write /** to match everything below it";
   if (kind === "path") return null;
-  if (name.startsWith("refs/")) return "A pattern is for the name alone: leave out refs/heads/ or refs/tags/";
+  if (name.startsWith("refs/")) return "A pattern matches the name alone: leave out refs/heads/ or refs/tags/";
   if (NOT_IN_A_REF.test(name))
     return "The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, ** and ?";
   return null;
@@ -28,7 +28,7 @@ export const patternProblem = (pattern: string, kind: NameKind): string | null =
 
 /** Returns why a pattern cannot be the first of a list; null if it can. */
 export const firstPatternProblem = (pattern: string): string | null =>
-  pattern.startsWith("!") ? "A pattern with ! excludes matches of earlier ones: write '**' as the first" : null;
+  pattern.startsWith("!") ? "A pattern with ! excludes matches of earlier ones: write '**' first" : null;
 
 /** One character, `?`, `*`, `**`, or a mark that the next two tokens are optional together. */
 type Token = { character: string } | "one" | "within" | "across" | "optional";

@@ -99,7 +99,7 @@ export const readCron = (cron: string): CronLine | { problem: string } => {
     values.push(read);
   }
   const [minutes, hours, days, months] = values as [Set<number>, Set<number>, Set<number>, Set<number>];
-  if (neverComes(days, months, texts[4]!)) return { problem: "This date never comes: no such month has so many days" };
+  if (neverComes(days, months, texts[4]!)) return { problem: "This date never occurs: its months have fewer days" };
   if (smallestStep(minutes, hours) < SMALLEST_STEP_MINUTES)
     return { problem: `There must be at least ${SMALLEST_STEP_MINUTES} minutes between two runs` };
   return { line: printLine(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
@@ -116,7 +116,7 @@ const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
 /** Returns why a text is not a time zone, as a sentence that says what to write; null if it is one. */
 export const timeZoneProblem = (timeZone: string): string | null => {
-  const problem = "There is no such time zone: write a name such as Europe/Berlin or UTC";
+  const problem = "Unknown time zone: write a name such as Europe/Berlin or UTC";
   if (!ZONE_NAME.test(timeZone)) return problem;
   try {
     new Intl.DateTimeFormat("en", { timeZone });

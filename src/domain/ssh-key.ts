@@ -7,8 +7,8 @@ const WITHOUT_CIPHER = "openssh-key-v1\0\0\0\0\x04none";
 /** Returns why ssh cannot use a text as a private key without a passphrase; null if it can. Does not contact a host. */
 export const sshKeyProblem = (text: string): string | null => {
   const trimmed = text.trim();
-  if (PUBLIC.test(trimmed)) return "is a public key: the private one is needed";
-  if (trimmed.startsWith("PuTTY-User-Key-File")) return "has PuTTY's format: export it as an OpenSSH key";
+  if (PUBLIC.test(trimmed)) return "is a public key: enter the private key";
+  if (trimmed.startsWith("PuTTY-User-Key-File")) return "is in PuTTY's format: export it as an OpenSSH key";
   const [, kind = "", body = ""] = PEM.exec(trimmed) ?? [];
   if (/^ENCRYPTED /.test(kind) || /^Proc-Type: .*ENCRYPTED/m.test(body)) return "must have no passphrase";
   const base64 = body.replaceAll(/^[A-Za-z-]+: .*$/gm, "").replaceAll(/\s/g, "");

@@ -91,14 +91,14 @@ describe("cloneUrlProblem", () => {
     ["https://host/acme/app.git/", "must not end in /"],
     ["https://host:99999/app.git", "must have a port from 1 to 65535"],
     ["ssh://git@host:0/app.git", "must have a port from 1 to 65535"],
-    ["https://[:::1]/app.git", "must have the name or address of a host"],
-    ["https://1.2.3.456/app.git", "must have the name or address of a host"],
+    ["https://[:::1]/app.git", "must have a host name or address"],
+    ["https://1.2.3.456/app.git", "must have a host name or address"],
     ["https://github.com/acme", PAGE],
     ["https://github.com/acme/app/tree/main.git", PAGE],
     ["https://bitbucket.org/acme/app/src/main", PAGE],
     ["https://gitlab.com/group/app/-/tree/main.git", PAGE],
     ["https://gitlab.example/group/app/-/tree/main", PAGE],
-  ])("refuses %s: %s", (url, problem) => {
+  ])("rejects %s: %s", (url, problem) => {
     expect(cloneUrlProblem(url, LOCAL)).toBe(problem);
   });
 });

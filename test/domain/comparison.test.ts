@@ -72,7 +72,7 @@ describe("the changes in an environment", () => {
   });
 });
 
-it("leads to the page of each kind of host, whatever is in the names", () => {
+it("compare and commit links match each kind of host, whatever is in the names", () => {
   const at = (kind: "github" | "gitlab" | "gitea") =>
     compareAddress(kind, "https://git.example/", 'a/b"<c>', "0a", "1b");
   expect(at("github")).toBe("https://git.example/a/b%22%3Cc%3E/compare/0a...1b");

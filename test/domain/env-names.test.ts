@@ -10,14 +10,14 @@ describe("names that a run must not set", () => {
     ...["RUSTC", "CARGO_HOME", "GRADLE_USER_HOME", "PYTEST_PLUGINS", "DOCKER_HOST", "KUBECONFIG", "TAR_OPTIONS"],
     ...["RSYNC_RSH", "SVN_SSH", "PERL5SHELL", "MAVEN_ARGS", "YARN_YARN_PATH", "PIP_INDEX_URL", "AWS_ENDPOINT_URL_S3"],
     ...["npm_config_script_shell", "NPM_CONFIG_NODE_OPTIONS", "DOTNET_STARTUP_HOOKS", "MILLRACE_OUTPUT", "Millrace_X"],
-  ])("refuses %s", (name) => {
+  ])("rejects %s", (name) => {
     expect(refusedInRun(name)).toBe(true);
   });
 
   it.each([
     ...["A", "VERSION", "API_TOKEN", "CI", "DEBUG", "NODE_ENV", "TARGET", "_", "GITHUB_TOKEN", "LDFLAGS", "MY_PATH"],
     ...["constructor", "toString", "__proto__", "hasOwnProperty", "PYTHONUNBUFFERED", "JAVA_HOME", "CC", "TZ", "LANG"],
-  ])("allows %s", (name) => {
+  ])("accepts %s", (name) => {
     expect(refusedInRun(name)).toBe(false);
   });
 });

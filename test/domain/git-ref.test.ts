@@ -35,14 +35,14 @@ describe("branchProblem", () => {
     ["x.", "must not end with a dot"],
     ["/x", "must not begin or end with / or have //"],
     ["x//y", "must not begin or end with / or have //"],
-    ["@", "must be the name of a branch"],
-    ["HEAD", "must be the name of a branch"],
-    ["refs/heads/x", "must be a branch's name, refs/tags/..., refs/pull/... or refs/merge-requests/..."],
+    ["@", "must be a branch name"],
+    ["HEAD", "must be a branch name"],
+    ["refs/heads/x", "must be a branch name, refs/tags/..., refs/pull/... or refs/merge-requests/..."],
     ["refs/tags/", "must not begin or end with / or have //"],
     ["a\nb", "must not have spaces, control characters or any of ~ ^ : ? * [ \\"],
     ["a:b", "must not have spaces, control characters or any of ~ ^ : ? * [ \\"],
     ["\ud800", "must be valid Unicode"],
-  ])("refuses %j: %s", (name, problem) => {
+  ])("rejects %j: %s", (name, problem) => {
     expect(branchProblem(name)).toBe(problem);
   });
 

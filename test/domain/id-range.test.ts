@@ -5,7 +5,7 @@ import { firstIdAt } from "../../src/domain/id-range.ts";
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 2 });
 
-it("is not after any id of its millisecond, and after every id of the previous one", () => {
+it("the first id of a millisecond is not after any id of it, and after every id of the previous one", () => {
   fc.assert(
     fc.property(time, (at) => {
       expect(firstIdAt(at) <= uuid({ msecs: at })).toBe(true);

@@ -115,7 +115,7 @@ describe("a text that is not a pattern", () => {
     ["src/*.{ts,tsx}", "A pattern cannot have lists in braces: write one pattern for each"],
     ["/docs/**", "A pattern must not begin with / or ./: leave it out"],
     ["!./docs", "A pattern must not begin with / or ./: leave it out"],
-    ["docs/", "A pattern must not end with /: write /** for all below it"],
+    ["docs/", "A pattern must not end with /: write /** to match everything below it"],
   ])("%j gets a message that says what to write", (text, problem) => {
     expect(patternProblem(text, "path")).toBe(problem);
     expect(patternProblem(text, "ref")).toBe(problem);

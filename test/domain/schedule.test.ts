@@ -66,8 +66,8 @@ describe("a cron line", () => {
     ["*/4 * * * *", "There must be at least 5 minutes between two runs"],
     ["0,58 * * * *", "There must be at least 5 minutes between two runs"],
     ["58,0 23,0 * * *", "There must be at least 5 minutes between two runs"],
-    ["0 0 31 4,6,9,11 *", "This date never comes: no such month has so many days"],
-    ["0 0 31 4,6,9,11 */2", "This date never comes: no such month has so many days"],
+    ["0 0 31 4,6,9,11 *", "This date never occurs: its months have fewer days"],
+    ["0 0 31 4,6,9,11 */2", "This date never occurs: its months have fewer days"],
     ["@daily", "Write the five fields: minute, hour, day of the month, month, day of the week"],
     [" ".repeat(300), "A schedule must have at most 200 characters"],
   ])("%j is rejected: %s", (cron, problem) => expect(readCron(cron)).toEqual({ problem }));
@@ -179,7 +179,7 @@ describe("the next times", () => {
   });
 });
 
-it("finds the last missed time as testing every minute does, after a minute and after weeks", () => {
+it("the last missed time is the one that testing every minute finds, after a minute and after weeks", () => {
   const minutes = fc.oneof(number(0, 3 * 60), number(0, 20 * 24 * 60));
   fc.assert(
     fc.property(random, minutes, ({ schedule, after }, missed) => {

@@ -61,10 +61,10 @@ export const pathProblem = (path: string): string | null => {
     return `has more than ${withCommas(LIMITS.artifactPathBytes)} bytes`;
   if (!path.isWellFormed()) return "has an incomplete character";
   if (FORBIDDEN.test(path)) return "has a control character or a backslash";
-  if (DRIVE.test(path)) return "begins with the letter of a drive";
+  if (DRIVE.test(path)) return "begins with a drive letter";
   if (path.startsWith("/")) return "is absolute";
   const parts = path.split("/");
-  if (parts.includes("..") || parts.includes(".")) return "has a part . or ..";
+  if (parts.includes("..") || parts.includes(".")) return "has a . or .. part";
   return parts.includes("") ? "has an empty part" : null;
 };
 
@@ -74,7 +74,7 @@ interface ListProblem {
   problem: string;
 }
 
-const CLASHES = { same: "is the same as another one on some systems", folder: "is the folder of another one" };
+const CLASHES = { same: "is the same as another path on some systems", folder: "is also the folder of another path" };
 
 /** Returns the problem with the list of an artifact with this many bytes and files; null if the list is valid. */
 export const listProblem = (
@@ -83,7 +83,7 @@ export const listProblem = (
 ): ListProblem | null => {
   const whole = (problem: string): ListProblem => ({ index: null, problem });
   if (list.length !== files)
-    return whole(`has ${withCommas(list.length)} files, and the artifact ${withCommas(files)}`);
+    return whole(`has ${withCommas(list.length)} files, but the artifact has ${withCommas(files)}`);
   for (const [index, { path }] of list.entries()) {
     const problem = pathProblem(path);
     if (problem) return { index, problem };
@@ -91,7 +91,9 @@ export const listProblem = (
   const clash = clashIn(list.map(({ path }) => path));
   if (clash) return { index: clash.index, problem: CLASHES[clash.kind] };
   const sum = list.reduce((total, { size }) => total + size, 0);
-  return sum === bytes ? null : whole(`has files of ${withCommas(sum)} bytes, and the artifact ${withCommas(bytes)}`);
+  return sum === bytes
+    ? null
+    : whole(`has files of ${withCommas(sum)} bytes, but the artifact has ${withCommas(bytes)}`);
 };
 
 /** Returns the files with the positions of their bytes, one after the other. */

@@ -116,7 +116,7 @@ export class JUnitReader {
   #opened({ name, attributes }: SaxesTagPlain): void {
     const isRoot = this.#open.length === 0;
     if (isRoot && name !== "testsuites" && name !== "testsuite")
-      this.#refuse("is not a JUnit report: its root element is another one");
+      this.#refuse("is not a JUnit report: its root element must be testsuites or testsuite");
     if (this.#open.length === MOST_DEPTH) this.#refuse("has too deeply nested elements");
     this.#open.push(name);
     if (name === "testsuite") this.#enter(attributes.name ?? "");

@@ -74,7 +74,7 @@ export const reportToSend = (
   const chosen = [...new Set([...failed, ...flaky].slice(0, LIMITS.reportedTests - LIMITS.slowestTests))];
   const all = [...new Set([...chosen, ...slowest])];
   const missing = failed.length + flaky.length - chosen.length;
-  const more = missing > 0 ? [{ file: null, message: `${missing} more failures are counted and not listed` }] : [];
+  const more = missing > 0 ? [{ file: null, message: `${missing} more failures are counted but not listed` }] : [];
   const listedWarnings = [...more, ...warnings].slice(0, LIMITS.testWarnings).map(({ file, message }) => ({
     file: file === null ? null : cut(mask(file), LIMITS.testNameCharacters),
     message: cut(mask(message), LIMITS.testMessageCharacters),

@@ -56,9 +56,9 @@ describe("a list", () => {
     const whole = { bytes: 2, files: 2 };
     expect(listProblem([one, other], whole)).toEqual({
       index: 1,
-      problem: "is the same as another one on some systems",
+      problem: "is the same as another path on some systems",
     });
-    expect(listProblem([one, file("A")], whole)).toEqual({ index: 1, problem: "is the folder of another one" });
+    expect(listProblem([one, file("A")], whole)).toEqual({ index: 1, problem: "is also the folder of another path" });
     expect(listProblem([one, file("A/bc")], whole)).toBeNull();
   });
 

@@ -1,6 +1,6 @@
 /** Last lines of real programs that fail, by cause. The line marked with `>>` explains the failure. */
 export const ENDINGS: Record<string, string> = {
-  "npm ci of a package that is not there": `npm error code E404
+  "npm ci with a missing package": `npm error code E404
 >>npm error 404 Not Found - GET https://registry.npmjs.org/nope-nope - Not found
 npm error 404
 npm error 404  'nope-nope@*' is not in this registry.
@@ -9,18 +9,18 @@ npm error A complete log of this run can be found in: /root/.npm/_logs/debug-0.l
 npm error
 >>npm error The \`npm ci\` command can only install with an existing package-lock.json or
 npm error npm-shrinkwrap.json with lockfileVersion >= 1. Run an install with npm@5 or`,
-  "an older npm, of a file": `npm ERR! code ENOENT
+  "an older npm, a missing file": `npm ERR! code ENOENT
 npm ERR! syscall open
 npm ERR! path /app/package.json
 npm ERR! errno -2
 >>npm ERR! enoent Could not read package.json: Error: ENOENT: no such file or directory
 npm ERR! enoent This is related to npm not being able to find a file.`,
-  "npm, cut off behind its code": `added 12 packages
+  "npm, cut off after its code": `added 12 packages
 >>npm error code E404`,
   "npm run of no script": `>>npm error Missing script: "buidl"
 npm error
 npm error To see a list of scripts, run:`,
-  "npm test of what says it itself": `> x@1.0.0 test
+  "npm test with its own error": `> x@1.0.0 test
 >>FAIL src/cart.test.ts
 npm error Lifecycle script \`test\` failed with error:
 npm error code 1
@@ -32,7 +32,7 @@ info No lockfile found.
 [1/4] Resolving packages...
 >>error Couldn't find package "nope-nope" on the "npm" registry.
 info Visit https://yarnpkg.com/en/docs/cli/install for documentation about this command.`,
-  "yarn 1, of an engine": `[2/4] Fetching packages...
+  "yarn 1, a wrong engine": `[2/4] Fetching packages...
 >>error vite@7.0.0: The engine "node" is incompatible with this module. Expected version ">=20".
 error Found incompatible module.`,
   "yarn run": `>>src/cart.ts(41,5): error TS2322: Type 'string' is not assignable to type 'number'.
@@ -73,7 +73,7 @@ test result: FAILED. 0 passed; 1 failed; 0 ignored`,
 >>--- FAIL: TestCart (0.00s)
 FAIL
 exit status 1`,
-  "gradle, of a dependency": `> Task :compileJava FAILED
+  "gradle, a dependency": `> Task :compileJava FAILED
 
 FAILURE: Build failed with an exception.
 
@@ -81,16 +81,16 @@ FAILURE: Build failed with an exception.
 Execution failed for task ':compileJava'.
 >>> Could not resolve all files for configuration ':compileClasspath'.
    > Could not find com.example:nope:1.0.`,
-  "gradle, of Kotlin": `> Task :compileKotlin FAILED
+  "gradle, Kotlin": `> Task :compileKotlin FAILED
 >>e: file:///app/src/main/kotlin/Main.kt:3:5 Unresolved reference: rounded
 
 FAILURE: Build failed with an exception.`,
-  "maven, of a compiler": `[INFO] -------------------------------------------------------------
+  "maven, a compiler": `[INFO] -------------------------------------------------------------
 [ERROR] COMPILATION ERROR :
 [INFO] -------------------------------------------------------------
 >>[ERROR] /app/src/main/java/Main.java:[3,5] cannot find symbol
 [INFO] BUILD FAILURE`,
-  "maven, of a test": `[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s <<< FAILURE! -- in CartTest
+  "maven, a test": `[ERROR] Tests run: 1, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.05 s <<< FAILURE! -- in CartTest
 [ERROR] CartTest.rounds -- Time elapsed: 0.01 s <<< FAILURE!
 >>org.opentest4j.AssertionFailedError: expected: <1> but was: <2>
 	at CartTest.rounds(CartTest.java:9)`,
@@ -100,19 +100,19 @@ FAILURE: Build failed with an exception.`,
 ** BUILD FAILED **
 
 The following build commands failed:`,
-  "xcodebuild, of its arguments": `>>xcodebuild: error: The workspace named "Shop" does not contain a scheme named "Nope".`,
-  "xcodebuild, of a linker": `>>Undefined symbols for architecture arm64:
+  "xcodebuild, wrong arguments": `>>xcodebuild: error: The workspace named "Shop" does not contain a scheme named "Nope".`,
+  "xcodebuild, a linker": `>>Undefined symbols for architecture arm64:
   "_rounded", referenced from:
 ld: symbol(s) not found for architecture arm64`,
-  "make, of a target": `>>make: *** No rule to make target 'nope'.  Stop.`,
-  "make, of a command": `./check
+  "make, a target": `>>make: *** No rule to make target 'nope'.  Stop.`,
+  "make, a command": `./check
 >>make: *** [Makefile:2: all] Error 1`,
   bash: `>>/tmp/step.sh: line 1: nope: command not found`,
   dash: `>>sh: 1: nope: not found`,
   zsh: `>>zsh:1: command not found: nope`,
-  "bash, of a variable": `+ deploy
+  "bash, a variable": `+ deploy
 >>/tmp/step.sh: line 3: TARGET: unbound variable`,
-  "bash, of a child": `>>/tmp/step.sh: line 2:  1234 Killed                  npm test`,
+  "bash, a child": `>>/tmp/step.sh: line 2:  1234 Killed                  npm test`,
   cp: `building
 >>cp: cannot stat 'dist': No such file or directory`,
   "docker build": `#7 [2/3] RUN npm ci
@@ -138,7 +138,7 @@ Require stack:
 - /app/index.js
     at Module._resolveFilename (node:internal/modules/cjs/loader:1225:15)
 Node.js v24.0.0`,
-  "node, of its memory": `<--- Last few GCs --->
+  "node, out of memory": `<--- Last few GCs --->
 >>FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory
 ----- Native stack trace -----`,
   eslint: `/app/src/cart.ts
@@ -202,7 +202,7 @@ src/errors/error-page.tsx
 error handling: 3 tests passed
 errors: 0
 ERROR_LOG=/tmp/errors
-✔ tells of an error (1.2ms)
+✔ prints an error (1.2ms)
 ℹ fail 0
 ✓ killed 12 mutants
 e: 2.718281828

@@ -9,7 +9,7 @@ const share = fc.double({ min: 0, max: 1, noNaN: true });
 const exact = (all: number[], part: number): number =>
   all.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(all.length * part)) - 1]!;
 
-it("finds each percentile within 4.5 % of the exact one, except below a millisecond", () => {
+it("a histogram finds each percentile within 4.5 % of the exact one, except below a millisecond", () => {
   fc.assert(
     fc.property(spans, share, (all, part) => {
       const wanted = exact(all, part);
@@ -19,7 +19,7 @@ it("finds each percentile within 4.5 % of the exact one, except below a millisec
   );
 });
 
-it("gives the same result for the sum of parts as for the whole", () => {
+it("a histogram gives the same result for the sum of parts as for the whole", () => {
   fc.assert(
     fc.property(fc.array(spans, { maxLength: 5 }), (parts) => {
       expect(addHistograms(parts.map(toHistogram))).toEqual(toHistogram(parts.flat()));
@@ -27,7 +27,7 @@ it("gives the same result for the sum of parts as for the whole", () => {
   );
 });
 
-it("grows with the share, and is null without durations", () => {
+it("a percentile grows with the share, and is null without durations", () => {
   fc.assert(
     fc.property(spans, share, share, (all, one, other) => {
       const histogram = toHistogram(all);

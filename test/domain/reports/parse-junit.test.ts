@@ -114,7 +114,11 @@ describe("a JUnit report", () => {
   });
 
   it.each([
-    ["another root", "<html/>", "is not a JUnit report: its root element is another one (line 1, column 8)"],
+    [
+      "another root",
+      "<html/>",
+      "is not a JUnit report: its root element must be testsuites or testsuite (line 1, column 8)",
+    ],
     ["no XML", "hello", /^is not well-formed: .* \(line 1, column \d+\)$/],
     ["a missing end", "<testsuite>\n<testcase", /^is not well-formed: .* \(line 2, column \d+\)$/],
     ["CDATA that does not end", "<testsuite><![CDATA[ secret", /^is not well-formed: [^[]* \(line 1, column \d+\)$/],

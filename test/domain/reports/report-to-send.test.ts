@@ -47,7 +47,7 @@ describe("a report to send", () => {
     expect(bytes).toBeLessThanOrEqual(LIMITS.bodyBytes);
     expect(ReportedTests.safeParse(report).success).toBe(true);
     expect(report.counts.failed).toBe(600);
-    expect(report.warnings).toEqual([{ file: null, message: "120 more failures are counted and not listed" }]);
+    expect(report.warnings).toEqual([{ file: null, message: "120 more failures are counted but not listed" }]);
     const few = reportToSend([failed({ text: wide })], [], same);
     expect(few.tests[0]?.text).toHaveLength(LIMITS.testTextCharacters);
   });

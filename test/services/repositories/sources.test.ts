@@ -60,7 +60,7 @@ describe("an SSH key for cloning", () => {
     expect((await call(admin, "PUT", path, { kind: "ssh-key", value: key })).status).toBe(200);
     const refused = await call(admin, "PUT", path, { kind: "ssh-key", value: "ssh-ed25519 AAAAcanary me@example" });
     expectProblem(refused, 422, "invalid");
-    expect(refused.body.errors).toEqual([{ pointer: "/value", detail: "is a public key: the private one is needed" }]);
+    expect(refused.body.errors).toEqual([{ pointer: "/value", detail: "is a public key: enter the private key" }]);
     expect((await call(admin, "DELETE", path)).status).toBe(204);
   });
 });

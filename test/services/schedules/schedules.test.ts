@@ -47,13 +47,13 @@ it("a schedule's record has the stored fields, the next times, and only the name
 
 it.each([
   [{ cron: "* * * * *" }, "/cron", "There must be at least 5 minutes between two runs"],
-  [{ cron: "0 0 30 2 *" }, "/cron", "This date never comes: no such month has so many days"],
+  [{ cron: "0 0 30 2 *" }, "/cron", "This date never occurs: its months have fewer days"],
   [{ cron: "0 0 3 * * *" }, "/cron", "A schedule has five fields"],
   [{ cron: "@daily" }, "/cron", "Write the five fields"],
   [{ cron: "\u0000" }, "/cron", ""],
   [{ cron: "0".repeat(201) }, "/cron", "must have at most 200 characters"],
-  [{ timeZone: "Europe/Atlantis" }, "/timeZone", "There is no such time zone"],
-  [{ timeZone: "+02:00" }, "/timeZone", "There is no such time zone"],
+  [{ timeZone: "Europe/Atlantis" }, "/timeZone", "Unknown time zone"],
+  [{ timeZone: "+02:00" }, "/timeZone", "Unknown time zone"],
   [{ ref: "a..b" }, "/ref", "must not have .."],
   [{ envVariables: { LD_PRELOAD: "x" } }, "/envVariables/LD_PRELOAD", "could run code before the steps do"],
   [{ name: "" }, "/name", "must not be empty"],
