@@ -37,7 +37,7 @@ export const formatMistake = (file: string, mistake: Mistake): string =>
 export const quotedKey = (key: string): string | null => (/^[\w.$-]{1,40}$/.test(key) ? `\`${key}\`` : null);
 
 /** The message for a job name that the file does not have. */
-export const noJobNamed = (name: string): string => `There is no job ${quotedKey(name) ?? "of this name"}`;
+export const noJobNamed = (name: string): string => `There is no job ${quotedKey(name) ?? "with this name"}`;
 
 /** A mistake found while a step is prepared, with its position in the file. */
 export class LocatedMistake extends Error {

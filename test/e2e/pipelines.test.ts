@@ -212,7 +212,7 @@ steps:
       "steps:\n  - run: echo one\n  - name: wrong\n    run: echo ${{ GONE }}\n  - { name: plain, run: echo never }\n  - { name: clean, if: always(), run: echo cleaned }\n",
     );
     expect(build, log).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
-    expect(build.message).toBe("definition:4:19: There is no variable of this name");
+    expect(build.message).toBe("definition:4:19: There is no variable with this name");
     expect(build.steps.map(({ status }) => status)).toEqual(["succeeded", "failed", "skipped", "succeeded"]);
     expect(partOf(build, log, 1)).toBe(`${build.message}\n`);
     expect(partOf(build, log, 3)).toContain("cleaned\n");

@@ -58,7 +58,7 @@ describe("a file beyond a limit", () => {
     expect(parsePlan(many).mistakes).toEqual([
       { line: 4, column: 9007, message: "This text has more than 1,000 expressions" },
     ]);
-    const message = "The file's expressions have more than 50,000 words and signs, aliases counted each time";
+    const message = "The file's expressions have more than 50,000 words and signs, counting each use of an alias";
     expect(parsePlan(aliased("  ${{ a }}\n", 500, 40)).mistakes).toEqual([{ line: 1, column: 10, message }]);
     expect(parsePlan(aliased("  ${{ a }}\n", 500, 30)).mistakes).toBeUndefined();
   });

@@ -38,12 +38,12 @@ const toolsOf = (text: string, job?: string, matrix: JobContext["matrix"] = null
 
 describe("tools of a file", () => {
   it.each([
-    ["tools: { nod: 24 }", ["1:10 There is no tool of this name -> node"]],
-    ["tools: { nodejs: 24 }", ["1:10 There is no tool of this name -> node"]],
+    ["tools: { nod: 24 }", ["1:10 There is no tool with this name -> node"]],
+    ["tools: { nodejs: 24 }", ["1:10 There is no tool with this name -> node"]],
     ["tools: auto-detect", ["1:8 This must be one of: auto"]],
     ["tools: {}", ["1:8 This must not be empty"]],
     ["tools: [node]", ["1:8 This must be a mapping, with `key: value` on each line"]],
-    ["tools: { __proto__: 1 }", ["1:10 There is no tool of this name -> protobuf"]],
+    ["tools: { __proto__: 1 }", ["1:10 There is no tool with this name -> protobuf"]],
     ["tools: { xcode: beta }", ["1:17 A version of Xcode is, for example, 26.1"]],
     ["tools: { node: { version: 24 } }", ['1:16 This must be the version, for example "24"']],
   ])("have a mistake: %s", (text, expected) => {
@@ -51,7 +51,7 @@ describe("tools of a file", () => {
   });
 
   it.each(["path:/etc", "ref:main", "24 25", "../x", "-24", "{{x}}", "a..b", "2\u00e9"])(
-    "has no version %j",
+    "reject the version %j",
     (version) => {
       expect(mistakes(`tools: { node: ${JSON.stringify(version)} }\n${STEPS}\n`)).toEqual([
         expect.stringContaining("A version is letters"),
@@ -59,11 +59,14 @@ describe("tools of a file", () => {
     },
   );
 
-  it.each(["asdf:x/y", "vfox:x/y", "http:x", "npm:", "npm:../x", "npm:a b", "path:/x"])("has no tool %s", (name) => {
-    expect(mistakes(`tools: { ${JSON.stringify(name)}: 1 }\n${STEPS}\n`)).toEqual([expect.stringContaining("colon")]);
-  });
+  it.each(["asdf:x/y", "vfox:x/y", "http:x", "npm:", "npm:../x", "npm:a b", "path:/x"])(
+    "reject the tool %s",
+    (name) => {
+      expect(mistakes(`tools: { ${JSON.stringify(name)}: 1 }\n${STEPS}\n`)).toEqual([expect.stringContaining("colon")]);
+    },
+  );
 
-  it("has at most 50", () => {
+  it("are at most 50", () => {
     const many = Array.from({ length: 51 }, (_, at) => `"npm:p${at}": 1`).join(", ");
     expect(mistakes(`tools: { ${many} }\n${STEPS}\n`)).toEqual(["1:8 A job has at most 50 tools"]);
   });
@@ -84,7 +87,7 @@ describe("tools of a file", () => {
     ).toThrow(LocatedMistake);
   });
 
-  it("yields to a job's tools, name by name, unless one of the two is auto", () => {
+  it("yield to a job's tools, name by name, unless one of the two is auto", () => {
     const text = `tools: { node: 24, java: 21 }
 jobs:
   a: { tools: { node: "\${{ matrix.node }}" }, matrix: { node: [20, 3.10] }, ${STEPS} }

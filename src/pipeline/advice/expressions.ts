@@ -4,9 +4,9 @@
 export const CONTEXT_ADVICE = new Map([
   ["matrix", "Only a job has a matrix: write `jobs`"],
   ["strategy", "Only a job has a matrix: write `jobs`"],
-  ["inputs", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
-  ["parameters", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
-  ["pipeline", "Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`"],
+  ["inputs", "Set `envVariables` in the request that triggers the build: they become variables, `env.NAME`"],
+  ["parameters", "Set `envVariables` in the request that triggers the build: they become variables, `env.NAME`"],
+  ["pipeline", "Set `envVariables` in the request that triggers the build: they become variables, `env.NAME`"],
   ["needs", "Only a job needs others: write `jobs`. Outputs of earlier steps are `steps.ID.outputs.NAME`"],
   ["dependencies", "A job reads those that it needs with `needs.JOB.outputs.NAME`"],
   ["jobs", "A job reads those that it needs with `needs.JOB.outputs.NAME`"],
@@ -88,7 +88,7 @@ export const SIGN_ADVICE = new Map([
   ['"', "Put text in single quotes: 'text'"],
   ["`", "Put text in single quotes: 'text'"],
   ["?", "Write `case(condition, value, otherwise)`"],
-  ["+", "There is no arithmetic: compute in a step, or join texts by `format('{0}{1}', a, b)`"],
+  ["+", "There is no arithmetic: compute in a step, or join texts with `format('{0}{1}', a, b)`"],
   ["/", "There is no arithmetic and there are no regular expressions: compute in a step"],
   ["%", "There is no arithmetic: compute in a step"],
 ]);

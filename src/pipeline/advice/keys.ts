@@ -67,13 +67,13 @@ export const FILE_KEY_ADVICE = table(
   ["jobs job stages stage workflows pipeline", WRITE_JOBS],
   ["trigger triggers triggering trigger_map pr push pull pull_request when rules only except workflow branches", ON],
   ["schedules cron", "Write `schedule: [{ name: nightly, cron: 0 2 * * * }]`"],
-  ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
+  ["uses with", "Workflows and actions are not supported: write the commands as `steps`, each with its `run`"],
   ["script run commands command", "Write the commands as `steps`, each with its `run`"],
   ["needs depends_on dependencies dependsOn", "Steps run in the order written. Jobs wait for others: write `jobs`"],
   ["if condition", "A build has no condition: write `if` in its steps, or in its `jobs`"],
   ["continue-on-error allow_failure soft_fail", "Write `continue-on-error` in the step that may fail"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
-  ["inputs parameters spec", "Set `envVariables` in the request that triggers the build: they are variables"],
+  ["inputs parameters spec", "Set `envVariables` in the request that triggers the build: they become variables"],
   ["default", "Write `defaults`"],
   ["version orbs executors executor", "This does not exist here: remove it, and write commands in `steps`"],
   [
@@ -150,7 +150,7 @@ export const JOB_KEY_ADVICE = table(
   ["default", "Write `defaults`"],
   ["clone skip_clone git", "Write `checkout`"],
   ["script run commands command", "Write the commands as `steps`, each with its `run`"],
-  ["uses with", "Workflows and actions are not run here: write the commands as `steps`, each with its `run`"],
+  ["uses with", "Workflows and actions are not supported: write the commands as `steps`, each with its `run`"],
   [
     "tags labels platform",
     "Write what the agent must have in `requires`, for example `requires: { labels: [docker] }`",
@@ -165,9 +165,9 @@ export const JOB_KEY_ADVICE = table(
 /** Keys of a step. */
 const STEP_KEY_ADVICE = table(
   ...ANYWHERE,
-  ["uses", "Actions are not run here: write the commands in `run`. The checkout comes before the first step"],
+  ["uses", "Actions are not supported: write the commands in `run`. The checkout comes before the first step"],
   ["with", "`with` belongs to actions: pass values to the script with `env`"],
-  ["plugins settings", "Plugins are not run here: write the commands in `run`"],
+  ["plugins settings", "Plugins are not supported: write the commands in `run`"],
   ["script command bash sh cmd", "Write the script in `run`"],
   ["powershell pwsh", "Write the script in `run`, with `shell: pwsh`"],
   ["commands", "Write the commands in `run`, one a line after `run: |`"],
@@ -182,7 +182,7 @@ const STEP_KEY_ADVICE = table(
   ["if_changed", "Write a condition in `if`, for example `if: changed('src/**')`"],
   ["cancel_on_build_failing", "Write `jobs`, with `fail-fast: true`"],
   ["continue_on_failure", "Write `if: always()` in the step after it"],
-  ["task", "Tasks are not run here: write the commands in `run`"],
+  ["task", "Tasks are not supported: write the commands in `run`"],
   ["inputs parameters", "Pass values to the script with `env`, and to an included file with `with`"],
   ["failOnStderr signature", NOTHING],
   ["key identifier", "Write `id`"],
@@ -200,10 +200,10 @@ const STEP_KEY_ADVICE = table(
   ["wait waiter", "Steps run one after the other: this is not needed"],
   [
     "block input fields prompt manual approval",
-    "A step does not wait for people: write `jobs`, the later steps in one with a `gate`",
+    "A step cannot wait for people: write `jobs`, and put the later steps in a job with a `gate`",
   ],
   ["trigger build async", `A step cannot start another pipeline: ${CALL_THE_API}`],
-  ["group steps", "Steps are not grouped: write them one after the other"],
+  ["group steps", "Steps cannot be grouped: write them one after the other"],
   ["checkout", "The checkout comes before the first step: configure it with `checkout` at the top of the file"],
   ["outputs", "Write outputs to `$MILLRACE_OUTPUT` in the script"],
   ["dir cwd workdir working_dir", "Write `working-directory`"],
@@ -217,12 +217,12 @@ const LIBRARY_STEP = /^(?:[\w.-]+@[\d.]*|(?:git|path)?::.{1,200})$/;
 
 export const stepKeyAdvice = (key: string): string | undefined =>
   STEP_KEY_ADVICE.get(key) ??
-  (LIBRARY_STEP.test(key) ? "Steps of a library are not run here: write the commands in `run`" : undefined);
+  (LIBRARY_STEP.test(key) ? "Library steps are not supported: write the commands in `run`" : undefined);
 
 /** Single words that other systems accept instead of a step. */
 export const STEP_WORD_ADVICE = new Map([
   ["wait", "Steps run one after the other: leave `wait` out"],
   ["waiter", "Steps run one after the other: leave `waiter` out"],
   ["checkout", "The checkout comes before the first step: leave this one out"],
-  ["block", "A step does not wait for people: write `jobs`, the later steps in one with a `gate`"],
+  ["block", "A step cannot wait for people: write `jobs`, and put the later steps in a job with a `gate`"],
 ]);

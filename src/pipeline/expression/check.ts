@@ -113,10 +113,10 @@ class Checker {
       if (level && variables[other].has(key)) this.#report(token, "This is a secret, which only steps can read");
       else if (variables[other].has(key))
         this.#report(token, other === "secrets" ? "This is a secret" : "This is not a secret", `${other}.${key}`);
-      else if (!lenient) this.#mustBeIn(variables[own], key, token, "There is no variable of this name");
+      else if (!lenient) this.#mustBeIn(variables[own], key, token, "There is no variable with this name");
     } else if (context === "env") {
       if (variables?.env && !lenient && !isOfService(key))
-        this.#mustBeIn(variables.env, key, token, "There is no variable of this name");
+        this.#mustBeIn(variables.env, key, token, "There is no variable with this name");
     } else {
       const instead = PROPERTY_EQUIVALENTS.get(`${context}.${key}`);
       this.#mustBeIn(
@@ -138,7 +138,7 @@ class Checker {
     else if (this.#names.level)
       this.#report(token, "There is no environment before an agent has the job", `vars.${name}`);
     else if (this.#names.variables?.env && !lenient && !isOfService(name))
-      this.#mustBeIn(this.#names.variables.env, name, token, "There is no variable of this name");
+      this.#mustBeIn(this.#names.variables.env, name, token, "There is no variable with this name");
   }
 
   #index({ expr, index }: IndexAccess, lenient: boolean): void {

@@ -118,7 +118,8 @@ export const wrongJobName = (
     return among(names.matrix, first, "The matrix of this job has no such key");
   }
   const need = names.needs.get(first);
-  if (property === undefined) return among([...names.needs.keys()], first, "This job does not need a job of this name");
+  if (property === undefined)
+    return among([...names.needs.keys()], first, "This job does not need a job with this name");
   if (!need || keys.length > 3) return null;
   if (output !== undefined)
     return property === "outputs" && !need.hasMatrix

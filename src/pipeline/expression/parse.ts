@@ -58,7 +58,7 @@ const MESSAGES: [RegExp, string][] = [
   [/^Exceeded max expression depth/, "The expression is nested too deeply"],
   [/^Too few/, "This function needs more arguments"],
   [/^Too many/, "This function takes fewer arguments"],
-  [/^Even number/, "case() takes pairs of condition and value, then one value for all else"],
+  [/^Even number/, "case() takes pairs of condition and value, then one value for everything else"],
   [/^Unexpected symbol/, "This is not expected here"],
 ];
 

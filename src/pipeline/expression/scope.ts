@@ -14,7 +14,7 @@ class ScopeNames extends Dictionary {
   readonly #env: Dictionary;
   constructor(contexts: Contexts) {
     const missing = (name: string): MissingKey => ({
-      message: "There is no variable of this name",
+      message: "There is no variable with this name",
       suggestion: closestName(name, [...contexts.env.pairs().map((pair) => pair.key), ...CONTEXT_NAMES]),
     });
     super(Object.entries(contexts), missing);
@@ -45,7 +45,7 @@ export const contextOfVariables = (
     elsewhere?.keys.has(key)
       ? { message: elsewhere.message, suggestion: `${elsewhere.context}.${key}`, always: true }
       : {
-          message: "There is no variable of this name",
+          message: "There is no variable with this name",
           suggestion: closestName(
             key,
             dictionary.pairs().map((pair) => pair.key),

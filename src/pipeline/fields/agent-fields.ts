@@ -29,7 +29,7 @@ export const REQUIRES = mapping(
     ios: field(flag, "The agent can build for iOS."),
     android: field(flag, "The agent can build for Android."),
     web: field(flag, "The agent can build for the web."),
-    labels: field(list(label, { atMost: LIMITS.labels }), "Labels the agent has, all of them."),
+    labels: field(list(label, { atMost: LIMITS.labels }), "Labels that the agent must all have."),
   },
   { name: "`requires`" },
 );
@@ -47,7 +47,7 @@ export const REQUIRES_OF_JOB = mapping(
     web: field(orTemplate(flag), "The agent can build for the web. May be ${{ }}."),
     labels: field(
       list(orTemplate(label), { atMost: LIMITS.labels }),
-      "Labels the agent has, all of them. May use ${{ }}.",
+      "Labels that the agent must all have. May use ${{ }}.",
     ),
   },
   {
@@ -67,7 +67,7 @@ const FETCH = mapping(
       choice("stable"),
       "`stable` for the same path in each build of the pipeline on an agent, for tools that remember paths.",
     ),
-    mtimes: field(choice("commit"), "`commit` for files that have the time of the commit that changed them last."),
+    mtimes: field(choice("commit"), "`commit` for files with the time of the commit that last changed them."),
   },
   { name: "`checkout`" },
 );

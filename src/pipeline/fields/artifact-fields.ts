@@ -62,7 +62,7 @@ const ARTIFACT = mapping(
     },
     as: field(choice("files", "tar"), "Files one by one (by default), or one tar that keeps links and modes."),
     "keep-days": field(wholeNumber(1, LIMITS.artifactDays), "Days for which it is kept; 30 by default."),
-    "if-none": field(choice("fail", "warn", "ignore"), "What to do if there is no such file; fail by default."),
+    "if-none": field(choice("fail", "warn", "ignore"), "What to do if no file matches; fail by default."),
     when: field(
       choice("success", "failure", "always"),
       "After which result of the steps it is kept; success by default.",

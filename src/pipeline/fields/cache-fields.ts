@@ -8,7 +8,10 @@ import { choice, flag, name, text } from "../yaml/scalar-parsers.ts";
 
 /* The caches that a job restores in its next build. */
 
-const NAME = name(/^[A-Za-z0-9._-]{1,100}$/, "The name of a cache must be letters, digits, ., _ and -, at most 100");
+const NAME = name(
+  /^[A-Za-z0-9._-]{1,100}$/,
+  "The name of a cache must be letters, digits, ., _ and -, at most 100 characters",
+);
 
 /** One text, or a list of texts, that a rule accepts. */
 const oneOrMore = (problemOf: (text: string) => string | null): NodeParser<ScalarText[]> => {
@@ -51,7 +54,7 @@ const ENTRY = mapping(
     key: field(text(), "Text that is part of the key. May use ${{ }}."),
     fallback: field(
       list(text(), { atLeast: 1, atMost: LIMITS.cacheFallbacks }),
-      "Beginnings of `key`, best first: without an entry of the key, the newest one of these is restored. May use ${{ }}.",
+      "Prefixes of `key`, best first: if the key has no entry, the newest one of these is restored. May use ${{ }}.",
     ),
     shared: field(flag, "Whether all combinations of the matrix share one cache; false by default."),
     save: field(

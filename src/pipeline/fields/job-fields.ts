@@ -41,7 +41,7 @@ const NEEDS: NodeParser<ParsedBy<typeof NEED>[]> = {
 
 const GATE = mapping(
   {
-    message: field(text(), "The question for people. May use ${{ }}."),
+    message: field(text(), "The question that people see. May use ${{ }}."),
     by: field(choice(...ROLES), "The lowest role that may decide; maintainer by default."),
     "timeout-hours": field(wholeNumber(1, LIMITS.gateHours), "Hours after which it counts as rejected; 72 by default."),
     "host-status": field(
@@ -107,7 +107,7 @@ const JOB_FIELDS = {
     "Jobs of the same group, in all pipelines of the repository, do not run at the same time.",
   ),
   groups: field(GROUP_NAMES, "Protected variable groups whose variables it gets."),
-  outputs: field(record(NAME_IN_FILE, text(true)), "Texts for the jobs that need it, by name. May use ${{ }}."),
+  outputs: field(record(NAME_IN_FILE, text(true)), "Values for the jobs that need it, by name. May use ${{ }}."),
   env,
   defaults: field(STEP_DEFAULTS, "Defaults for its steps."),
   requires: field(REQUIRES_OF_JOB, "Requirements for its agent, in addition to the pipeline's."),

@@ -16,17 +16,16 @@ const VALUE: NodeParser<MatrixValue> = {
   parse(node, context) {
     const target = context.resolve(node);
     if (isMap(target) || isSeq(target))
-      context.mistake(node, "A value of a matrix is a text, true or false, not a list or a mapping");
+      context.mistake(node, "A matrix value must be text, true or false, not a list or a mapping");
     else if (isScalar(target) && typeof target.value === "boolean") return target.value;
     else if (isScalar(target) && target.value === null)
-      context.mistake(node, "A value of a matrix is a text, true or false: write '' for an empty text");
+      context.mistake(node, "A matrix value must be text, true or false: write '' for an empty text");
     else {
       const scalar = text(true).parse(node, context);
       if (scalar?.text.includes("${{")) context.mistake(node, COMPUTED);
       else if (scalar && scalar.text.length > LIMITS.jobNameCharacters)
-        context.mistake(node, `A value of a matrix has at most ${LIMITS.jobNameCharacters} characters`);
-      else if (scalar && !scalar.text.isWellFormed())
-        context.mistake(node, "A value of a matrix must be valid Unicode");
+        context.mistake(node, `A matrix value must have at most ${LIMITS.jobNameCharacters} characters`);
+      else if (scalar && !scalar.text.isWellFormed()) context.mistake(node, "A matrix value must be valid Unicode");
       else return scalar?.text;
     }
     return undefined;
@@ -48,7 +47,7 @@ const ITEMS = list(ITEM, { atMost: LIMITS.jobs });
 const NODE: NodeParser<Node> = { schema: {}, parse: (node) => node };
 const AXIS = {
   ...NAME_IN_FILE,
-  message: "An axis's name must be letters, digits, _ and -, not beginning with a digit",
+  message: "The name of an axis must be letters, digits, _ and -, not beginning with a digit",
 };
 
 /** The combinations of a matrix; null if it has mistakes, which are then in the context. */

@@ -61,7 +61,7 @@ const toolNameProblem = (name: string): { message: string; similar: Iterable<str
     return message === null ? null : { message, similar: [] };
   }
   const other = OTHER_NAMES.get(name);
-  return { message: "There is no tool of this name", similar: other === undefined ? REGISTRY_NAMES : [other] };
+  return { message: "There is no tool with this name", similar: other === undefined ? REGISTRY_NAMES : [other] };
 };
 
 export const isToolName = (name: string): boolean => toolNameProblem(name) === null;

@@ -106,7 +106,7 @@ const PULL = event(
 const ON = mapping(
   {
     push: field(PUSH, "Pushes to branches; never tags."),
-    tag: field(TAG, "Pushes of tags."),
+    tag: field(TAG, "Pushed tags."),
     pull: field(PULL, "Pull requests and merge requests: their newest head."),
     "merge-group": field(choice<true>(true), "Commits that a merge queue tests."),
   },
@@ -148,7 +148,7 @@ const SCHEDULE = mapping(
 
 /** Keys at the top of a file that trigger builds. */
 export const TRIGGER_FIELDS = {
-  on: field(ON, "What triggers it: by default, pushes of the default branch and pull requests."),
+  on: field(ON, "What triggers it: by default, pushes to the default branch and pull requests."),
   supersede: field(choice(...SUPERSEDE), "Which older builds a newer head ends: refs by default, all, or none."),
   schedule: field(list(SCHEDULE, { atMost: MOST_SCHEDULES }), "Times at which it is built."),
 };

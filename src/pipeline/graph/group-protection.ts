@@ -45,12 +45,12 @@ const explainRefusal = (
   if (protection === null) return null;
   if (trust === "untrusted") return `The variable group ${name} is protected: an untrusted build never gets it.`;
   if (!allowsRef(protection, branch))
-    return `The variable group ${name} is protected: this branch or tag cannot have it.`;
+    return `The variable group ${name} is protected: this branch or tag cannot use it.`;
   const { approval } = protection;
   const isApproved = approval === null || (decision?.approved === true && includesRole(decision.role, approval));
   return isApproved
     ? null
-    : `The variable group ${name} is protected: a person with role ${approval} has to approve it.`;
+    : `The variable group ${name} is protected: a person with the role ${approval} must approve it.`;
 };
 
 /**
@@ -63,8 +63,7 @@ export const openGroups = (
   const missing = request.groups.find((group) => !attached.some(({ name }) => name === group));
   const requestedGroups = attached.filter(({ name }) => request.groups.includes(name));
   const refusals = requestedGroups.map((group) => explainRefusal(group, request)).filter((reason) => reason !== null);
-  const missingReasons =
-    missing === undefined ? [] : [`The pipeline does not have the variable group ${missing} any more.`];
+  const missingReasons = missing === undefined ? [] : [`The pipeline no longer has the variable group ${missing}.`];
   const open = attached.filter(({ name, protection }) => protection === null || request.groups.includes(name));
   return { groupIds: open.map(({ id }) => id), refused: [...missingReasons, ...refusals][0] ?? null };
 };

@@ -79,7 +79,7 @@ export const parseCaches = (entries: WrittenCache[] | undefined, parser: Templat
     if (!key && files.length === 0)
       context.mistake(node, "A cache needs `files` of the commit, or a `key`: without them it would never change");
     if (fallback.length > 0 && !key)
-      context.mistake(node, "`fallback` has beginnings of the `key`: this cache has none");
+      context.mistake(node, "`fallback` lists prefixes of the `key`: this cache has no `key`");
     return [
       {
         name: name.text,

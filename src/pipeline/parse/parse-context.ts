@@ -120,7 +120,10 @@ export class ParseContext {
     this.#sums.expressionTokens += tokens;
     if (this.#sums.expressionTokens <= FILE_LIMITS.expressionTokens) return;
     const most = withCommas(FILE_LIMITS.expressionTokens);
-    throw this.limit(`The file's expressions have more than ${most} words and signs, aliases counted each time`, at);
+    throw this.limit(
+      `The file's expressions have more than ${most} words and signs, counting each use of an alias`,
+      at,
+    );
   }
 
   /** Computes a value of a node once, however many aliases refer to it. */

@@ -12,7 +12,7 @@ import type { InputLiteral } from "./plan.ts";
 import { openIncluded } from "./read-file.ts";
 
 const OF_OTHERS =
-  "Templates of other repositories are not supported yet: write the path of a file in this one, such as `./ci/setup.yml`";
+  "Templates from other repositories are not supported yet: write a path in this one, such as `./ci/setup.yml`";
 
 /**
  * Reports whether git would treat a name as its own folder, or a file system that folds letter case or shortens names

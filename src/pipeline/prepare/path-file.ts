@@ -10,7 +10,7 @@ interface PathFile {
 
 const pathProblem = (line: string): string | null => {
   if (line.includes("\0")) return "the folder has a NUL character";
-  if (line === "") return "the line is empty: it would mean the folder in which a program starts";
+  if (line === "") return "the line is empty: in PATH it would mean the current folder";
   if (!line.startsWith("/")) return "must be the whole path of a folder, beginning with /";
   return line.includes(":") ? "the folder has a colon, which separates folders in PATH" : null;
 };

@@ -54,8 +54,8 @@ const listPatterns = (patterns: string[]): string => {
 const touching = (paths: string[] | null): string => (paths ? ` that change ${listPatterns(paths)}` : "");
 
 const pushWords = ({ branches, paths }: NonNullable<On["push"]>): string => {
-  if (branches === "default") return `pushes of the default branch${touching(paths)}`;
-  return `pushes of ${branches ? listPatterns(branches) : "any branch"}${touching(paths)}`;
+  if (branches === "default") return `pushes to the default branch${touching(paths)}`;
+  return `pushes to ${branches ? listPatterns(branches) : "any branch"}${touching(paths)}`;
 };
 
 const pullWords = ({ base, paths, drafts, labels }: NonNullable<On["pull"]>): string =>
@@ -79,7 +79,7 @@ const eventWords = ({ push, tag, pull, mergeGroup }: On): string[] => [
 /** Reports whether any event of a git host triggers it. */
 export const wantsAny = (on: On): boolean => eventWords(on).length > 0;
 
-/** Describes a pipeline's triggers for people: `pushes of main; tags v*`. */
+/** Describes a pipeline's triggers for people: `pushes to main; tags v*`. */
 export const triggerWords = (on: On): string =>
   eventWords(on).join("; ") || "nothing: only schedules and requests build it";
 

@@ -24,7 +24,7 @@ const isOfSeveralWords = (expression: string): boolean => {
   return NAMES_WORDS.test(expression) || fallback === "" || /\s/.test(fallback ?? "");
 };
 const ONE_WORD =
-  "Outside quotes this is one word, also when it is empty or has spaces: for several words, set a variable under `env` and write $NAME without quotes";
+  "Outside quotes this is one word, even if it is empty or has spaces: for several words, set a variable under `env` and write $NAME without quotes";
 
 /** Parses texts with expressions, and reports the mistakes in them. */
 export class TemplateParser {

@@ -116,8 +116,8 @@ describe("a pipeline's page", () => {
     const { id } = await newPipeline(admin, (await newRepository(admin)).id, {});
     const path = `/pipelines/${id}`;
     const before = (await person.open(path)).text;
-    expect(before).toContain("Pushes of the default branch; pull requests.");
-    expect(before).toContain("Defaults, until");
+    expect(before).toContain("Pushes to the default branch; pull requests.");
+    expect(before).toContain("By default, until");
     expect(before).toContain("is not connected to a git host");
     const form = {
       ...{ decides: "record", push: "on", "on/push/branches": "main\r\nrelease/*\r\n", "on/push/paths": "" },
@@ -128,7 +128,7 @@ describe("a pipeline's page", () => {
     expect(body).toMatchObject({ supersede: "all", triggers: { source: "record" } });
     expect(body.on).toEqual({ push: { branches: ["main", "release/*"] }, tag: { names: ["v*"] } });
     const after = (await person.open(path)).text;
-    expect(after).toContain("Pushes of main, release/*; tags v*.");
+    expect(after).toContain("Pushes to main, release/*; tags v*.");
     expect(after).toContain("Configured here. This overrides the file.");
     expect((await person.open(`${path}/triggers`)).text).toContain("main\nrelease/*");
     const wrong = await person.submit(`${path}/triggers`, { ...form, "on/push/branches": "!main" });

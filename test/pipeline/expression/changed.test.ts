@@ -65,7 +65,7 @@ describe("changed()", () => {
 
   it.each([
     ["changed('/docs')", "1:24 A pattern must not begin with / or ./: leave it out"],
-    ["changed('!docs')", "1:24 A pattern with ! excludes matches of earlier ones: write '**' as the first"],
+    ["changed('!docs')", "1:24 A pattern with ! excludes matches of earlier ones: write '**' first"],
     ["changed('a', '')", "1:29 A pattern must not be empty"],
     ["changed()", "1:16 This function needs more arguments"],
     ["changed", "1:16 This is a function: call it with ( )"],

@@ -83,16 +83,16 @@ describe("names", () => {
   });
 
   it.each([
-    ["vars.plain", "There is no variable of this name", 5, "PLAIN"],
-    ["  plain", "There is no variable of this name", 2, "PLAIN"],
-    ["Vars.PLAIN", "There is no variable of this name", 0, "vars"],
+    ["vars.plain", "There is no variable with this name", 5, "PLAIN"],
+    ["  plain", "There is no variable with this name", 2, "PLAIN"],
+    ["Vars.PLAIN", "There is no variable with this name", 0, "vars"],
     ["vars.TOKEN", "This is a secret", 5, "secrets.TOKEN"],
     ["secrets.PLAIN", "This is not a secret", 8, "vars.PLAIN"],
     ["build.branche", "This context has no such property", 6, "branch"],
-    ["format('{0}', NOPE)", "There is no variable of this name", 14, undefined],
+    ["format('{0}', NOPE)", "There is no variable with this name", 14, undefined],
     ["'a' || NOPE2 || NOPE3 && 'x'", null, 0, undefined],
-    ["null || NOPE", "There is no variable of this name", 8, undefined],
-    ["(NOPE || NOPE2)", "There is no variable of this name", 9, undefined],
+    ["null || NOPE", "There is no variable with this name", 8, undefined],
+    ["(NOPE || NOPE2)", "There is no variable with this name", 9, undefined],
   ])("%s: %s", (source, message, offset, suggestion) => {
     expect(mistakeOf(() => run(source))).toEqual(message === null ? null : { message, offset, suggestion });
   });
@@ -201,7 +201,7 @@ describe("three defects of the library", () => {
     expect(JSON.parse(plain(run(`toJSON(fromJSON(${source}))`)) as string)).toEqual(
       JSON.parse('{"__proto__":{"a":1},"constructor":2,"toString":3}'),
     );
-    expect(mistakeOf(() => run("vars.toString"))?.message).toBe("There is no variable of this name");
+    expect(mistakeOf(() => run("vars.toString"))?.message).toBe("There is no variable with this name");
   });
 
   it.each(["constructor()", "toString()", "hasOwnProperty('x')", "__proto__()", "valueOf(1)"])(

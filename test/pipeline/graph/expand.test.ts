@@ -170,7 +170,7 @@ describe("the keys of a matrix", () => {
 
 describe("an expression of a job itself", () => {
   it.each([
-    ["name: '${{ vars.NOPE }}'", "1:51 There is no variable of this name"],
+    ["name: '${{ vars.NOPE }}'", "1:51 There is no variable with this name"],
     ["name: '${{ vars.LONG }}'", "1:46 The name of a job has at most 200 characters"],
     ["name: '${{ fromJSON(vars.LONG) }}'", "1:46 The text passed to fromJSON() is not JSON"],
     ["name: '${{ build }}'", "1:46 This is an object or array: write toJSON(...) to make it text"],

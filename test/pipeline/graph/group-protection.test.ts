@@ -46,10 +46,10 @@ describe("a protected group", () => {
       openGroups(attached, { groups: ["release"], branch, decision, trust: "trusted" }).refused;
     expect(ask(approved("maintainer"))).toBe(null);
     expect(ask(approved("admin"))).toBe(null);
-    expect(ask(approved("member"))).toContain("has to approve");
-    expect(ask({ approved: false, role: "admin" })).toContain("has to approve");
-    expect(ask(null)).toContain("has to approve");
-    expect(ask(approved("admin"), "feature")).toContain("this branch or tag cannot have it");
+    expect(ask(approved("member"))).toContain("must approve");
+    expect(ask({ approved: false, role: "admin" })).toContain("must approve");
+    expect(ask(null)).toContain("must approve");
+    expect(ask(approved("admin"), "feature")).toContain("this branch or tag cannot use it");
   });
 
   it("that the pipeline no longer has does not count as an empty one", () => {

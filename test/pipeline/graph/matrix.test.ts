@@ -77,7 +77,7 @@ const REFUSED: [title: string, matrix: object, told: string][] = [
   [
     "a value with parts",
     { till: [{ lamp: "on" }] },
-    "A value of a matrix is a text, true or false, not a list or a mapping",
+    "A matrix value must be text, true or false, not a list or a mapping",
   ],
   [
     "an exclude of no axis",

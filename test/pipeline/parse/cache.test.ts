@@ -35,7 +35,10 @@ describe("`cache`", () => {
 
   it.each([
     ["[{ name: a, path: b }]", "A cache needs `files` of the commit, or a `key`: without them it would never change"],
-    ["[{ name: a, files: l, fallback: [x], path: b }]", "`fallback` has beginnings of the `key`: this cache has none"],
+    [
+      "[{ name: a, files: l, fallback: [x], path: b }]",
+      "`fallback` lists prefixes of the `key`: this cache has no `key`",
+    ],
     ["[{ name: a, key: a, path: b }, { name: a, key: b, path: c }]", "Another cache of this job has this name"],
     ["[{ name: a, key: '${{ steps.x.outputs.y }}', path: b }]", /before the first step runs/],
     ["[{ name: a b, key: a, path: b }]", /The name of a cache must be/],

@@ -84,7 +84,7 @@ describe("an included file", () => {
 describe("the path of an included file", () => {
   const REFUSED = "This must be the path of a file in the repository, without `..`, such as `./ci/setup.yml`";
   const LATER =
-    "Templates of other repositories are not supported yet: write the path of a file in this one, such as `./ci/setup.yml`";
+    "Templates from other repositories are not supported yet: write a path in this one, such as `./ci/setup.yml`";
   it.each([
     ...["../a", "./../a", "./a/../../b", "./a/..", "/etc/passwd", ".//a", "./a//b", "./a/", "./", "./.", "./a/./b"],
     ...["./a\\b", "..\\a", "./.git/config", "./.GIT/config", "./x/.git/config", "./git~1/config", "./.git /config"],
@@ -193,7 +193,7 @@ describe("files that include others", () => {
 });
 
 describe("without files to include", () => {
-  it("an inline definition says so", () => {
+  it("an inline definition reports it", () => {
     expect(parsePlan(including("./a")).mistakes).toMatchObject([
       { line: 2, column: 14, message: expect.stringContaining("Only a file in the repository can include others") },
     ]);
@@ -205,7 +205,7 @@ describe("without files to include", () => {
     expect(mistakes).toBe(undefined);
     expect(hints).toMatchObject([{ line: 2, column: 14, message: "not read" }]);
     expect(unknownVariables(value!.plan, { vars: [], secrets: [] })).toMatchObject([
-      { line: 3, message: "There is no variable of this name" },
+      { line: 3, message: "There is no variable with this name" },
     ]);
     const read = planWith(file, { a: "steps: [{ id: one, run: x }]" });
     expect(unknownVariables(read, { vars: [], secrets: [] })).toHaveLength(2);
@@ -220,7 +220,10 @@ describe("variables that a build lacks", () => {
     const entry = (value: string) => `  - include: ./a\n    with: { x: "\${{ ${value} }}" }\n`;
     const plan = planWith(`steps:\n${entry("vars.GONE")}${entry("vars.SOME")}`, files);
     const told = unknownVariables(plan, { vars: ["SOME"], secrets: [] }).map((one) => formatMistake("p", one));
-    expect(told).toEqual(["p:3:26: There is no variable of this name", "a:3:24: There is no variable of this name"]);
+    expect(told).toEqual([
+      "p:3:26: There is no variable with this name",
+      "a:3:24: There is no variable with this name",
+    ]);
   });
 });
 

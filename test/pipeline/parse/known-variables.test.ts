@@ -19,13 +19,13 @@ steps:
   - run: echo \${{ D }}
 `;
     expect(said(file)).toEqual([
-      "f:2:16: There is no variable of this name. Did you mean `API_URL`?",
-      "f:3:16: There is no variable of this name. Did you mean `TOKEN`?",
-      "f:3:42: There is no variable of this name",
+      "f:2:16: There is no variable with this name. Did you mean `API_URL`?",
+      "f:3:16: There is no variable with this name. Did you mean `TOKEN`?",
+      "f:3:42: There is no variable with this name",
       "f:5:24: This is a secret. Did you mean `secrets.TOKEN`?",
       "f:5:45: This is not a secret. Did you mean `vars.PLAIN`?",
       "f:7:30: This is a secret. Did you mean `secrets.TOKEN`?",
-      "f:8:19: There is no variable of this name",
+      "f:8:19: There is no variable with this name",
     ]);
   });
 

@@ -20,11 +20,11 @@ it.each([
   ["needs: [first], downloads: [{ from: first, artifact: a, to: x }]", ["artifacts"]],
   ["cache: [{ name: a, key: a, path: a }]", ["cache"]],
   ["cache: [{ name: a, key: a, path: a }], tools: auto, retry: 2", ["retry", "tools", "cache"]],
-])("an agent must know the words of every job of the file: %s", (more, features) => {
+])("an agent must support the features of every job in a file: %s", (more, features) => {
   expect(needed(inJob(more))).toEqual(features);
 });
 
-it("an agent must know the words of the whole file, of a step, and that it includes others", () => {
+it("an agent must support the features of a whole file, of a step, and of includes", () => {
   expect(needed("tools: auto\njobs: { a: { steps: [{ run: a, retry: 1 }] } }\n")).toEqual(["retry", "tools"]);
   expect(needed(inJob(""), true)).toEqual(["include"]);
   expect(needed("retry: 1\nsteps: [{ run: a }]\n")).toEqual(["retry"]);

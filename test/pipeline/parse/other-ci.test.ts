@@ -117,12 +117,12 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "Buildkite",
     "steps:\n  - run: make\n    plugins: [docker]\n",
-    "3:5: `plugins` is not a key of a step. Plugins are not run here: write the commands in `run`",
+    "3:5: `plugins` is not a key of a step. Plugins are not supported: write the commands in `run`",
   ],
   [
     "Buildkite",
     "steps:\n  - run: make\n  - block: Deploy?\n",
-    "3:5: `block` is not a key of a step. A step does not wait for people: write `jobs`, the later steps in one with a `gate`",
+    "3:5: `block` is not a key of a step. A step cannot wait for people: write `jobs`, and put the later steps in a job with a `gate`",
   ],
   ["a command as a step", "steps:\n  - npm ci\n", "2:5: A step is a mapping: write `- run: ` before the command"],
   ["Buildkite", "steps:\n  - run: make\n  - wait\n", "3:5: Steps run one after the other: leave `wait` out"],
@@ -149,7 +149,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
   [
     "GitHub",
     'steps:\n  - run: "echo ${{ inputs.name }}"\n',
-    "2:20: There is no context `inputs`. Set `envVariables` in the request that triggers the build: they are variables, `env.NAME`",
+    "2:20: There is no context `inputs`. Set `envVariables` in the request that triggers the build: they become variables, `env.NAME`",
   ],
   [
     "GitHub",
@@ -270,8 +270,8 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "7:12: Write a list such as `needs: [build]`, or `needs: [{ job: build, optional: true }]`",
     "8:5: `strategy` is not a key of a job. Write `matrix`, `max-parallel` and `fail-fast` in the job itself",
     "10:5: `services` is not a key of a job. This is not supported yet: start services in a step",
-    "12:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout comes before the first step",
-    "13:9: `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout comes before the first step",
+    "12:9: `uses` is not a key of a step. Actions are not supported: write the commands in `run`. The checkout comes before the first step",
+    "13:9: `uses` is not a key of a step. Actions are not supported: write the commands in `run`. The checkout comes before the first step",
     "14:9: `with` is not a key of a step. `with` belongs to actions: pass values to the script with `env`",
     "15:37: This job has no matrix",
     "16:9: `shel` is not a key of a step. Did you mean `shell`?",
@@ -313,8 +313,8 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
     "3:1: `app` is not a key of a pipeline file. Write `env`, for example `env: { SCHEME: Demo }`",
     "4:1: `workflows` is not a key of a pipeline file. Write the jobs below `jobs`, each with its `steps`, and with `needs` for the jobs that it waits for",
     "6:5: `before_run` is not a key of a job. Write `- include: ./ci/FILE.yml` as the first step, or `needs` if it is a job of its own",
-    "8:9: This is not a key of a step. Steps of a library are not run here: write the commands in `run`",
-    "9:9: This is not a key of a step. Steps of a library are not run here: write the commands in `run`",
+    "8:9: This is not a key of a step. Library steps are not supported: write the commands in `run`",
+    "9:9: This is not a key of a step. Library steps are not supported: write the commands in `run`",
   ],
   [
     "Codemagic",
@@ -365,7 +365,7 @@ describe("a script that talks to another system", () => {
     "echo ::set-env name=a::b",
     "echo '##vso[task.setsecret]x'",
     "buildkite-agent redactor add x",
-  ])("is refused: %s", (script) => {
+  ])("is rejected: %s", (script) => {
     expect(told(run(script))).toHaveLength(1);
   });
 
@@ -442,17 +442,17 @@ const KEY_ROWS = Object.entries(KEYS).flatMap(([from, { file = "", job = "", ste
   ...step.split(" ").map((key) => [from, key, `steps: [{ run: a, ${key}: x }]\n`] as const),
 ]);
 
-it.each(KEY_ROWS.filter(([, key]) => key !== ""))("%s: says what to write for the key %s", (_, key, file) => {
+it.each(KEY_ROWS.filter(([, key]) => key !== ""))("a file from %s gets advice for the key %s", (_, key, file) => {
   const [first, ...others] = told(file);
   expect(others).toEqual([]);
   expect(first).toContain(`\`${key}\` is not a key of `);
   expect(first).not.toContain("The keys are");
 });
 
-it("treats `trigger` next to jobs as the events that trigger a file", () => {
+it("a `trigger` next to jobs counts as the events that trigger a file", () => {
   expect(told("trigger: [main]\njobs: { a: { steps: [{ run: a }] } }\n")[0]).toContain("Write `on`");
 });
 
-it("treats a job as a job even if its name is a key of Travis", () => {
+it("a job counts as a job even if its name is a key of Travis", () => {
   expect(told("deploy: { stage: deploy, script: [make] }\n")[0]).toContain("Write the jobs below `jobs`");
 });

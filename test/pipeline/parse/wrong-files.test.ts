@@ -42,7 +42,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   [
     "steps:\n  - uses: actions/checkout@v4\n    with: { fetch-depth: 0 }\n",
     [
-      "2:5 `uses` is not a key of a step. Actions are not run here: write the commands in `run`. The checkout comes before the first step",
+      "2:5 `uses` is not a key of a step. Actions are not supported: write the commands in `run`. The checkout comes before the first step",
       "3:5 `with` is not a key of a step. `with` belongs to actions: pass values to the script with `env`",
     ],
   ],

@@ -9,7 +9,7 @@ const told = (file: string): string[] =>
 /** Files with several jobs and their mistakes: line, column, message and, in brackets, the suggestion. */
 const WRONG: [file: string, mistakes: string[]][] = [
   ["jobs: { a: { needs: [b], steps: [{ run: x }] } }", ["1:22 There is no job `b`"]],
-  ["jobs: { a: { needs: ['a secret, b'], steps: [{ run: x }] } }", ["1:22 There is no job of this name"]],
+  ["jobs: { a: { needs: ['a secret, b'], steps: [{ run: x }] } }", ["1:22 There is no job with this name"]],
   [
     "jobs: { test: { steps: [{ run: x }] }, b: { needs: [tset], steps: [{ run: x }] } }",
     ["1:53 There is no job `tset` [test]"],
@@ -117,19 +117,19 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [null] } } }",
-    ["1:50 A value of a matrix is a text, true or false: write '' for an empty text"],
+    ["1:50 A matrix value must be text, true or false: write '' for an empty text"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [[a]] } } }",
-    ["1:50 A value of a matrix is a text, true or false, not a list or a mapping"],
+    ["1:50 A matrix value must be text, true or false, not a list or a mapping"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [{ a: b }] } } }",
-    ["1:50 A value of a matrix is a text, true or false, not a list or a mapping"],
+    ["1:50 A matrix value must be text, true or false, not a list or a mapping"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { __proto__: [a] } } }",
-    ["1:45 An axis's name must be letters, digits, _ and -, not beginning with a digit"],
+    ["1:45 The name of an axis must be letters, digits, _ and -, not beginning with a digit"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [a], exclude: [{ arch: x }] } } }",
@@ -163,12 +163,9 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], matrix: { os: [xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx] } } }",
-    ["1:50 A value of a matrix has at most 200 characters"],
+    ["1:50 A matrix value must have at most 200 characters"],
   ],
-  [
-    'jobs: { a: { steps: [{ run: x }], matrix: { os: ["\\ud800"] } } }',
-    ["1:50 A value of a matrix must be valid Unicode"],
-  ],
+  ['jobs: { a: { steps: [{ run: x }], matrix: { os: ["\\ud800"] } } }', ["1:50 A matrix value must be valid Unicode"]],
   [
     "jobs: { a: { steps: [{ run: x }], if: secrets.TOKEN == 'x' } }",
     ["1:39 Only steps read secrets: this is evaluated before an agent has the job"],
@@ -190,7 +187,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: needs.b.result == 'x' } }",
-    ["1:45 This job does not need a job of this name"],
+    ["1:45 This job does not need a job with this name"],
   ],
   [
     "jobs: { b: { steps: [{ run: x }], outputs: { x: \"1\" } }, a: { needs: [b], steps: [{ run: x }], if: needs.b.reslt == 'x' && needs.b.outputs.y } }",
@@ -214,7 +211,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
   ],
   [
     "jobs: { a: { steps: [{ run: x }], if: \"changed('!x')\" } }",
-    ["1:48 A pattern with ! excludes matches of earlier ones: write '**' as the first"],
+    ["1:48 A pattern with ! excludes matches of earlier ones: write '**' first"],
   ],
   [
     "jobs: { a: { steps: [{ run: x }], name: \"${{ success() }} ${{ changed('a') }} ${{ needs.b.result }}\" } }",

@@ -118,11 +118,11 @@ jobs:
     expect(
       unknownVariables(plan, { vars: ["PLAIN"], secrets: ["TOKEN"] }).map((one) => formatMistake("f", one)),
     ).toEqual([
-      "f:4:20: There is no variable of this name",
+      "f:4:20: There is no variable with this name",
       "f:5:14: This is a secret, which only steps can read",
-      "f:6:20: There is no variable of this name",
-      "f:7:32: There is no variable of this name",
-      "f:8:39: There is no variable of this name",
+      "f:6:20: There is no variable with this name",
+      "f:7:32: There is no variable with this name",
+      "f:8:39: There is no variable with this name",
     ]);
   });
 });

@@ -180,8 +180,8 @@ steps:
 
 describe("a mistake that only the build reveals", () => {
   it.each([
-    ["steps:\n  - run: echo ${{ NOPE }}", 2, 19, "There is no variable of this name", undefined],
-    ["steps:\n  - run: echo ${{ PLAIM }}", 2, 19, "There is no variable of this name", "PLAIN"],
+    ["steps:\n  - run: echo ${{ NOPE }}", 2, 19, "There is no variable with this name", undefined],
+    ["steps:\n  - run: echo ${{ PLAIM }}", 2, 19, "There is no variable with this name", "PLAIN"],
     ["env:\n  A: x\n  B: a ${{ vars.TOKEN }}\nsteps: [{ run: x }]", 3, 17, "This is a secret", "secrets.TOKEN"],
     ["steps:\n  - run: x\n    if: secrets.PLAIN == 'x'", 3, 17, "This is not a secret", "vars.PLAIN"],
     [
@@ -248,7 +248,7 @@ steps:
     expect(values(running(FILE, state, 1))).toEqual(["failure", "success", "3", "none", "success"]);
   });
 
-  it("after a failure only steps that ask for it run", () => {
+  it("after a failure, only steps with a condition for it run", () => {
     let state = afterStep(INITIAL_JOB_STATE, plan.job.steps[0]!, ended({ outputs: { A: "a" } }));
     state = afterStep(state, plan.job.steps[1]!, ended({ outcome: "failure", exitCode: 1, outputs: { WHAT: "it" } }));
     expect(state.status).toBe("failure");
@@ -269,7 +269,7 @@ steps:
     expect(kinds(afterCancel(skipped))).toEqual(["skip", "skip", "skip", "run", "run"]);
   });
 
-  it("after a success steps that ask for failure do not run", () => {
+  it("after a success, steps with failure() do not run", () => {
     expect(kinds(INITIAL_JOB_STATE)).toEqual(["run", "mistake", "skip", "run", "skip"]);
     expect(kinds(afterStep(INITIAL_JOB_STATE, STEP, ended()))).toEqual(["run", "run", "skip", "run", "skip"]);
   });

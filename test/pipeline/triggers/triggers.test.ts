@@ -85,7 +85,7 @@ ${STEPS}`);
   });
 });
 
-describe("a mistake is reported with its place and what to write", () => {
+describe("a mistake in a file's triggers", () => {
   it.each<[string, string[]]>([
     ["on: push\n", ["2:5 Write a mapping, for example `on: { push: true, pull: true }`"]],
     ["on: [push]\n", ["2:5 This must be a mapping, with `key: value` on each line"]],
@@ -115,7 +115,7 @@ describe("a mistake is reported with its place and what to write", () => {
     ],
     [
       "on: { push: { paths: ['!docs/**'] } }\n",
-      ["2:23 A pattern with ! excludes matches of earlier ones: write '**' as the first"],
+      ["2:23 A pattern with ! excludes matches of earlier ones: write '**' first"],
     ],
     [`on: { push: { paths: [${"a, ".repeat(101)}] } }\n`, ["2:22 This must have at most 100 items"]],
     [`on: { push: { paths: [${"a".repeat(251)}] } }\n`, ["2:23 A pattern must have at most 250 characters"]],
@@ -124,10 +124,10 @@ describe("a mistake is reported with its place and what to write", () => {
     ["schedule: { name: a }\n", ["2:11 This must be a list, with `- ` before each item"]],
     ["schedule: [{ name: a }]\n", ["2:12 The key `cron` is missing here"]],
     ["schedule: [{ name: a, cron: '* * * * *' }]\n", ["2:29 There must be at least 5 minutes between two runs"]],
-    ["schedule: [{ name: a, cron: 0 0 30 2 * }]\n", ["2:29 This date never comes: no such month has so many days"]],
+    ["schedule: [{ name: a, cron: 0 0 30 2 * }]\n", ["2:29 This date never occurs: its months have fewer days"]],
     [
       "schedule: [{ name: a, cron: 0 0 * * *, time-zone: Mars/Base }]\n",
-      ["2:51 There is no such time zone: write a name such as Europe/Berlin or UTC"],
+      ["2:51 Unknown time zone: write a name such as Europe/Berlin or UTC"],
     ],
     [
       "schedule: [{ name: a, cron: 0 0 * * * }, { name: a, cron: 0 1 * * * }]\n",
@@ -145,9 +145,9 @@ describe("a mistake is reported with its place and what to write", () => {
       "schedule: [{ name: a, cron: 0 0 * * *, env: { A: b, BASH_ENV: /tmp/x } }]\n",
       ["2:53 `BASH_ENV` could run code before a step does: set it in the steps' `env`"],
     ],
-  ])("%s", (file, mistakes) => expect(mistakesOf(file)).toEqual(mistakes));
+  ])("is reported with its place and advice: %s", (file, mistakes) => expect(mistakesOf(file)).toEqual(mistakes));
 
-  it("and never with the file's text at that place", () => {
+  it("is never reported with the file's text at that place", () => {
     const secret = fc.stringMatching(/^s3cret[a-z ]{0,9}$/);
     fc.assert(
       fc.property(secret, (text) => {
@@ -159,7 +159,7 @@ describe("a mistake is reported with its place and what to write", () => {
     );
   });
 
-  it("in steps too, so that no partly read file decides", () => {
+  it("is also reported if it is in the steps, so that a partly read file decides nothing", () => {
     expect(parseTriggers("on: { push: true }\nsteps: []\n").mistakes).toHaveLength(1);
   });
 });
@@ -187,7 +187,7 @@ describe("an editor with the file's schema", () => {
 describe("an agent", () => {
   const values = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom("${{ secrets.A }}", "x: *a", "\u0000"));
 
-  it("ignores the triggers: a newer word in them breaks no build", () => {
+  it("ignores the triggers, so a newer word in them breaks no build", () => {
     const key = fc.constantFrom("on", "supersede", "schedule");
     fc.assert(
       fc.property(key, values, (name, value) => {

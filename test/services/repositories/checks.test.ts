@@ -3,7 +3,7 @@ import { call, create, expectProblem, newOrganization, newPipeline, newRepositor
 
 const check = async (token: string, body: object) => (await call(token, "POST", "/pipeline/check", body)).body;
 
-const DEFAULTS = { builds: "pushes of the default branch; pull requests", supersede: "refs", schedules: [] };
+const DEFAULTS = { builds: "pushes to the default branch; pull requests", supersede: "refs", schedules: [] };
 const FINE = { isValid: true, mistakes: [], hints: [], triggers: DEFAULTS, jobs: null };
 
 describe("POST /pipeline/check", () => {
@@ -48,7 +48,7 @@ describe("POST /pipeline/check", () => {
     const { triggers } = await check(admin, { definition: `on: { push: { branches: [main] }, tag: true }\n${file}` });
     const years = Array.from({ length: 5 }, (_, index) => new Date().getUTCFullYear() + 1 + index);
     expect(triggers).toEqual({
-      ...{ builds: "pushes of main; tags", supersede: "all" },
+      ...{ builds: "pushes to main; tags", supersede: "all" },
       schedules: [{ name: "yearly", next: years.map((year) => `${year}-01-01T00:00:00.000Z`) }],
     });
     const wrong = await check(admin, { definition: `on: push\n${file}` });

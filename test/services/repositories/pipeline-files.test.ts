@@ -14,7 +14,7 @@ import { sendPlan } from "../../support/jobs.ts";
 const STEPS = "steps: [{ run: make }]\n";
 const FILE = `on: { push: { branches: [main, next] } }\nsupersede: none\n${STEPS}`;
 const UNREAD = {
-  ...{ source: "default", builds: "pushes of the default branch; pull requests", supersede: "refs" },
+  ...{ source: "default", builds: "pushes to the default branch; pull requests", supersede: "refs" },
   ...{ commitSha: null, readAt: null, mistake: null },
 };
 const SHA = "0123456789012345678901234567890123456789";
@@ -61,7 +61,7 @@ describe("the default branch's file", () => {
     await report(job, "progress", { commitSha: SHA });
     expect((await send(job, FILE)).status).toBe(204);
     expect((await pipelineNow()).triggers).toEqual({
-      ...{ source: "file", builds: "pushes of main, next", supersede: "none", commitSha: SHA, mistake: null },
+      ...{ source: "file", builds: "pushes to main, next", supersede: "none", commitSha: SHA, mistake: null },
       readAt: expect.any(String),
     });
     await finish(job);
@@ -85,7 +85,7 @@ describe("the default branch's file", () => {
     const third = await begun();
     expect(third.file?.hash).toBe(await sha256Hex(wrong));
     await send(third, FILE);
-    expect((await pipelineNow()).triggers).toMatchObject({ builds: "pushes of main, next", mistake: null });
+    expect((await pipelineNow()).triggers).toMatchObject({ builds: "pushes to main, next", mistake: null });
   });
 
   it("is forgotten once it is deleted", async () => {
@@ -131,7 +131,7 @@ describe("the default branch's file", () => {
     expect(body).toMatchObject([
       {
         ...{ actor: `agent:${setup.agent.id}`, subject: setup.pipeline.id },
-        detail: { buildId: job.build.id, number: 1, source: "file", builds: "pushes of main, next", mistake: null },
+        detail: { buildId: job.build.id, number: 1, source: "file", builds: "pushes to main, next", mistake: null },
       },
     ]);
   });
@@ -157,7 +157,7 @@ describe("the default branch's file", () => {
     for (const again of [1, 2]) expect((await send(fast, FILE)).status, `${again}`).toBe(204);
     expectProblem(await send(fast, STEPS), 409, "conflict");
     expectProblem(await send(slow, STEPS, other.token), 409, "conflict");
-    expect((await pipelineNow()).triggers.builds).toBe("pushes of main, next");
+    expect((await pipelineNow()).triggers.builds).toBe("pushes to main, next");
     expect((await call(setup.admin, "GET", "/audit?action=pipeline.read-file")).body).toHaveLength(1);
   });
 });
