@@ -41,7 +41,7 @@ describe("the key of a GitHub App", () => {
     ["a key of 512 bits", small.privateKey.export({ type: "pkcs1", format: "pem" }).toString()],
     ["a key of 512 bits in PKCS#8", small.privateKey.export({ type: "pkcs8", format: "pem" }).toString()],
     [
-      "a key of 1024 bits",
+      "a 1024-bit key",
       generateKeyPairSync("rsa", { modulusLength: 1024 })
         .privateKey.export({ type: "pkcs1", format: "pem" })
         .toString(),

@@ -112,7 +112,7 @@ describe("bytes that no host sends", () => {
     ["null", bytesOf("null")],
     ["half of an object", bytesOf('{"ref":"refs/heads/')],
     ["an object that is not closed", bytesOf('{"commits":[')],
-    ["a bracket too many", bytesOf('{"a":1}]')],
+    ["an extra bracket", bytesOf('{"a":1}]')],
     ["two objects", bytesOf("{}{}")],
     ["a form", bytesOf("payload=%7B%7D")],
     ["XML", bytesOf("<a/>")],

@@ -79,11 +79,11 @@ describe.each(KINDS)("a client of %s", (kind) => {
   });
 
   it("reports problems in sentences that quote nothing", async () => {
-    const isLimited = /accepts no more requests/;
+    const isLimited = /limits the rate of requests/;
     const faults: [HostFault["answer"], RegExp, Partial<HostFault>?][] = [
       [401, /does not accept the token/],
-      [403, /lacks a right at .*: give it/],
-      [404, /does not have it, or hides it/],
+      [403, /lacks a permission on .*: give it/],
+      [404, /cannot find it, or hides it/],
       [422, /rejects the request \(422\)/],
       [429, isLimited],
       [403, isLimited, { headers: { "Retry-After": "60", "X-RateLimit-Remaining": "4123" } }],
@@ -116,7 +116,7 @@ describe.each(KINDS)("a client of %s", (kind) => {
   });
 });
 
-it("says which classic scopes a token of GitHub lacks", async () => {
+it("a GitHub client says which classic scopes a token lacks", async () => {
   const missing = async (scopes: string[] | null) => {
     const { client } = await connected("github", { scopes });
     return client.missing((await client.account()).scopes);
@@ -128,7 +128,7 @@ it("says which classic scopes a token of GitHub lacks", async () => {
   expect(await missing(["read:org"])).toHaveLength(2);
 });
 
-it("says when a token of GitLab lacks the scope api", async () => {
+it("a GitLab client says when a token lacks the scope api", async () => {
   const { client } = await connected("gitlab", { scopes: ["read_api"] });
   const { scopes } = await client.account();
   expect(scopes).toEqual(["read_api"]);
@@ -136,14 +136,14 @@ it("says when a token of GitLab lacks the scope api", async () => {
   expect(client.missing(["api"])).toEqual([]);
 });
 
-it("follows GitHub and Gitea to the new name of a repository", async () => {
+it("the GitHub and Gitea clients follow a repository to its new name", async () => {
   for (const kind of ["github", "gitea"] as const) {
     const { client } = await connected(kind);
     expect(await client.repositoryByName("acme/store")).toMatchObject(SHOP);
   }
 });
 
-it("fails the test with a request that the API does not describe", async () => {
+it("a request that the API does not describe fails the test", async () => {
   for (const kind of KINDS) {
     const { host } = await connected(kind);
     const api = HOSTS[kind].apiUrl("https://host.example");

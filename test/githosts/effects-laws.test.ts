@@ -44,7 +44,7 @@ const LAWS: Record<string, Law> = {
       }
     }),
 
-  "a push of the default branch that touches the file, or may have, is always planned": (plan) =>
+  "a push to the default branch that touches the file, or may have, is always planned": (plan) =>
     fc.property(arrived.pushes, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
       const mayTouch =
         one.files === null || one.files.includes(FILE) || one.isForced || one.before === null || one.before === ZEROS;
@@ -79,7 +79,7 @@ const LAWS: Record<string, Law> = {
       for (const build of planned.builds) if (isWhole) expect(build.undecidedPaths).toBeNull();
     }),
 
-  "with refs, nothing of the default branch, of tags and of merge groups is ended": (plan) =>
+  "with refs, no build of the default branch, tags or merge groups is ended": (plan) =>
     fc.property(arrived.arrivals, pipelines, arrived.openPulls, (one, pipelines, pulls) => {
       const ofRefs = pipelines.map((each) => ({ ...each, supersede: "refs" as const }));
       const planned = plan(one, REPOSITORY, ofRefs, pulls);
@@ -99,7 +99,9 @@ const LAWS: Record<string, Law> = {
       expect([...planned.builds.filter((build) => build.supersedes), ...planned.ended]).toEqual([]);
     }),
 
-  "a delivery triggers at most 500 builds, one per pipeline, and names what it leaves out, or says why none": (plan) =>
+  "a delivery triggers at most 500 builds, one per pipeline, and names omitted pipelines or the reason for none": (
+    plan,
+  ) =>
     fc.property(arrived.arrivals, arrived.manyPipelines, arrived.openPulls, (one, pipelines, pulls) => {
       const { builds, ignored, leftOut } = plan(one, REPOSITORY, pipelines, pulls);
       expect(builds.length).toBeLessThanOrEqual(MOST_BUILDS);
@@ -170,7 +172,7 @@ const MUTANTS: Record<string, [law: RegExp, plan: Plan]> = {
     /name as a branch/,
     (one, ...rest) => decideEffects(one.kind === "tag" ? arrived.push(one.tag) : one, ...rest),
   ],
-  "the file is read only when the push is wanted": [
+  "the file is read only when the push matches": [
     /always planned/,
     (...all) => {
       const planned = decideEffects(...all);

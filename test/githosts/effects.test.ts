@@ -18,7 +18,7 @@ const NO_DRAFTS = pipeline({ pull: { ...PULL_RULE, drafts: false } });
 const READY = pipeline({ pull: { ...PULL_RULE, labels: ["ready"] } });
 
 describe("a pipeline without triggers in its file", () => {
-  it("builds pushes of the default branch, and its pull requests with their facts", () => {
+  it("builds pushes to the default branch, and its pull requests with their facts", () => {
     expect(planned(push("main"), [withDefaults()])).toEqual({
       builds: [
         {
@@ -39,27 +39,27 @@ describe("a pipeline without triggers in its file", () => {
 describe("a delivery without builds says why", () => {
   it.each<[string, RefEvent, ActivePipeline[], OpenPull[]]>([
     ["there is no active pipeline", push("main"), [], []],
-    ["no pipeline wants this branch", push("feature"), [withDefaults()], []],
-    ["no pipeline wants pushes", push("feature"), [pipeline()], []],
-    ["no pipeline wants tags", TAG, [withDefaults()], []],
-    ["no pipeline wants this tag", TAG, [pipeline({ tag: { names: ["release-*"] } })], []],
-    ["no pipeline wants pull requests", pull("opened"), [pipeline()], []],
+    ["no pipeline builds this branch", push("feature"), [withDefaults()], []],
+    ["no pipeline builds pushes", push("feature"), [pipeline()], []],
+    ["no pipeline builds tags", TAG, [withDefaults()], []],
+    ["no pipeline builds this tag", TAG, [pipeline({ tag: { names: ["release-*"] } })], []],
+    ["no pipeline builds pull requests", pull("opened"), [pipeline()], []],
     [
-      "no pipeline wants pull requests into this branch",
+      "no pipeline builds pull requests into this branch",
       pull("opened", { base: "old" }),
       [pipeline({ pull: { ...PULL_RULE, base: ["main"] } })],
       [],
     ],
     ["the pull request is a draft", pull("opened", { isDraft: true }), [NO_DRAFTS], []],
     ["the pull request has none of these labels: ready", pull("opened", { labels: ["big"] }), [READY], []],
-    ["no pipeline wants merge groups", GROUP, [withDefaults()], []],
+    ["no pipeline builds merge groups", GROUP, [withDefaults()], []],
     [
-      "a branch of a merge queue",
+      "a merge queue branch",
       push("gh-readonly-queue/main/pr-7"),
       [pipeline({ push: { branches: null, paths: null } })],
       [],
     ],
-    ["no file of docs/** changed", push("feature"), [pipeline(), DOCS, withDefaults()], []],
+    ["no file matching docs/** changed", push("feature"), [pipeline(), DOCS, withDefaults()], []],
     ["skip marker", push("main", { hasSkipMarker: true }), [withDefaults()], []],
     ["skip marker", push("feature", { hasSkipMarker: true }), [withDefaults()], [openPull()]],
     ["skip marker", pull("head", {}, { hasSkipMarker: true }), [withDefaults()], []],
@@ -75,7 +75,7 @@ describe("a delivery without builds says why", () => {
   it("names only the first of many patterns", () => {
     const paths = ["a/**", "b/**", `${"c".repeat(200)}/**`, "d/**"];
     const { ignored } = planned(push("feature"), [pipeline({ push: { branches: null, paths } })]);
-    expect(ignored).toBe(`no file of a/**, b/**, ${"c".repeat(60)} ... changed`);
+    expect(ignored).toBe(`no file matching a/**, b/**, ${"c".repeat(60)} ... changed`);
   });
 });
 
@@ -97,7 +97,7 @@ describe("a push", () => {
     expect(planned(push("feature", { files }), [large]).builds).toMatchObject([{ undecidedPaths: slow }]);
   });
 
-  it("to a branch with several pull requests is for the first that the pipeline wants", () => {
+  it("to a branch with several pull requests is for the first that a pipeline builds", () => {
     const pulls = [
       openPull({ number: 9, base: "old" }),
       openPull({ number: 8 }),
@@ -109,7 +109,7 @@ describe("a push", () => {
     ]);
   });
 
-  it("has the facts of the branch's pull request even if only the push rule wants it", () => {
+  it("has the facts of the branch's pull request even if only the push rule matches", () => {
     const all = pipeline({ push: { branches: null, paths: null } });
     expect(planned(push("feature"), [all], [openPull()]).builds).toMatchObject([
       { event: "push", pull: { number: 7 } },
@@ -166,12 +166,12 @@ describe("a monorepo", () => {
     ["a push with an incomplete list of files", push("main", { files: null })],
     ["a tag", TAG],
     ["a merge group", GROUP],
-  ])("builds every pipeline that may want %s", (_, arrived) => {
+  ])("builds every pipeline that may match %s", (_, arrived) => {
     const { builds, leftOut } = planned(arrived, monorepo(500));
     expect([builds.length, leftOut.length]).toEqual([500, 0]);
   });
 
-  it("with more pipelines than one delivery builds names the others", () => {
+  it("names the omitted pipelines if it has more than one delivery builds", () => {
     const { builds, leftOut } = planned(pull("head"), monorepo(502));
     expect(builds).toHaveLength(500);
     expect(leftOut).toMatchObject([{ pipelineId: "p500" }, { pipelineId: "p501" }]);

@@ -92,13 +92,13 @@ const guessed = (body: Fields): Fields => {
   return { ...body, pull_request: pull, object_attributes: merge };
 };
 
-describe("a head that others may have made", () => {
+describe("a head that may come from others", () => {
   it("is never the repository's own", () => {
     expect(taken((read, body) => read(body))).toEqual([]);
     for (const [, body, read] of PULLS) expect(read(body())).toMatchObject({ pull: { isFork: false } });
   });
 
-  it("is tested so that a reader fails that takes it for its own", () => {
+  it("is tested so that a reader fails that treats it as the repository's own", () => {
     expect(taken((read, body) => read(guessed(body)))).toEqual([
       "GitHub: of a deleted fork",
       "GitHub: of an unnamed repository",

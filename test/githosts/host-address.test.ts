@@ -17,7 +17,7 @@ const address = fc.oneof(
   fc.ipV6().map((ip) => `https://[${ip}]`),
 );
 
-it("allows only public host names, by https", () => {
+it("a host address must be a public host name with https", () => {
   let allowed = 0;
   fc.assert(
     fc.property(address, (text) => {
@@ -37,15 +37,18 @@ it("allows only public host names, by https", () => {
 it.each([
   ...["printer.lan", "kubernetes.default.svc", "api.default.svc.cluster.local", "db.corp", "router.home.arpa"],
   ...["x.localdomain", "git.internal", "git.local", "a.localhost", "git.home", "git.test", "git.intranet", "x.onion"],
-])("rejects %s, a name of one network", (host) => {
-  expect(problem(`https://${host}`)).toBe("must have the public name of a host");
+])("the host address %s is rejected: a name of one network", (host) => {
+  expect(problem(`https://${host}`)).toBe("must have a public host name");
 });
 
-it.each(["git.lan.example", "corp.dev", "local.org", "svc.cloud", "git.example"])("allows %s", (host) => {
-  expect(problem(`https://${host}`)).toBeNull();
-});
+it.each(["git.lan.example", "corp.dev", "local.org", "svc.cloud", "git.example"])(
+  "the host address %s is accepted",
+  (host) => {
+    expect(problem(`https://${host}`)).toBeNull();
+  },
+);
 
-it("keeps the API at the allowed host, and canonical addresses unchanged", () => {
+it("an accepted host address keeps the API at that host, and canonical addresses unchanged", () => {
   fc.assert(
     fc.property(address, fc.constantFrom("github", "gitlab", "gitea"), (text, kind) => {
       if (problem(text) !== null) return;
@@ -58,7 +61,7 @@ it("keeps the API at the allowed host, and canonical addresses unchanged", () =>
   );
 });
 
-it("allows a host on this machine if clones by http are allowed, but never the service itself", () => {
+it("a host address on this machine is accepted if clones by http are allowed, but never the service itself", () => {
   const local = ["https", "http", "file"];
   for (const text of ["http://127.0.0.1:3000", "http://localhost", "https://gitea"]) {
     expect(problem(text, local)).toBeNull();

@@ -28,7 +28,7 @@ afterEach(() => {
 const headers = { Authorization: "Bearer canary" };
 const post = { method: "POST", path: "/old", headers, body: { state: "success" } } as const;
 
-it("answers with status, headers and text, and says who it is", async () => {
+it("a host request returns status, headers and text, and identifies the service", async () => {
   const { url } = await serve((request, response) => {
     response.writeHead(201, { "X-Seen": String(request.headers["user-agent"]) });
     request.pipe(response);
@@ -38,7 +38,7 @@ it("answers with status, headers and text, and says who it is", async () => {
   expect("headers" in answer && answer.headers.get("X-Seen")).toMatch(/^millrace\/\d/);
 });
 
-it("follows one redirect on the same origin, with the same method", async () => {
+it("a host request follows one redirect on the same origin, with the same method", async () => {
   const { url, asked } = await serve((request, response) => {
     response.writeHead(request.url === "/old" ? 301 : 201, { Location: "/new" }).end("{}");
   });
@@ -46,7 +46,7 @@ it("follows one redirect on the same origin, with the same method", async () => 
   expect(asked).toEqual(["POST /old Bearer canary", "POST /new Bearer canary"]);
 });
 
-it("sends the token to no other origin", async () => {
+it("a host request sends the token to no other origin", async () => {
   const other = await serve((_, response) => response.end("{}"));
   const { url } = await serve((_, response) => response.writeHead(307, { Location: `${other.url}/x` }).end());
   expect(await hostFetch(url, post)).toEqual({ unreachable: "it redirects to another host" });
@@ -58,26 +58,26 @@ it("sends the token to no other origin", async () => {
   expect(other.asked).toEqual([]);
 });
 
-it("does not follow redirects in circles", async () => {
+it("a host request does not follow redirects in circles", async () => {
   const { url, asked } = await serve((_, response) => response.writeHead(301, { Location: "/old" }).end());
   expect(await hostFetch(url, post)).toEqual({ unreachable: "it redirects too often" });
   expect(asked).toHaveLength(2);
 });
 
-it("stops reading an answer at the limit", async () => {
+it("a host request stops reading an answer at the limit", async () => {
   const { url } = await serve((_, response) => response.end("x".repeat(10 * 1024 * 1024)));
   const answer = await hostFetch(url, post);
   expect(answer).toMatchObject({ status: 200, isCut: true, body: "x".repeat(LIMITS.hostAnswerBytes) });
 });
 
-it("waits 10 s for a host that never answers, and for one that never ends", async () => {
+it("a host request waits 10 s for a host that never answers, and for one that never ends", async () => {
   const silent = await serve(() => undefined);
   const endless = await serve((_, response) => response.write("{"));
   const answers = await Promise.all([hostFetch(silent.url, post), hostFetch(endless.url, post)]);
   expect(answers).toEqual(Array(2).fill({ unreachable: "it did not answer within 10 s" }));
 });
 
-it("never reveals what it sent, whatever goes wrong", async () => {
+it("a host request never reveals what it sent, whatever goes wrong", async () => {
   const broken = { ...post, headers: { Authorization: "Bearer can\nary" } };
   expect(await hostFetch("https://git.example", broken)).toEqual({ unreachable: "the connection failed" });
   expect(await hostFetch("http://127.0.0.1:1", post)).toEqual({ unreachable: "the connection failed" });

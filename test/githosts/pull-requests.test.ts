@@ -152,7 +152,7 @@ describe("a pull request", () => {
   });
 
   it.each<[string, unknown]>([
-    ["of somebody's time", { total_time_spent: { previous: 0, current: 1 } }],
+    ["to the time spent", { total_time_spent: { previous: 0, current: 1 } }],
     ["of nothing", {}],
     ["without changes", undefined],
     ["with changes of another type", [1]],

@@ -149,7 +149,7 @@ describe("a push", () => {
       ["before", "before", null],
       ["ref", "ref", ["refs/heads/main"]],
     ])("names the wrong field %s, but not its value", (name, field, value) => {
-      const reason = `The field ${name} is missing or not of the expected form.`;
+      const reason = `The field ${name} is missing or invalid.`;
       expect(
         read(
           body((push) => {

@@ -15,11 +15,11 @@ const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
   },
   "an older build replaces a newer one": { rules: { isNews: () => true }, breaks: "newest wins" },
   "any reported state counts": { rules: { isTold: ({ told }) => told !== null }, breaks: "ends right" },
-  "the same state of another time counts as told": {
+  "the same state from another time counts as reported": {
     rules: { isTold: ({ told, wanted, againAt }) => told?.state === wanted.state && againAt === null },
     breaks: "ends right",
   },
-  "tells a state twice": {
+  "reports a state twice": {
     rules: { isTold: ({ told, since, tries }) => told?.since === since && tries > 0 },
     breaks: "not twice",
   },
@@ -35,7 +35,7 @@ const MUTANTS: Record<string, { rules: Partial<StatusRules>; breaks: Law }> = {
   "no second in between": { rules: { mayAskAt: ({ quietUntil }) => quietUntil }, breaks: "a second apart" },
   "no back-off": { rules: { lineWait: () => 0, hostWait: () => 0 }, breaks: "backs off" },
   "no pause when the host requires one": { rules: { pauseUntil: (now) => now + 1_000 }, breaks: "waits as told" },
-  "the repository is well while a build lives": {
+  "the repository succeeds while a build is active": {
     rules: { overall: (own) => (own.some(({ wanted }) => wanted.state === "success") ? "success" : "pending") },
     breaks: "repository is honest",
   },

@@ -127,7 +127,8 @@ export const readBody = (bytes: Uint8Array, wholeBytes: number = WHOLE_BYTES): P
   const scanned = scanObject(bytes);
   if ("problem" in scanned) return scanned;
   const content = bytes.length > wholeBytes ? without(bytes, scanned.commits) : bytes;
-  if (content.length > READ_BYTES) return ignored("The delivery has more than 4 MiB besides its list of commits.");
+  if (content.length > READ_BYTES)
+    return ignored("The delivery has more than 4 MiB, not counting its list of commits.");
   const text = decode(content);
   return text === null ? { problem: "The body is not UTF-8." } : parse(text);
 };

@@ -28,9 +28,7 @@ export const toWish = (request: CheckRequest, views: StatusView[]): Wish => {
   }
   if (request.kind === "pressed") {
     const index = parseApprovalName(request.button);
-    return index === null
-      ? { nothing: "the button is not one of ours" }
-      : { approve: { buildId: request.externalId, index } };
+    return index === null ? { nothing: "the button is unknown" } : { approve: { buildId: request.externalId, index } };
   }
   if (externalId !== null) return { rerun: [externalId] };
   const failed = newest.filter(({ state }) => state === "failure" || state === "error").map(({ buildId }) => buildId);

@@ -146,7 +146,7 @@ export const pullRequestArrival = (fields: Fields, actions: ReadonlyMap<string, 
   const { number, before, repository, sender, pull_request: told } = facts;
   const { base, head, labels } = told;
   const action = actions.get(facts.action);
-  if (action === undefined) return ignored("This change of a pull request triggers no build.");
+  if (action === undefined) return ignored("This pull request event triggers no build.");
   if (isClosed(told.state, "open") && action !== "closed") return ignored("The pull request is closed.");
   if (head.sha === null) return ignored("The pull request has no commit.");
   const pull = {

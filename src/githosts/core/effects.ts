@@ -197,7 +197,7 @@ export const decideEffects = (
   const mustRead = () => false;
   switch (event.kind) {
     case "push":
-      if (event.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a branch of a merge queue" };
+      if (event.branch.startsWith(MERGE_QUEUE)) return { ...NOTHING, ignored: "a merge queue branch" };
       return chooseBuilds(pushedHead(event, repository, openPulls), pipelines, repository);
     case "tag": {
       const { tag, sha, before } = event;

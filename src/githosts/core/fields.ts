@@ -97,5 +97,5 @@ export const refProblem = (ref: string): string | null => {
 export const factsIn = <Schema extends z.ZodMiniType>(schema: Schema, fields: Fields): z.output<Schema> | Ignored => {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;
-  return ignored(`The field ${parsed.error.issues[0]?.path.join(".")} is missing or not of the expected form.`);
+  return ignored(`The field ${parsed.error.issues[0]?.path.join(".")} is missing or invalid.`);
 };

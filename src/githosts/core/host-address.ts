@@ -30,7 +30,7 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || !/^https?:\/\/[^/\\]/i.test(address)) return "must have the form https://git.example";
   if (url.username !== "" || url.password !== "" || address.includes("@")) return "must not have credentials";
-  if (/[?#\\%\s]/.test(address)) return "must be the plain address of the host";
+  if (/[?#\\%\s]/.test(address)) return "must be only the host's address";
   const isLocalWork = protocols.includes("http");
   if (url.protocol !== "https:" && !isLocalWork) return "must begin with https:";
   if (url.hostname.endsWith(".")) return "must not have a dot at the end of its host";
@@ -38,7 +38,7 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
   const own = new URL(ownOrigin);
   const isOwn = isLocalWork ? url.host === own.host : url.hostname === own.hostname;
   if (isOwn) return "must not be the address of this service";
-  if (!isLocalWork && !isPublicName(url.hostname)) return "must have the public name of a host";
+  if (!isLocalWork && !isPublicName(url.hostname)) return "must have a public host name";
   return null;
 };
 

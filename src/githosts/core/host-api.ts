@@ -39,12 +39,11 @@ interface ApiRequest extends Omit<HostRequest, "headers"> {
 /** A host also answers 404 for anything that the token may not see. */
 const toProblem = ({ name: host, proof = "token" }: HostManner, answer: HostResponse, right: string): HostProblem => {
   const { status } = answer;
-  if (isLimited(answer))
-    return new HostProblem("away", `${host} accepts no more requests for a while: try again later.`);
+  if (isLimited(answer)) return new HostProblem("away", `${host} limits the rate of requests: try again later.`);
   if (status === 401) return new HostProblem("token", `${host} does not accept the ${proof}.`);
-  if (status === 403) return new HostProblem("right", `The ${proof} lacks a right at ${host}: give it ${right}.`);
+  if (status === 403) return new HostProblem("right", `The ${proof} lacks a permission on ${host}: give it ${right}.`);
   if (status === 404 || status === 410) {
-    return new HostProblem("missing", `${host} does not have it, or hides it from a ${proof} without ${right}.`);
+    return new HostProblem("missing", `${host} cannot find it, or hides it because the ${proof} lacks ${right}.`);
   }
   if (status >= 500) return new HostProblem("away", `${host} has an internal error (${status}).`);
   return new HostProblem("refused", `${host} rejects the request (${status}).`);

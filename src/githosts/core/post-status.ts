@@ -32,7 +32,7 @@ export const postStatus = async (address: StatusAddress, status: Status): Promis
   const fullName = isElsewhere(answer) ? await askName(address, host, status.repoId) : null;
   const isRenamed = fullName !== null && fullName !== status.fullName;
   if (!isRenamed || outcome.kind === "told") return { outcome, fullName };
-  return { outcome: { kind: "busy", reason: "The repository has another name." }, fullName };
+  return { outcome: { kind: "busy", reason: "The repository has a new name." }, fullName };
 };
 
 /**

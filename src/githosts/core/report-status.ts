@@ -96,12 +96,12 @@ const judgeOverall = (
 const isFailed = ({ wanted }: Line): boolean => isTerminal(wanted.state) && wanted.state !== "success";
 
 const describeOverall = (state: WantedState["state"], own: Line[], leftOut: number): string => {
-  if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out that may want it`;
+  if (state === "error") return `${leftOut === 1 ? "1 pipeline" : `${leftOut} pipelines`} left out that may match`;
   const counted = own.filter(({ wanted }) => wanted.ended !== "skipped").length;
   const builds = counted === 1 ? "1 build" : `${counted} builds`;
   if (state === "failure") return `${own.filter(isFailed).length} of ${builds} did not succeed`;
   if (state === "pending")
-    return `${own.filter(({ wanted }) => !isTerminal(wanted.state)).length} of ${builds} to come`;
+    return `${own.filter(({ wanted }) => !isTerminal(wanted.state)).length} of ${builds} not finished`;
   return counted === 0 ? "No build was needed" : `${builds} succeeded`;
 };
 

@@ -16,10 +16,10 @@ export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcom
     return {
       kind: "limited",
       until: readPause(answer, now),
-      reason: "The git host accepts no more requests for a while.",
+      reason: "The git host limits the rate of requests.",
     };
   }
-  if (status === 403) return { kind: "forbidden", reason: "The token may not set statuses here." };
+  if (status === 403) return { kind: "forbidden", reason: "The token cannot set statuses in this repository." };
   if (status === 408 || status === 409 || status === 423 || status === 425) {
     return { kind: "busy", reason: `The git host is busy with this commit (${status}).` };
   }
@@ -43,7 +43,7 @@ const refusals: Record<number, string> = {
 const accepted = (answer: HostResponse): StatusOutcome => {
   const body = readFields(answer);
   if (body === null) {
-    return { kind: "away", isUnsure: false, reason: "The server that answers for the git host is not its API." };
+    return { kind: "away", isUnsure: false, reason: "The server at this address is not the git host's API." };
   }
   const pipeline = body.pipeline_id;
   return { kind: "told", pipelineId: Number.isSafeInteger(pipeline) ? (pipeline as number) : null };
@@ -158,7 +158,7 @@ const lineAfterFailure = (
   const tried = { ...line, ...unsure, tries: line.tries + 1, triedFrom: line.triedFrom ?? now };
   const reason = "reason" in outcome ? outcome.reason : "";
   if (outcome.kind === "refused") return { ...tried, givenUp: { reason, at: now } };
-  if (rules.isHopeless(tried, now)) return { ...tried, givenUp: { reason: `For a day: ${reason}`, at: now } };
+  if (rules.isHopeless(tried, now)) return { ...tried, givenUp: { reason: `Retried for a day: ${reason}`, at: now } };
   if (outcome.kind === "unlinked") return { ...tried, mayLink: false };
   return { ...tried, nextAt: now + chooseWait(outcome, tried.tries, rules) };
 };

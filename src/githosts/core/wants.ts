@@ -6,7 +6,7 @@ import type { Arrival } from "./arrival.ts";
 import type { OpenPull } from "./effect-facts.ts";
 
 export const NO_PIPELINE = "there is no active pipeline";
-const UNWANTED_BRANCH = "no pipeline wants this branch";
+const UNWANTED_BRANCH = "no pipeline builds this branch";
 
 interface Repository {
   defaultBranch: string;
@@ -41,7 +41,7 @@ const firstPatterns = (patterns: string[]): string =>
 const byPaths = (paths: string[] | null, files: readonly string[] | null): TriggerMatch => {
   const touched = paths === null || isTouched(paths, files);
   if (touched === null) return { isWanted: true, undecidedPaths: paths };
-  return touched ? YES : no(4, `no file of ${firstPatterns(paths ?? [])} changed`);
+  return touched ? YES : no(4, `no file matching ${firstPatterns(paths ?? [])} changed`);
 };
 
 const isOneOf = (patterns: string[] | null, name: string): boolean =>
@@ -52,22 +52,22 @@ export const wantsPush = (
   { push }: On,
   { branch, isDefault, files }: { branch: string; isDefault: boolean; files: readonly string[] | null },
 ): TriggerMatch => {
-  if (!push) return no(0, "no pipeline wants pushes");
+  if (!push) return no(0, "no pipeline builds pushes");
   const isBranch = push.branches === "default" ? isDefault : isOneOf(push.branches, branch);
   return isBranch ? byPaths(push.paths, files) : no(1, UNWANTED_BRANCH);
 };
 
 export const wantsTag = ({ tag }: On, name: string): TriggerMatch => {
-  if (!tag) return no(0, "no pipeline wants tags");
-  return isOneOf(tag.names, name) ? YES : no(1, "no pipeline wants this tag");
+  if (!tag) return no(0, "no pipeline builds tags");
+  return isOneOf(tag.names, name) ? YES : no(1, "no pipeline builds this tag");
 };
 
 /**
  * Reports whether a pull request is wanted. No host lists its files, so the files of its last push can only say yes.
  */
 export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly string[] | null): TriggerMatch => {
-  if (!wanted) return no(0, "no pipeline wants pull requests");
-  if (!isOneOf(wanted.base, pull.base)) return no(2, "no pipeline wants pull requests into this branch");
+  if (!wanted) return no(0, "no pipeline builds pull requests");
+  if (!isOneOf(wanted.base, pull.base)) return no(2, "no pipeline builds pull requests into this branch");
   if (pull.isDraft && !wanted.drafts) return no(3, "the pull request is a draft");
   if (wanted.labels && !wanted.labels.some((label) => pull.labels.includes(label)))
     return no(3, `the pull request has none of these labels: ${firstPatterns(wanted.labels)}`);
@@ -76,7 +76,7 @@ export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly 
 };
 
 export const wantsGroup = ({ mergeGroup }: On): TriggerMatch =>
-  mergeGroup ? YES : no(0, "no pipeline wants merge groups");
+  mergeGroup ? YES : no(0, "no pipeline builds merge groups");
 
 /** Reports whether a pipeline file wants a push of the default branch. `files` is null if the changes are unknown. */
 export const fileWantsPush = (text: string, branch: string, files: readonly string[] | null): boolean => {

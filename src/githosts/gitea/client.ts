@@ -59,7 +59,7 @@ export const giteaClient = ({ apiUrl, token }: HostAddress): HostClient => {
       return value.map(({ id, active, config }) => ({
         id: String(id),
         url: config?.url ?? "",
-        trouble: active ? null : "The hook is switched off at the host.",
+        trouble: active ? null : "The hook is disabled on the host.",
       }));
     },
     async createHook(repository, hook) {

@@ -33,7 +33,7 @@ const wrapped = (pkcs1: Uint8Array): Uint8Array<ArrayBuffer> =>
 const toPkcs8 = (pem: string): Uint8Array<ArrayBuffer> => {
   const [, kind, base64 = ""] = PEM.exec(pem) ?? [];
   const bytes = kind ? fromBase64(base64.replace(/\s+/g, "")) : undefined;
-  if (!bytes || bytes.length < 256 || bytes.length > 8_192) throw new AppKeyUnusable("It is not a private key in PEM");
+  if (!bytes || bytes.length < 256 || bytes.length > 8_192) throw new AppKeyUnusable("It is not a PEM private key");
   return kind === "PRIVATE KEY" ? bytes : wrapped(bytes);
 };
 

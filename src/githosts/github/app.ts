@@ -10,7 +10,7 @@ const RIGHT = "the permissions that it requests";
 const MOST_INSTALLATIONS = 100;
 
 export const notInstalled = (): HostProblem =>
-  new HostProblem("right", "The App is not installed yet: install it at GitHub.");
+  new HostProblem("right", "The App is not installed yet: install it on GitHub.");
 
 /** A token of a GitHub App's installation. */
 interface InstallationToken {
@@ -72,7 +72,7 @@ const toInstalled = ({ id, account, permissions, suspended_at }: z.infer<typeof 
 export const appManner = (apiUrl: string, bearer: string, more: Record<string, string> = {}): HostManner => ({
   name: "GitHub",
   apiUrl,
-  proof: "key of the App",
+  proof: "App's key",
   headers: { ...githubHeaders(bearer), ...more },
 });
 
@@ -180,7 +180,7 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
 const findMissing = (granted: string[]): string[] =>
   Object.entries(APP_PERMISSIONS)
     .filter(([name, level]) => ![`${name}:${level}`, `${name}:write`].some((one) => granted.includes(one)))
-    .map(([name, level]) => `The App lacks the permission ${name}: ${level}. Accept it at GitHub, in its settings.`);
+    .map(([name, level]) => `The App lacks the permission ${name}: ${level}. Accept it on GitHub, in its settings.`);
 
 /**
  * Reports whether git's own protocol hides a repository from this token. GitHub answers 404 to tokens in the format of

@@ -83,7 +83,7 @@ export const githubClient = ({ apiUrl, token }: HostAddress): HostClient => {
       return value.map(({ id, active, config }) => ({
         id: String(id),
         url: config.url ?? "",
-        trouble: active ? null : "The hook is switched off at GitHub.",
+        trouble: active ? null : "The hook is disabled on GitHub.",
       }));
     },
     async createHook(repository, hook) {

@@ -31,7 +31,7 @@ const CheckRun = z.object({
 });
 const CheckSuite = z.object({ ...CheckFields, check_suite: AppCheck });
 
-const NOBODY = ignored("Nobody requests anything with this event.");
+const NOBODY = ignored("This event requests nothing.");
 const NO_COMMIT = ignored("The check names no commit.");
 
 const checkRunArrival = (fields: Fields): Arrival => {
@@ -130,7 +130,7 @@ const renamed = (fields: Fields): Arrival => {
   const { action, repository, sender, changes } = facts;
   const defaultBranch = (action === "edited" && changes?.default_branch?.from) || null;
   const isRenamed = action === "renamed" || action === "transferred";
-  if (!isRenamed && defaultBranch === null) return ignored("This change of a repository triggers no build.");
+  if (!isRenamed && defaultBranch === null) return ignored("This repository event triggers no build.");
   return {
     kind: "renamed",
     repository,
@@ -157,8 +157,8 @@ const mergeGroup = (fields: Fields): Arrival => {
   const { repository, sender } = facts;
   const { head_ref: ref, head_sha: sha, base_sha: base } = facts.merge_group;
   const action = GROUP_ACTIONS.get(facts.action);
-  if (action === undefined) return ignored("This change of a merge group triggers no build.");
-  if (!ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The merge group has no branch of a merge queue.");
+  if (action === undefined) return ignored("This merge group event triggers no build.");
+  if (!ref.startsWith(refOf(MERGE_QUEUE))) return ignored("The merge group has no merge queue branch.");
   const problem = refProblem(ref);
   if (problem !== null) return ignored(problem);
   if (sha === null) return ignored("The merge group has no commit.");

@@ -107,7 +107,7 @@ export const GITHUB_CHECK_RUNS: StatusHost = {
     if (outcome.kind !== "told" || "unreachable" in answer) return outcome;
     const id = readId(readFields(answer));
     return id === null
-      ? { kind: "away", isUnsure: true, reason: "The server that answers for the git host is not its API." }
+      ? { kind: "away", isUnsure: true, reason: "The server at this address is not the git host's API." }
       : { ...outcome, checkRunId: id };
   },
   repository: GITHUB_STATUSES.repository,

@@ -103,7 +103,7 @@ const mergeRequest = (fields: Fields): Arrival => {
   if ("kind" in facts) return facts;
   const { project, user, labels, object_attributes: told } = facts;
   const action = toAction(facts);
-  if (action === undefined) return ignored("This change of a merge request triggers no build.");
+  if (action === undefined) return ignored("This merge request event triggers no build.");
   if (isClosed(told.state, "opened") && action !== "closed") return ignored("The merge request is closed.");
   const { id: sha, ...head } = told.last_commit;
   if (sha === null) return ignored("The merge request has no commit.");

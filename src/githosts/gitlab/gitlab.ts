@@ -47,7 +47,7 @@ const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome
     const [, atHost] = /Cannot transition status via :\w+ from :(\w+)/i.exec(answer.body) ?? [];
     if (atHost !== undefined) {
       if (isSame(status, atHost)) return { kind: "told", pipelineId: null };
-      return { kind: "busy", reason: "GitLab has another state of the build, and rejects this one." };
+      return { kind: "busy", reason: "GitLab has a different state for the build, and rejects this one." };
     }
     if (/target[_ ]url/i.test(answer.body)) return { kind: "unlinked", reason: "GitLab does not accept the link." };
   }

@@ -41,7 +41,7 @@ const installed = async (over: { app?: HostedApp; installationId?: string } = {}
 };
 
 describe("the object of a GitHub App", () => {
-  it("tells states with a token of the installation, which it asks for once", async () => {
+  it("reports states with an installation token, which it requests once", async () => {
     const { at, told, tell } = await installed();
     await tell("1");
     await tell("2");
@@ -51,7 +51,7 @@ describe("the object of a GitHub App", () => {
     expect(await told()).toEqual([minted[0]?.token, minted[0]?.token]);
   });
 
-  it("asks for a new one after 45 minutes, and when it is let go", async () => {
+  it("requests a new token after 45 minutes, and after it drops the old one", async () => {
     const { at, told, tell, host } = await installed();
     await tell("1");
     passTime(44 * 60_000);
@@ -66,7 +66,7 @@ describe("the object of a GitHub App", () => {
     expect(await told()).toEqual([first, first, second, third]);
   });
 
-  it("uses none in the last quarter of an hour of its life", async () => {
+  it("does not use a token in its last quarter of an hour", async () => {
     const { at, tell } = await installed({ app: { ...APP, tokenMs: HOUR + 20 * 60_000 } });
     await tell("1");
     passTime(6 * 60_000);
@@ -74,7 +74,7 @@ describe("the object of a GitHub App", () => {
     expect((await at.seen()).minted).toHaveLength(2);
   });
 
-  it("asks for a new token where the host takes the one it has no more", async () => {
+  it("requests a new token if the host rejects the current one", async () => {
     const { at, told, tell, host } = await installed();
     await tell("1");
     await at.change({ faults: [{ on: "POST /repos/acme/shop/check-runs", answer: 401, times: 1 }] });
@@ -85,7 +85,7 @@ describe("the object of a GitHub App", () => {
     expect(await told()).toEqual([first, first, second]);
   });
 
-  it("tells states by the token of before, until it is installed", async () => {
+  it("reports states with the previous token until it is installed", async () => {
     const { told, tell, id, host } = await installed({ installationId: undefined });
     await tell("1");
     expect(await told()).toEqual([HOST_TOKEN]);
@@ -95,7 +95,7 @@ describe("the object of a GitHub App", () => {
     expect((await told())[1]).toMatch(/^ghs_/);
   });
 
-  it("loses no state while the host gives no token, and tells it later", async () => {
+  it("loses no state while the host issues no token, and reports it later", async () => {
     const logged = vi.spyOn(console, "error").mockImplementation(() => undefined);
     const { at, told, tell, host } = await installed();
     await at.change({ faults: [{ on: "POST /app/installations/99/access_tokens", answer: 502, times: 1 }] });
@@ -107,7 +107,7 @@ describe("the object of a GitHub App", () => {
     expect(JSON.stringify(logged.mock.calls)).not.toMatch(/PRIVATE KEY|ghs_/);
   });
 
-  it("keeps neither the key nor a token at rest", async () => {
+  it("stores neither the key nor a token", async () => {
     const { at, tell, host } = await installed();
     await tell("1");
     const stored = await runInDurableObject(host, (_object, { storage }) =>

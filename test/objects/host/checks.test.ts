@@ -35,7 +35,7 @@ const furnished = async (over: Parameters<typeof installedApp>[0] = {}) => {
 };
 
 describe("the check runs of a GitHub App", () => {
-  it("are made once for a build, and changed as it goes on, as GitHub's own description has it", async () => {
+  it("are created once for a build and updated as it progresses, as GitHub's own description requires", async () => {
     const { tell, of, at } = await furnished();
     expect(await tell(queued())).toEqual({ hearsPhases: true });
     await tell(runs());
@@ -65,7 +65,7 @@ describe("the check runs of a GitHub App", () => {
     expect(words((await of("millrace"))[0]?.bodies)).toEqual([whole]);
   });
 
-  it("have a button for each gate that asks, and go on after it", async () => {
+  it("have a button for each open gate, and continue after the decision", async () => {
     const { tell, of } = await furnished();
     await tell(runs());
     await tell(asks());
@@ -82,14 +82,14 @@ describe("the check runs of a GitHub App", () => {
     expect(build?.body.actions).toEqual([]);
   });
 
-  it("have three buttons at most, of as many characters as GitHub takes", async () => {
+  it("have at most three buttons, with at most as many characters as GitHub accepts", async () => {
     const { tell, of } = await furnished();
     const asked = ["a", "b".repeat(60), "c", "d"].map((name, index) => ({ name, index }));
     await tell(asks({ asks: asked, state: "pending" }));
     expect((await of(BUILD))[0]?.body.actions).toHaveLength(3);
   });
 
-  it("are new for a build that repeats another one", async () => {
+  it("are new for a retry of a build", async () => {
     const { tell, of } = await furnished();
     await tell(ended({ state: "failure" }));
     await tell(runs({ buildId: "build-2", number: 2 }));
@@ -100,7 +100,7 @@ describe("the check runs of a GitHub App", () => {
     expect(words(whole?.bodies)).toEqual(["failure", "in_progress", "success"]);
   });
 
-  it("are found again where the answer was lost, though the object lost its memory", async () => {
+  it("are found again after a lost answer, even if the object lost its memory", async () => {
     const { tell, of, at, host, later } = await furnished();
     await at.change({ loses: 1 });
     await tell(queued());
@@ -113,7 +113,7 @@ describe("the check runs of a GitHub App", () => {
     expect(words(build?.bodies).at(-1)).toBe("success");
   });
 
-  it("are not asked for again where GitHub refuses them", async () => {
+  it("are not requested again if GitHub rejects them", async () => {
     const { tell, of, at, later } = await furnished();
     await at.change({ faults: [{ on: "POST /repos/acme/shop/check-runs", answer: 422, times: 1 }] });
     await tell(ended());
@@ -122,7 +122,7 @@ describe("the check runs of a GitHub App", () => {
     expect(await of("millrace")).toHaveLength(1);
   });
 
-  it("are statuses to the end where the host was told so before the App was there", async () => {
+  it("stay statuses to the end if the host got statuses before the App existed", async () => {
     const { tell, of, at, host, id } = await furnished({ isInstalled: false });
     await tell(runs());
     await env.DB.prepare("UPDATE connection SET installation_id = '99' WHERE id = ?").bind(id).run();

@@ -8,10 +8,10 @@ const hosts = env.GIT_HOST as DurableObjectNamespace<GitHostObject>;
 
 const note = (id: string): DeliveryNote => ({
   ...{ id, at: 1, event: "push", repository: null, ref: null, sha: null },
-  ...{ builds: [], ignored: "no pipeline wants this branch", arrival: null },
+  ...{ builds: [], ignored: "no pipeline builds this branch", arrival: null },
 });
 
-it("lists the last deliveries, the newest first", async () => {
+it("the object of a git host lists the latest deliveries, newest first", async () => {
   const host = hosts.getByName("acme/deliveries");
   for (let n = 0; n <= LIMITS.deliveries; n++) await host.noteDelivery(note(String(n)));
   const found = await host.deliveries(LIMITS.deliveries + 1);
@@ -20,7 +20,7 @@ it("lists the last deliveries, the newest first", async () => {
   );
 });
 
-it("leaves nothing of a delivery that was noted after its connection was deleted", async () => {
+it("the object of a git host keeps no delivery that was noted after its connection was deleted", async () => {
   const host = hosts.getByName(`acme/${crypto.randomUUID()}`);
   await host.noteDelivery(note("late"));
   expect(await runDurableObjectAlarm(host)).toBe(true);

@@ -41,8 +41,8 @@ const furnished = async (attempts: () => HostedAttempt[] = () => []) => {
   return { ...app, look, ordered, looks };
 };
 
-describe("deliveries that did not arrive", () => {
-  it("are ordered again: of each ref the newest, and each once while it is under way", async () => {
+describe("missed deliveries", () => {
+  it("are requested again: the newest of each ref, and each once while a request is pending", async () => {
     const { look, ordered, at } = await furnished(() =>
       Array.from({ length: 12 }, (_, n) => failed(n + 1, `b${n % 3}`, 60 - n)),
     );
@@ -57,7 +57,7 @@ describe("deliveries that did not arrive", () => {
     ).toBe(true);
   });
 
-  it("are not ordered where they arrived, or where a later one of their ref did", async () => {
+  it("are not requested if they arrived, or if a later delivery of their ref did", async () => {
     const { look, ordered, host } = await furnished(() => [failed(1, "main", 30), failed(2, "topic", 30)]);
     await host.noteDelivery(noteOf("g2", { ref: "refs/heads/topic" }));
     await host.noteDelivery(noteOf("later"));
@@ -65,7 +65,7 @@ describe("deliveries that did not arrive", () => {
     expect(await ordered()).toEqual([]);
   });
 
-  it("are ordered three times at most, though the object loses its memory", async () => {
+  it("are requested at most three times, even if the object loses its memory", async () => {
     const { look, ordered, host } = await furnished(() => [failed(1, "main", 30)]);
     for (let n = 0; n < 6; n++) {
       await look();
@@ -85,7 +85,7 @@ describe("deliveries that did not arrive", () => {
     expect(await ordered()).toEqual([1, 999]);
   });
 
-  it("wait for the next look where GitHub does not answer", async () => {
+  it("wait for the next poll if GitHub does not answer", async () => {
     const { look, ordered, at } = await furnished(() => [failed(1, "main", 30)]);
     await at.change({ faults: [{ on: `GET ${LISTS}`, answer: 502, times: 1 }] });
     await look();
@@ -94,7 +94,7 @@ describe("deliveries that did not arrive", () => {
     expect(await ordered()).toEqual([1]);
   });
 
-  it("are looked for each quarter of an hour after a delivery, and each hour in quiet times", async () => {
+  it("are polled for every quarter of an hour after a delivery, and hourly in quiet times", async () => {
     const { looks, later } = await furnished();
     for (let n = 0; n < 4; n++) await later(15 * MINUTE + 1_000);
     const busy = await looks();

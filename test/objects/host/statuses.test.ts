@@ -26,7 +26,7 @@ const furnished = async (kind: "github" | "gitlab" | "gitea") => {
 };
 
 describe.each(["github", "gitlab", "gitea"] as const)("the object of a connection to %s", (kind) => {
-  it("tells a build in three requests that the host's own description allows", async () => {
+  it("reports a build in three requests that the host's own description allows", async () => {
     const { host, at, posted, later } = await furnished(kind);
     await host.report([reportOf()]);
     await later();
@@ -44,7 +44,7 @@ describe.each(["github", "gitlab", "gitea"] as const)("the object of a connectio
     expect(await host.health()).toEqual({ waiting: 0, waitingSince: null, trouble: null, givenUp: [] });
   });
 
-  it("writes few rows, and the token into none of them or the log", async () => {
+  it("writes few rows, and the token into no row and no log", async () => {
     const { host, later } = await furnished(kind);
     const logged = vi.spyOn(console, "error");
     const rows = () =>
@@ -64,7 +64,7 @@ describe.each(["github", "gitlab", "gitea"] as const)("the object of a connectio
 });
 
 describe("a build", () => {
-  it("that ends at once is told once", async () => {
+  it("that ends at once is reported once", async () => {
     const { host, posted, later } = await furnished("github");
     await host.report([reportOf()]);
     await host.report([ended({ state: "failure" })]);
@@ -72,7 +72,7 @@ describe("a build", () => {
     expect(words(await posted())).toEqual(["millrace/test failure", "millrace failure"]);
   });
 
-  it("is told in GitLab's words, on its ref and in the pipeline of the first answer", async () => {
+  it("is reported in GitLab's words, on its ref and in the pipeline of the first answer", async () => {
     const { host, posted, later } = await furnished("gitlab");
     await host.report([reportOf()]);
     await later();
@@ -84,7 +84,7 @@ describe("a build", () => {
     expect(second).toMatchObject({ ref: "trunk", state: "canceled", pipeline_id: expect.any(Number) });
   });
 
-  it("of each ref of a commit has a pipeline of its own at GitLab, and each comes to its end", async () => {
+  it("has its own pipeline at GitLab for each ref of a commit, and each one ends", async () => {
     const { host, at, later } = await furnished("gitlab");
     const other = { buildId: "build-2", number: 2, ref: "feature" };
     await host.report([reportOf()]);
@@ -108,7 +108,7 @@ describe("a build", () => {
     ]);
   });
 
-  it("that an earlier release began without a ref ends without one", async () => {
+  it("ends without a ref if an earlier release began it without one", async () => {
     const { host, at, posted, later } = await furnished("gitlab");
     const { ref: _, ...before } = reportOf();
     await host.report([before]);
@@ -128,7 +128,7 @@ describe("a build", () => {
     expect((await posted()).slice(3).map((body) => body.ref)).toEqual(["trunk", "trunk"]);
   });
 
-  it.each(["github", "gitea"] as const)("of a second ref takes the place of the first at %s", async (kind) => {
+  it.each(["github", "gitea"] as const)("of a second ref replaces the first at %s", async (kind) => {
     const { host, posted, later } = await furnished(kind);
     await host.report([reportOf(), ended({ buildId: "build-2", number: 2, ref: "feature" })]);
     await later();
@@ -137,7 +137,7 @@ describe("a build", () => {
     expect(words(await posted())).toEqual(["millrace/test success", "millrace success"]);
   });
 
-  it("of which nothing new is reported costs no request", async () => {
+  it("costs no request if nothing new is reported", async () => {
     const { host, posted, later } = await furnished("gitea");
     await host.report([ended()]);
     await later();
@@ -150,10 +150,10 @@ describe("a build", () => {
   });
 });
 
-describe("a commit of which something was left out", () => {
+describe("a commit with omitted pipelines", () => {
   const left = { repoId: 41, fullName: "acme/shop", sha: SHA, ref: "trunk", origin: "https://ci.example" };
 
-  it.each(["github", "gitlab", "gitea"] as const)("is not well at %s before all of it has a build", async (kind) => {
+  it.each(["github", "gitlab", "gitea"] as const)("has an error at %s until all of it has a build", async (kind) => {
     const { host, posted, later } = await furnished(kind);
     await host.report([reportOf()]);
     await host.leaveOut({ ...left, contexts: ["millrace/test", "millrace/a", "millrace/b"] });
@@ -164,7 +164,7 @@ describe("a commit of which something was left out", () => {
     const failed = kind === "gitlab" ? "failed" : "error";
     expect(words(await posted()).filter((word) => word.startsWith("millrace "))).toEqual([`millrace ${failed}`]);
     expect((await posted()).find((body) => (body.context ?? body.name) === "millrace")).toMatchObject({
-      description: "2 pipelines left out that may want it",
+      description: "2 pipelines left out that may match",
     });
     await host.leaveOut({ ...left, contexts: ["millrace/a"] });
     await host.report([ended({ buildId: "build-2", number: 2, context: "millrace/a" })]);
@@ -175,12 +175,12 @@ describe("a commit of which something was left out", () => {
     expect(words(await posted()).slice(-2)).toEqual(["millrace/b success", "millrace success"]);
   });
 
-  it("is not well where none of it has a build, or where all that have were not needed", async () => {
+  it("has an error if none of it has a build, or if all existing builds were unnecessary", async () => {
     const { host, posted, later } = await furnished("gitea");
     await host.leaveOut({ ...left, contexts: ["millrace/a"] });
     await later();
     expect(await posted()).toMatchObject([
-      { context: "millrace", state: "error", description: "1 pipeline left out that may want it" },
+      { context: "millrace", state: "error", description: "1 pipeline left out that may match" },
     ]);
     expect((await posted())[0]).not.toHaveProperty("target_url");
     await host.report([ended({ ended: "skipped" })]);
@@ -188,7 +188,7 @@ describe("a commit of which something was left out", () => {
     expect(words(await posted())).toEqual(["millrace error", "millrace/test success"]);
   });
 
-  it("is not well where it has more contexts than are kept", async () => {
+  it("has an error if it has more contexts than are kept", async () => {
     const { host, later } = await furnished("gitea");
     const builds = Array.from({ length: 1_001 }, (_, n) =>
       ended({ buildId: `build-${n}`, number: n, context: `millrace/${n}` }),
@@ -201,11 +201,11 @@ describe("a commit of which something was left out", () => {
   });
 });
 
-describe("what waits", () => {
+describe("pending states", () => {
   const DAY = 24 * 60 * 60_000;
   const sha = (n: number) => n.toString(16).padStart(40, "0");
 
-  it("for a day is told in one state of the commit, unless the host shows that it goes on", async () => {
+  it("are reported as one state of the commit after a day, unless the host shows progress", async () => {
     const { host, posted, later } = await furnished("gitea");
     await host.report([reportOf({ buildId: "told", number: 1, sha: sha(1) })]);
     await later();
@@ -227,7 +227,7 @@ describe("what waits", () => {
     expect(await host.health()).toMatchObject({ waiting: 0 });
   });
 
-  it("for three days is told no more, and is in no memory", async () => {
+  it("are dropped from reports and memory after three days", async () => {
     const { host, posted, later } = await furnished("gitea");
     await host.report([ended()]);
     passTime(3 * DAY);
@@ -238,7 +238,7 @@ describe("what waits", () => {
     expect(givenUp.map((one) => one.givenUp?.reason)).toEqual(Array(2).fill("It waited for three days."));
   });
 
-  it("is 20,000 lines at most in memory, the newest, also of what an earlier release left", async () => {
+  it("take at most the newest 20,000 lines of memory, including those of an earlier release", async () => {
     const { host, at } = await furnished("gitea");
     await host.report([ended({ sha: sha(0) })]);
     await runInDurableObject(host, (_object, { storage: { sql } }) => {
@@ -267,8 +267,8 @@ describe("what waits", () => {
   });
 });
 
-describe("a host with troubles", () => {
-  it("that is down for an hour hears of everything later, though the object lost its memory", async () => {
+describe("a failing host", () => {
+  it("gets every state after an hour of downtime, even if the object lost its memory", async () => {
     const { host, at, posted, later } = await furnished("github");
     await at.change({ faults: [{ on: "POST", answer: 503 }] });
     await host.report([reportOf()]);
@@ -287,7 +287,7 @@ describe("a host with troubles", () => {
     expect(await host.health()).toMatchObject({ waiting: 0, trouble: null });
   });
 
-  it("with a token that was changed takes the new one with the next try", async () => {
+  it("gets a changed token with the next try", async () => {
     const { id, kind, apiUrl, host, at, posted, later } = await furnished("gitea");
     await host.report([reportOf()]);
     await later();
@@ -299,7 +299,7 @@ describe("a host with troubles", () => {
     expect(words(await posted()).slice(1)).toEqual(["millrace/test success", "millrace success"]);
   });
 
-  it("that refuses the token waits, and goes on as soon as the connection is changed", async () => {
+  it("stays pending while it rejects the token, and continues as soon as the connection changes", async () => {
     const { host, at, posted, later } = await furnished("gitea");
     await at.change({ token: "another-token" });
     await host.report([ended()]);
@@ -313,7 +313,7 @@ describe("a host with troubles", () => {
     expect(await posted()).toHaveLength(2);
   });
 
-  it("that is asked too often is left alone as long as it says", async () => {
+  it("gets no requests for as long as its rate limit says", async () => {
     const { host, at, posted, later } = await furnished("github");
     await at.change({ faults: [{ on: "POST", answer: 403, headers: { "Retry-After": "300" }, times: 1 }] });
     await host.report([ended()]);
@@ -325,7 +325,7 @@ describe("a host with troubles", () => {
     expect(await posted()).toHaveLength(2);
   });
 
-  it("that refuses a status for good is not asked again, and says why", async () => {
+  it("gets no further requests for a status that it rejects for good, and the reason is shown", async () => {
     const { host, at, posted, later } = await furnished("gitea");
     await at.change({ faults: [{ on: `POST /repos/acme/shop/statuses/${SHA}`, answer: 422, times: 1 }] });
     await host.report([ended()]);
@@ -347,7 +347,7 @@ describe("a host with troubles", () => {
     ["enqueue from :running", []],
     ["success from :canceled", ["millrace/test success"]],
     ["enqueue from :canceled", ["millrace/test pending"]],
-  ])("that is GitLab and cannot take a state via :%s is asked again where it has another one", async (via, again) => {
+  ])("gets the state again via :%s if it is GitLab and has a different one", async (via, again) => {
     const { host, at, posted, later } = await furnished("gitlab");
     const body = `{"message":"Cannot transition status via :${via} (Reason(s): ...)"}`;
     await at.change({ faults: [{ on: "POST", answer: 400, body, times: 1 }] });
@@ -358,16 +358,19 @@ describe("a host with troubles", () => {
     expect(await host.health()).toMatchObject({ waiting: 0, givenUp: [] });
   });
 
-  it.each(["html", "elsewhere", "loop", "large"] as const)("that answers %s is asked again later", async (answer) => {
-    const { host, at, posted, later } = await furnished("gitea");
-    await at.change({ faults: [{ on: "POST", answer, times: 1 }] });
-    await host.report([ended()]);
-    await later();
-    for (let n = 0; n < 3; n++) await later(120_000);
-    expect(words(await posted()).slice(0, 2)).toEqual(["millrace/test success", "millrace success"]);
-  });
+  it.each(["html", "elsewhere", "loop", "large"] as const)(
+    "gets the request again later after the answer %s",
+    async (answer) => {
+      const { host, at, posted, later } = await furnished("gitea");
+      await at.change({ faults: [{ on: "POST", answer, times: 1 }] });
+      await host.report([ended()]);
+      await later();
+      for (let n = 0; n < 3; n++) await later(120_000);
+      expect(words(await posted()).slice(0, 2)).toEqual(["millrace/test success", "millrace success"]);
+    },
+  );
 
-  it("finds a repository that was renamed", async () => {
+  it("finds a renamed repository", async () => {
     const { host, at, posted, later } = await furnished("github");
     await at.change({ repositories: [{ id: 41, fullName: "acme/store", formerNames: ["acme/shop"] }] });
     await host.report([ended()]);
@@ -380,7 +383,7 @@ describe("a host with troubles", () => {
 });
 
 describe("a connection", () => {
-  it("has an object that may go as soon as the host has answered", { timeout: 8_000 }, async () => {
+  it("has an object that may hibernate as soon as the host has answered", { timeout: 8_000 }, async () => {
     const { host, later } = await furnished("gitea");
     await host.report([ended()]);
     await later();
@@ -389,7 +392,7 @@ describe("a connection", () => {
     expect(await host.health()).toMatchObject({ waiting: 0 });
   });
 
-  it("without a token, or inactive, tells nobody and keeps nothing", async () => {
+  it("reports and keeps nothing without a token or while inactive", async () => {
     for (const over of [{ auth: "none" }, { isActive: 0 }]) {
       passTime(0);
       const at = await newHost({ kind: "github" });
@@ -402,7 +405,7 @@ describe("a connection", () => {
     }
   });
 
-  it("that is no more takes its object along", async () => {
+  it("deletes its object when it is deleted", async () => {
     const { id, host, at, later } = await furnished("github");
     await env.DB.prepare("DELETE FROM connection WHERE id = ?").bind(id).run();
     await host.report([ended()]);
@@ -416,7 +419,7 @@ describe("a connection", () => {
     expect(await host.deliveries(1)).toEqual([]);
   });
 
-  it("whose row was copied to another host does not open", async () => {
+  it("does not open if its row was copied to another host", async () => {
     const { id, host, later } = await furnished("github");
     const thief = await newHost({ kind: "github" });
     await env.DB.prepare("UPDATE connection SET api_url = ? WHERE id = ?").bind(`${thief.webUrl}/api/v3`, id).run();

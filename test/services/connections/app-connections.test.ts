@@ -70,7 +70,7 @@ describe("a connection with a GitHub App", () => {
     const shop = await create(admin, `${path}/repository`, { hostRepoId: 41 });
     expect(shop).toMatchObject({ fullName: "acme/shop", hasHook: false, cloneUrl: `${host.webUrl}/acme/shop.git` });
     const unseen = await call(admin, "POST", `${path}/repository`, { fullName: "acme/docs" });
-    expect(unseen).toMatchObject({ status: 409, body: { detail: expect.stringContaining("GitHub does not have it") } });
+    expect(unseen).toMatchObject({ status: 409, body: { detail: expect.stringContaining("GitHub cannot find it") } });
     const { hooks, minted } = await host.seen();
     expect([hooks, minted.length]).toEqual([[], 1]);
   });

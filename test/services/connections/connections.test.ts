@@ -91,11 +91,11 @@ describe.each(KINDS)("a connection to %s by token", (kind) => {
     const change = kind === "gitlab" ? "PUT" : "PATCH";
     const all = ["GET", change, "GET", change, "GET", change];
     expect(await rotation()).toEqual({ methods: all, problems: [null, null, null] });
-    const isLimited = expect.stringMatching(/^\w+ accepts no more requests/);
+    const isLimited = expect.stringMatching(/^\w+ limits the rate of requests/);
     await host.change({ faults: [{ on: "GET", answer: 403, headers: { "Retry-After": "60" } }] });
     const tried = await rotation();
     expect(tried.methods).toEqual(["GET", "GET"]);
-    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Skipped: \w+ accepts no more/)]);
+    expect(tried.problems).toEqual([isLimited, isLimited, expect.stringMatching(/^Skipped: \w+ limits the rate/)]);
   });
 
   it("checks its hooks: working, outdated, or at a host that rejects the token", async () => {

@@ -42,7 +42,7 @@ describe("a connection's deliveries", () => {
       },
       {
         ...{ id: "two", at: expect.any(String), event: "push", repository: told, ref: "refs/heads/topic" },
-        ...{ sha: SHA("b"), builds: [], ignored: "no pipeline wants this branch", mayRedeliver: true },
+        ...{ sha: SHA("b"), builds: [], ignored: "no pipeline builds this branch", mayRedeliver: true },
       },
       {
         ...{ id: "one", at: expect.any(String), event: "push", repository: told, ref: "refs/heads/main" },

@@ -103,7 +103,7 @@ describe("a rerun at GitHub", () => {
     ["by a reader", "check_run", (id) => rerun(id, "eve"), /may not write/],
     ["by a sender with the triage role", "check_run", (id) => rerun(id, "ted"), /may not write/],
     ["of the suite by a reader", "check_suite", () => rerunAll("eve"), /may not write/],
-    ["that only reports a new check", "check_run", (id) => ({ ...rerun(id), action: "created" }), /Nobody requests/],
+    ["that only reports a new check", "check_run", (id) => ({ ...rerun(id), action: "created" }), /requests nothing/],
     [
       "of another connection's repository",
       "check_run",
@@ -160,7 +160,7 @@ describe("a button at GitHub", () => {
   it("approves its gate once, under the sender's name", async () => {
     const id = await gated();
     expect((await send("check_run", pressed(id, "approve:0", "ann"))).body).toMatchObject({
-      ...{ builds: [], ignored: "This takes the role maintainer." },
+      ...{ builds: [], ignored: "This requires the role maintainer." },
     });
     const { body } = await send("check_run", pressed(id, "approve:0"), "delivery-5");
     expect(body).toEqual({ delivery: "delivery-5", builds: [id], ignored: null });

@@ -154,7 +154,7 @@ describe("deliveries while the database is unavailable", () => {
     passTime(4 * DAY);
     await comesBack();
     expect(await readDeliveryNotes(hook)).toMatchObject([
-      { id: "d", ignored: "it waited for four days: take it again" },
+      { id: "d", ignored: "it waited for four days: redeliver it" },
     ]);
     expect(await shas()).toEqual([]);
     const path = `/connection/${hook.connectionId}/delivery/d/redeliver`;

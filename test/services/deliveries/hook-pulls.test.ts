@@ -332,7 +332,7 @@ describe("a repository whose default branch changed at its host", () => {
     expect(await branchNow()).toBe("develop");
     expect((await pushTrunk()).body).toEqual({
       ...{ delivery: expect.any(String), builds: [] },
-      ignored: "no pipeline wants this branch: trunk is the default branch at the host, but here it is develop",
+      ignored: "no pipeline builds this branch: trunk is the default branch at the host, but here it is develop",
     });
     const check = async () => (await call(admin, "GET", `/connection/${hook.connectionId}/check`)).body;
     const detail = "The default branch is trunk at the host, but develop here: change it here if it was renamed.";
@@ -340,7 +340,7 @@ describe("a repository whose default branch changed at its host", () => {
       .poll(async () => (await check()).differences)
       .toEqual([{ repositoryId: repository.id, fullName: "acme/app-1", detail }]);
     const other = { ref: "refs/heads/topic", defaultBranch: "trunk" };
-    expect((await push(newPush(SHA("b"), other))).body.ignored).toBe("no pipeline wants this branch");
+    expect((await push(newPush(SHA("b"), other))).body.ignored).toBe("no pipeline builds this branch");
   });
 });
 

@@ -76,8 +76,8 @@ describe("POST /hook/{token}", () => {
   it("says why a push creates no build", async () => {
     const { status, body } = await push(newPush(SHA("a"), { ref: "refs/heads/topic" }));
     expect(status).toBe(202);
-    expect(body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
-    expect((await readDeliveryNotes(hook))[0]).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+    expect(body).toMatchObject({ builds: [], ignored: "no pipeline builds this branch" });
+    expect((await readDeliveryNotes(hook))[0]).toMatchObject({ builds: [], ignored: "no pipeline builds this branch" });
   });
 
   it("creates one build for a push and its pull request, which is recorded until it is closed", async () => {
@@ -100,7 +100,7 @@ describe("POST /hook/{token}", () => {
     expect(pushed.body.builds).toEqual(opened.body.builds);
     await pull(newPull("closed", SHA("a"), { updatedAt: hostTime(1800) }));
     const later = await push(newPush(SHA("b"), { ref: "refs/heads/topic", before: SHA("a") }));
-    expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline wants this branch" });
+    expect(later.body).toMatchObject({ builds: [], ignored: "no pipeline builds this branch" });
   });
 
   it("adopts a branch's build for a pull request that is opened later: fully, or as it is while it runs", async () => {

@@ -42,7 +42,7 @@ const hostStub = (orgId: string, id: string) => env.GIT_HOST.getByName(gitHostNa
 
 const noteOf = (id: string): DeliveryNote => ({
   ...{ id, at: 1, event: "push", repository: null, ref: null, sha: null },
-  ...{ builds: [], ignored: "no pipeline wants this branch", arrival: null },
+  ...{ builds: [], ignored: "no pipeline builds this branch", arrival: null },
 });
 
 /** Creates an organization with data everywhere, and with an ended, a running and a waiting build. */
