@@ -20,8 +20,8 @@ const expectAway = (answer: Parameters<typeof expectProblem>[0]) => {
   expect(Number(answer.headers.get("Retry-After"))).toBeGreaterThan(0);
 };
 
-describe("while objects are of an earlier release", () => {
-  it("a request that needs a pool is answered with 503 and does nothing, and its repeat does what it asks", async () => {
+describe("while objects run an earlier release", () => {
+  it("a request that needs a pool gets 503 without effect, and its repeat succeeds", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { called, objects } = earlierObjects("AGENT_POOL");
     const early = callDeployedWith(objects);
@@ -43,7 +43,7 @@ describe("while objects are of an earlier release", () => {
     expect(called).toEqual([]);
   });
 
-  it("a claim whose log cannot be opened is given back, and no attempt is used", async () => {
+  it("a claim whose log cannot be opened is taken back without using an attempt", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     const { objects } = earlierObjects("BUILD_LOG");
@@ -52,7 +52,7 @@ describe("while objects are of an earlier release", () => {
   });
 
   it.each([["AGENT_POOL"], ["GIT_HOST"], ["AGENT_POOL", "GIT_HOST"]] as const)(
-    "a delivery makes its build and is listed: %s %s",
+    "a delivery creates its build and is listed: %s %s",
     async (...kinds) => {
       const { admin, orgId } = await newOrganization();
       const { id: repoId } = await newRepository(admin, 1);
@@ -72,7 +72,7 @@ describe("while objects are of an earlier release", () => {
     },
   );
 
-  it("upkeep counts no failure, and comes back", async () => {
+  it("upkeep counts no failure, and resumes later", async () => {
     const { orgId, admin, pipeline } = await newBuildSetup();
     await triggerBuild(admin, pipeline.id);
     await poolStub(orgId).flush();
@@ -88,7 +88,7 @@ describe("while objects are of an earlier release", () => {
 });
 
 describe("an object", () => {
-  it.each(KINDS)("lets no earlier release call its methods by their names: %s", async (kind) => {
+  it.each(KINDS)("lets no earlier release call its methods by name: %s", async (kind) => {
     const stub = bareStub(kind, "of-now/of-now") as unknown as Record<string, () => Promise<unknown>>;
     const methods = methodsOf(kind);
     expect(methods.length).toBeGreaterThan(5);
@@ -98,12 +98,12 @@ describe("an object", () => {
     }
   });
 
-  it("lets every release ask for what a host has to be told of an end", async () => {
+  it("lets every release read the state of an ended build for its git host", async () => {
     const pool = bareStub("AGENT_POOL", "of-now") as unknown as DurableObjectStub<AgentPool>;
     expect(await pool.summaryOf("none")).toBeNull();
   });
 
-  it("refuses a call of another release before it does anything", async () => {
+  it("rejects a call from another release before doing anything", async () => {
     const { orgId, admin, agent, pipeline } = await newBuildSetup();
     await triggerBuild(admin, pipeline.id);
     const stub = bareStub("AGENT_POOL", poolName(orgId)) as unknown as DurableObjectStub<AgentPool>;

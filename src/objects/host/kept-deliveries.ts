@@ -118,7 +118,7 @@ export class KeptDeliveries {
 }
 
 const takeOne = async (take: Take, delivery: KeptDelivery, store: HostStore): Promise<DeliveryNote | null | "away"> => {
-  if (isTooOld(delivery, Date.now())) return { ...delivery.note, ignored: "it waited for four days: take it again" };
+  if (isTooOld(delivery, Date.now())) return { ...delivery.note, ignored: "it waited for four days: redeliver it" };
   try {
     return await take(delivery);
   } catch (error) {

@@ -37,7 +37,7 @@ export class LogTurns {
         this.#masking.forget();
         this.#store.forget();
         if (error instanceof KeyUnknown || error instanceof SealBroken || error instanceof KeysUnusable) {
-          return refuse("keyring-unavailable", "The secrets of this log cannot be opened: a key is missing or wrong.");
+          return refuse("keyring-unavailable", "This log's secrets cannot be decrypted: a key is missing or wrong.");
         }
         throw error;
       }

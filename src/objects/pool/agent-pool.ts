@@ -204,7 +204,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
   /** Restarts at the next call, after D1 received what was sent. @throws always: no caller gets an answer */
   async restart(): Promise<void> {
     await this.engine.courier.settled();
-    this.ctx.abort("The operator sets this pool back");
+    this.ctx.abort("The operator restores this pool to an earlier time");
   }
 
   /** Remembers tokens, and hashes of their replaced secrets, that are no longer valid. */

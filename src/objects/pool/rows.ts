@@ -162,7 +162,7 @@ class UnreadableRow extends Error {}
 
 export const objectIn = (json: string): Record<string, unknown> => {
   const value: unknown = JSON.parse(json);
-  if (typeof value !== "object" || value === null) throw new UnreadableRow("it is no object");
+  if (typeof value !== "object" || value === null) throw new UnreadableRow("it is not an object");
   return value as Record<string, unknown>;
 };
 

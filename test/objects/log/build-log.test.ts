@@ -34,7 +34,7 @@ const patchLease = async (log: Log, patch: (lease: LogSegment) => Partial<LogSeg
 
 /* Asserts invariant 11, and invariant 3 as far as it concerns the log (docs/invariants.md). */
 describe("a build's log", () => {
-  it("stores what it acknowledges once, whatever is repeated", async () => {
+  it("stores acknowledged bytes once, whatever is repeated", async () => {
     const log = await opened();
     expect(value(await append(log, 0, "one "))).toEqual({ next: 4, leaked: false, followed: false });
     expect(value(await append(log, 0, "one ")).next).toBe(4);
@@ -44,7 +44,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("one two three");
   });
 
-  it("refuses a gap and names the expected offset", async () => {
+  it("rejects a gap and names the expected offset", async () => {
     const log = await opened();
     await append(log, 0, "abc");
     const refused = await append(log, 4, "e");
@@ -60,7 +60,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("pw=***!");
   });
 
-  it("reports a secret that the agent did not mask, also when the chunk is repeated", async () => {
+  it("reports a secret that the agent did not mask, even if the chunk is repeated", async () => {
     const log = await opened();
     expect(value(await append(log, 0, `pw=${SECRET}\n`)).leaked).toBe(true);
     expect(value(await append(log, 0, `pw=${SECRET}\n`)).leaked).toBe(true);
@@ -68,7 +68,7 @@ describe("a build's log", () => {
     expect(await stored(log)).toBe("pw=***\npw=***\n");
   });
 
-  it("masks values that are added later, and texts", async () => {
+  it("masks values and texts that are added later", async () => {
     const log = await opened();
     expect(value(await append(log, 0, "late-value hun")).next).toBe(11);
     expect(kind((await log.addMasks({ ...A, values: ["late-value"] })) as LogResult<null>)).toBe("ok");
@@ -80,7 +80,7 @@ describe("a build's log", () => {
     expect(value((await log.addMasks(masks)) as LogResult<string[]>)).toEqual(["*** of ***", "***"]);
   });
 
-  it("stores nothing for values that it masks already, also where the log was opened with one of them twice", async () => {
+  it("stores nothing for values that it already masks, even if one was given twice", async () => {
     const log = await opened([SECRET, SECRET]);
     const sealed = () => runInDurableObject(log, (_, { storage }) => new BuildLogStore(storage).current()?.sealed);
     const before = await sealed();
@@ -114,7 +114,7 @@ describe("a build's log", () => {
     });
   });
 
-  it("refuses the token of another agent", async () => {
+  it("rejects the token of another agent", async () => {
     const log = await opened();
     expect(kind(await append(log, 0, "x", false, { ...A, tokenHash: B.tokenHash }))).toBe("lease-lost");
     expect(kind((await log.open({ ...A, tokenHash: B.tokenHash, attempt: 1, secrets: [] })) as never)).toBe(
@@ -123,7 +123,7 @@ describe("a build's log", () => {
     expect(kind(await append(newLog(), 0, "x"))).toBe("lease-lost");
   });
 
-  it("accepts nothing after its close, and opens again only for a higher fence", async () => {
+  it("accepts nothing after its close, and reopens only for a higher fence", async () => {
     const log = await opened();
     await append(log, 0, "abc");
     await log.close({ fence: 100 });
@@ -149,7 +149,7 @@ describe("a build's log", () => {
     expect(await stored(log, { suffix: 1e9 })).toBe(text);
   });
 
-  it("ends at its limit with a notice, while the build goes on", async () => {
+  it("ends at its limit with a notice, while the build continues", async () => {
     const log = await opened();
     const at = 104857595;
     await patchLease(log, ({ position }) => ({ size: at, position: { ...position, offset: at } }));
@@ -160,7 +160,7 @@ describe("a build's log", () => {
     );
   });
 
-  it("is deleted with all that it stored", async () => {
+  it("is deleted with everything that it stored", async () => {
     const log = await opened();
     await append(log, 0, "abc");
     await log.purge();
@@ -171,8 +171,8 @@ describe("a build's log", () => {
   });
 });
 
-describe("an object that may be evicted between any two calls", () => {
-  it("loses, doubles and leaks nothing, wherever a secret is cut", async () => {
+describe("a log object that may be evicted between any two calls", () => {
+  it("loses, duplicates and leaks nothing, wherever a secret is cut", async () => {
     const text = `k=${SECRET};aaaa${btoa(`id:${SECRET}`)}\nhunter2-hun\n`;
     const want = "k=***;aaaaaWQ6***\nhunter2-hun\n";
     const cases = fc.array(
@@ -199,7 +199,7 @@ describe("an object that may be evicted between any two calls", () => {
     );
   });
 
-  it("handles calls one by one, though each has to open its secrets first", async () => {
+  it("handles calls one by one, even if each must open its secrets first", async () => {
     const log = await opened();
     await evictDurableObject(log);
     const answers = await Promise.all([
@@ -218,7 +218,7 @@ describe("an object that may be evicted between any two calls", () => {
     expect(kind(closed)).toBe("lease-lost");
   });
 
-  it("stores no secret as plain text, and deletes the sealed ones at its close", async () => {
+  it("stores no secret as plain text, and deletes the sealed ones when it closes", async () => {
     const log = await opened([SECRET, "another-secret-value"]);
     await append(log, 0, `a ${SECRET} b another-secret-value c positive-control hunter2-hun`);
     await log.addMasks({ ...A, values: ["third-secret-value"] });
@@ -240,7 +240,7 @@ describe("an object that may be evicted between any two calls", () => {
     expect(await dump()).not.toContain("m1.s1.");
   });
 
-  it("reports that its key is missing, writes nothing, and goes on when the key is back", async () => {
+  it("reports a missing key, writes nothing, and continues when the key is back", async () => {
     const log = await opened();
     await patchLease(log, ({ sealed }) => ({ sealed: sealed!.replace("m1.s1.", "m1.gone.") }));
     expect(kind(await append(log, 0, "abc"))).toBe("keyring-unavailable");
@@ -250,7 +250,7 @@ describe("an object that may be evicted between any two calls", () => {
   });
 });
 
-describe("followers", () => {
+describe("the followers of a log", () => {
   it("get each byte once, stored or new, across evictions, to the end", async () => {
     const log = await opened();
     await append(log, 0, "one ");
@@ -270,7 +270,7 @@ describe("followers", () => {
     }
   });
 
-  it("continue after the id of the last event, also in the middle of a character", async () => {
+  it("continue after the id of the last event, even in the middle of a character", async () => {
     const log = await opened();
     const euro = bytes("a€");
     await log.append({ ...A, offset: 0, bytes: euro.slice(0, 2), final: false });
@@ -315,7 +315,7 @@ describe("followers", () => {
     expect(await events(waiting)).toBe("event: end\ndata: null\n\n");
   });
 
-  it("read the store equally often however many they are", async () => {
+  it("read the store equally often, however many there are", async () => {
     const asked = async (count: number): Promise<number> => {
       const log = await opened([]);
       await append(log, 0, "hello", true);
@@ -339,7 +339,7 @@ describe("followers", () => {
     expect(await asked(20)).toBe(await asked(1));
   });
 
-  it("are closed for a newer one of the same token, and for no other token", async () => {
+  it("are closed for a newer follower with the same token, and for no other token", async () => {
     const log = await opened([]);
     const others = await follow(log, "from=0", "another");
     const oldest = await follow(log);
@@ -350,7 +350,7 @@ describe("followers", () => {
     for (const reader of [others, ...rest]) expect(textOf(await events(reader))).toBe("on");
   });
 
-  it("that are slow get no more than they asked for", async () => {
+  it("get no more than they requested if they are slow", async () => {
     const log = await opened([]);
     const line = "x".repeat(1023);
     for (let n = 0; n < 10; n++) await append(log, n * 102_400, `${line}\n`.repeat(100));

@@ -42,7 +42,7 @@ const tables = (log: Log) =>
     storage.sql.exec("SELECT name FROM sqlite_master WHERE name IN ('lease', 'piece', 'closed')").toArray(),
   );
 
-it("goes on with a log that an earlier release began: its bytes, its masks and the place of the next chunk", async () => {
+it("a log from an earlier release continues with its bytes, its masks and its next offset", async () => {
   const log = await leftBehind({ hasEnded: false });
   expect(await stored(log, { attempt: 1 })).toBe("first");
   expect(await stored(log)).toBe("one two ");
@@ -59,7 +59,7 @@ it("goes on with a log that an earlier release began: its bytes, its masks and t
   await opened([], { fence: 300, tokenHash: A.tokenHash }, 3, log);
 });
 
-it("keeps a log closed that an earlier release closed", async () => {
+it("a log that an earlier release closed stays closed", async () => {
   const log = await leftBehind({ hasEnded: true });
   const isComplete = { attempts: expect.anything(), isComplete: true };
   expect(await log.info()).toEqual(isComplete);

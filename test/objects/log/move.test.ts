@@ -35,7 +35,7 @@ const writeMuch = async (log: Log, chunks: number): Promise<string> => {
 };
 
 describe("the move of a log to the archive", () => {
-  it("takes what each attempt shows, with its times, an hour after the end, and leaves nothing behind", async () => {
+  it("takes each attempt's log with its times, an hour after the end, and leaves nothing behind", async () => {
     const owner = ended();
     const log = await opened([]);
     await append(log, 0, "first ");
@@ -56,12 +56,12 @@ describe("the move of a log to the archive", () => {
     expect(kind(await append(log, 6, "late", false, B))).toBe("lease-lost");
   });
 
-  it("loses nothing while the archive is away, and tries again", async () => {
+  it("loses nothing while the archive is unavailable, and retries", async () => {
     const owner = ended();
     const log = await opened([]);
     await append(log, 0, "kept", true);
     await log.close({ fence: A.fence, ended: owner });
-    const refuse = () => Promise.reject(new Error("R2 is away"));
+    const refuse = () => Promise.reject(new Error("R2 is unavailable"));
     await redeploy(log, { ARCHIVE: { put: refuse } as unknown as R2Bucket });
     await runDurableObjectAlarm(log);
     expect(await stored(log)).toBe("kept");
@@ -79,7 +79,7 @@ describe("the move of a log to the archive", () => {
     expect(await stored(log)).toBe("");
   });
 
-  it("sends slow followers on, and cuts off nobody who reads", async () => {
+  it("redirects slow followers, and cuts off no reader", async () => {
     const owner = ended();
     const log = await opened([]);
     const text = await writeMuch(log, 8);
@@ -112,7 +112,7 @@ describe("the move of a log to the archive", () => {
     expect(await textIn(owner)).toEqual(["one", "two"]);
   });
 
-  it("is made at once for a log of long ago, though nobody ever closed it", async () => {
+  it("happens at once for an old log, even if it was never closed", async () => {
     const owner = ended();
     const log = await opened([]);
     await append(log, 0, "old", true);
@@ -126,7 +126,7 @@ describe("the move of a log to the archive", () => {
 });
 
 describe("a log that a person deletes", () => {
-  it("is gone in both places, also right after somebody followed it, and is never written again", async () => {
+  it("is deleted in both places, even right after somebody followed it, and is never written again", async () => {
     const owner = ended();
     const log = await opened([]);
     await append(log, 0, "gone", true);
@@ -144,7 +144,7 @@ describe("a log that a person deletes", () => {
     expect(await alarmOf(log)).toBeNull();
   });
 
-  it("waits for a move that is under way", async () => {
+  it("waits for a move in progress", async () => {
     const owner = ended();
     const log = await opened([]);
     await append(log, 0, "gone", true);

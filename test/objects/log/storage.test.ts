@@ -29,7 +29,7 @@ const values = (log: Log, prefix: string): Promise<[string, unknown][]> =>
 const EMPTY = 4096;
 
 describe("the disk of a log", () => {
-  it("holds nothing of a log that was only asked for", async () => {
+  it("holds nothing for a log that was only requested", async () => {
     const log = newLog();
     expect(await stored(log)).toBe("");
     expect(await log.info()).toEqual({ attempts: [], isComplete: false });
@@ -43,7 +43,7 @@ describe("the disk of a log", () => {
     await expectNothing(log);
   });
 
-  it("holds nothing of a log that was purged, also right after somebody followed it to its end", async () => {
+  it("holds nothing for a purged log, even right after somebody followed it to its end", async () => {
     const log = await opened();
     await append(log, 0, "abc", true);
     await log.close({ fence: 100, ended: { day: "2026-01-02" } });
@@ -53,7 +53,7 @@ describe("the disk of a log", () => {
     await expectNothing(log);
   });
 
-  it("is forgotten an hour after the close of a log that no lease wrote", async () => {
+  it("is deleted an hour after the close of a log that no lease wrote", async () => {
     const log = newLog();
     await log.close({ fence: 100 });
     expect(kind((await log.open({ ...A, attempt: 1, secrets: [] })) as LogResult<null>)).toBe("lease-lost");
@@ -87,7 +87,7 @@ describe("the disk of a log", () => {
     expect(kind(await append(log, 3, "x"))).toBe("lease-lost");
   });
 
-  it("knows when each piece was stored", async () => {
+  it("records when each piece was stored", async () => {
     const log = await opened([]);
     const from = Date.now();
     await append(log, 0, "one\n");
