@@ -434,7 +434,7 @@ export const SCENARIO: Step[] = [
   step("explainBuild", 200, "Why it waits", { id: "$build.id" }),
   step("deleteBuild", 409, "It has not ended", { id: "$second.id" }),
   step("cancelBuild", 200, "The second build is not wanted", { id: "$second.id" }),
-  step("cancelBuild", 409, "It has ended already", { id: "$second.id" }),
+  step("cancelBuild", 409, "It has already ended", { id: "$second.id" }),
 
   step("registerAgent", 201, "A Mac with Xcode", {
     as: "registration",

@@ -7,7 +7,7 @@ const by = (tokenId: string, kind: "registration" | "api" = "registration") => (
 });
 
 describe("an agent", () => {
-  it("can be registered a thousand times with one registration token, and again once some were removed", () => {
+  it("can be registered a thousand times with one registration token, and again after some are removed", () => {
     const pool = new TestPool();
     const agents = Array.from({ length: 1000 }, () => pool.agent(by("leaked")));
     const another = { ...pool.newAgent(), ...by("leaked") };
@@ -18,7 +18,7 @@ describe("an agent", () => {
     pool.ok("registerAgent", another);
   });
 
-  it("that an older release stored without registeredBy is shown with null", () => {
+  it("shows registeredBy as null if an older release stored it without one", () => {
     const pool = new TestPool();
     const { id } = pool.agent(by("token"));
     const { registeredBy: _, ...facts } = pool.model.state.agents.get(id)!;

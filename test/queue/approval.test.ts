@@ -17,8 +17,8 @@ const stage = () => {
   return { pool, poll };
 };
 
-describe("a build whose commit has to be approved", () => {
-  it("is handed to nobody before, and to an agent with the label after that", () => {
+describe("a build that requires approval of its commit", () => {
+  it("goes to no agent before the approval, and then only to an agent with the label", () => {
     const { pool, poll } = stage();
     const id = pool.build(FORK);
     expect(poll()).toBeNull();
@@ -33,7 +33,7 @@ describe("a build whose commit has to be approved", () => {
     expect(poll()).toBe(id);
   });
 
-  it("ends when it is rejected, or when nobody answers for 30 days", () => {
+  it("ends when it is rejected, or after 30 days without a decision", () => {
     const { pool, poll } = stage();
     const [rejected, forgotten, approved] = [1, 2, 3].map(() => pool.build(FORK));
     pool.ok("decideGate", { ...MEMBER, id: rejected!, approved: false, comment: "mines coins" });
@@ -48,7 +48,7 @@ describe("a build whose commit has to be approved", () => {
     expect(poll()).toBe(approved);
   });
 
-  it("ends with its jobs when it is rejected, or nobody answers, though its plan came along", () => {
+  it("ends with its jobs when it is rejected or not decided, even if it came with a plan", () => {
     const { pool, poll } = stage();
     const planned = (id: string) => ({
       graph: newGraph(id, [graphJob("a"), graphJob("b")]),
@@ -69,7 +69,7 @@ describe("a build whose commit has to be approved", () => {
     expect(poll()).toBeNull();
   });
 
-  it("is void when D1 was restored, unless it was approved", () => {
+  it("is canceled when D1 is restored, unless it was approved", () => {
     const { pool } = stage();
     const [held, approved] = [pool.build(FORK), pool.build(FORK)];
     pool.ok("decideGate", { ...MEMBER, id: approved, approved: true });
@@ -78,7 +78,7 @@ describe("a build whose commit has to be approved", () => {
     expect(pool.status(approved)).toBe("queued");
   });
 
-  it("takes no place of other builds, and there are a hundred of a repository at most", () => {
+  it("takes no queue space from other builds, and a repository has at most a hundred of them", () => {
     const { pool } = stage();
     pool.model.context.maxQueued = 3;
     for (let made = 0; made < 100; made++) pool.build({ ...FORK, repoId: "popular" });
@@ -88,7 +88,7 @@ describe("a build whose commit has to be approved", () => {
     expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
   });
 
-  it("is untrusted and waits again when it is repeated, whatever the service says", () => {
+  it("is untrusted and waits again as a retry, whatever the service says", () => {
     const { pool, poll } = stage();
     const first = pool.build({ ...FORK, needsApproval: false });
     expect(poll()).toBe(first);
@@ -100,7 +100,7 @@ describe("a build whose commit has to be approved", () => {
   });
 });
 
-it("gives an agent for untrusted builds a trusted one only where that asks for the label", () => {
+it("an agent for untrusted builds gets a trusted one only if the build requires the label", () => {
   const { pool, poll } = stage();
   pool.build();
   expect(poll()).toBeNull();

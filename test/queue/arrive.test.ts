@@ -37,7 +37,7 @@ class Hooked extends TestPool {
 }
 
 describe("a delivery", () => {
-  it("makes its builds, numbered on, with an entry of the audit for each", () => {
+  it("creates its builds with the next numbers, and an audit entry for each", () => {
     const pool = new Hooked();
     pool.build();
     const builds = ["p1", "p2"].map((pipelineId) => newRequestedBuild(pool.newBuild(), { head: "a", pipelineId }));
@@ -52,7 +52,7 @@ describe("a delivery", () => {
     );
   });
 
-  it("that comes again gets the same answer for four days, and then another", () => {
+  it("gets the same answer when redelivered within four days, and a new one afterwards", () => {
     const pool = new Hooked();
     const request = newDelivery(ORG, "d", { builds: [newRequestedBuild(pool.newBuild(), { head: "a" })] });
     const first = pool.ok("arrive", request);
@@ -63,20 +63,20 @@ describe("a delivery", () => {
     expect(pool.ok("arrive", again).builds[0]?.outcome).toBe("made");
   });
 
-  it("of one connection is not that of another with the same id", () => {
+  it("is distinct from a delivery with the same id from another connection", () => {
     const pool = new Hooked();
     pool.ok("arrive", newDelivery(ORG, "d", { builds: [newRequestedBuild(pool.newBuild(), { head: "a" })] }));
     const builds = [newRequestedBuild(pool.newBuild(), { head: "b", before: "a" })];
     expect(pool.ok("arrive", newDelivery(ORG, "d", { connectionId: "c2", builds })).isRepeat).toBe(false);
   });
 
-  it("is refused for another organization", () => {
+  it("is rejected for another organization", () => {
     const pool = new Hooked();
     pool.build();
     expect(pool.refusal("arrive", newDelivery("other", "d"))).toBe("not-found");
   });
 
-  it("waits until the pool was compared with D1, and is made whole then", () => {
+  it("waits until the pool is compared with D1, then creates all its builds", () => {
     const pool = new Hooked();
     pool.build();
     pool.model.reload(pool.now);
@@ -86,14 +86,14 @@ describe("a delivery", () => {
     expect(pool.ok("arrive", request)).toMatchObject({ builds: [{ outcome: "made" }], isRepeat: false });
   });
 
-  it("makes what a full queue takes, and the rest once it comes again", () => {
+  it("creates as many builds as the queue has room for, and the rest when redelivered", () => {
     const pool = new Hooked();
     pool.model.context.maxQueued = 1;
     const builds = ["p1", "p2"].map((pipelineId) => newRequestedBuild(pool.newBuild(), { head: "a", pipelineId }));
     const request = newDelivery(ORG, "d", { builds });
     const first = pool.ok("arrive", request).builds;
     expect(first.map(({ outcome }) => outcome)).toEqual(["made", "refused"]);
-    expect(first[1]).toMatchObject({ buildId: null, reason: expect.stringContaining("builds are queued already") });
+    expect(first[1]).toMatchObject({ buildId: null, reason: expect.stringContaining("builds are already queued") });
     pool.ok("cancel", { buildId: builds[0]!.id, actor: ACTOR });
     const again = builds.map((build) => ({ ...build, id: `${build.id} again` }));
     expect(pool.ok("arrive", { ...request, builds: again }).builds.map(({ outcome }) => outcome)).toEqual([
@@ -103,7 +103,7 @@ describe("a delivery", () => {
   });
 });
 
-it("a delivery makes what the day has room for, in its order, and the rest once it comes again on the next day", () => {
+it("a delivery creates builds in order up to the daily limit, and the rest when redelivered the next day", () => {
   const pool = new Hooked();
   pool.now = Date.UTC(2026, 4, 4, 23, 59);
   pool.model.context.buildsPerDay = 3;
@@ -126,7 +126,7 @@ it("a delivery makes what the day has room for, in its order, and the rest once 
 });
 
 describe("a head", () => {
-  it("is built once, whether it comes by a push, a pull request or another delivery", () => {
+  it("is built once, whether a push, a pull request or another delivery reports it", () => {
     const pool = new Hooked();
     const buildId = pool.made("b", "a");
     const pull = { number: 4, base: "main", branch: "main", title: null, author: null };
@@ -135,7 +135,7 @@ describe("a head", () => {
     expect(pool.push("b", "a")).toMatchObject({ outcome: "same", buildId });
   });
 
-  it("is not built where a newer one came first, and links that to those before", () => {
+  it("is not built if a newer head arrived first, and links that head to earlier ones", () => {
     const pool = new Hooked();
     const [first, third] = [pool.made("a"), pool.made("c", "b")];
     expect(pool.status(first)).toBe("queued");
@@ -144,7 +144,7 @@ describe("a head", () => {
     expect(pool.status(third)).toBe("queued");
   });
 
-  it("stands apart by pipeline, by ref and by purpose", () => {
+  it("is distinct for each pipeline, ref and purpose", () => {
     const pool = new Hooked();
     pool.made("a");
     pool.made("a", null, { pipelineId: "p2" });
@@ -154,16 +154,16 @@ describe("a head", () => {
 });
 
 describe("a newer head", () => {
-  it("ends the queued builds of those before it at once, and says which took their place", () => {
+  it("cancels the queued builds of older heads at once, and names the build that superseded them", () => {
     const pool = new Hooked();
     const first = pool.made("a");
     const second = pool.push("b", "a");
     expect(second.canceled).toEqual([first]);
     expect(pool.row(first)).toMatchObject({ status: "canceled", reason: "superseded", supersededBy: second.buildId });
-    expect(pool.message(first)).toBe("A newer commit of main took its place: build 2.");
+    expect(pool.message(first)).toBe("A newer commit on main took its place: build 2.");
   });
 
-  it("stops the leased ones, whose end says the same", () => {
+  it("stops the leased builds of older heads, which end as superseded", () => {
     const pool = new Hooked();
     const first = pool.made("a");
     const agent = pool.agent();
@@ -173,13 +173,13 @@ describe("a newer head", () => {
     expect(pool.pushes.at(-1)).toMatchObject({ type: "cancel", buildId: first });
     pool.ok("finish", { ...holder, status: "succeeded", message: "It was stopped." });
     expect(pool.row(first)).toMatchObject({ status: "canceled", reason: "superseded", supersededBy: second.buildId });
-    expect(pool.message(first)).toContain("A newer commit of main");
+    expect(pool.message(first)).toContain("A newer commit on main");
   });
 
   it.each<[how: string, end: (pool: Hooked) => void]>([
     ["when the lease is lost", (pool) => [61, 61, 61].map((seconds) => pool.advance(seconds))],
     ["when its agent is removed", (pool) => pool.ok("removeAgent", { agentId: "agent", actor: ACTOR })],
-  ])("has them end as superseded also %s", (_how, end) => {
+  ])("ends older builds as superseded even %s", (_how, end) => {
     const pool = new Hooked();
     const first = pool.made("a");
     pool.agent({ id: "agent" }).claimAndStart();
@@ -188,13 +188,13 @@ describe("a newer head", () => {
     expect(pool.row(first)).toMatchObject({ status: "canceled", reason: "superseded" });
   });
 
-  it("ends none where its pipeline does not want that", () => {
+  it("cancels no builds if its pipeline does not supersede", () => {
     const pool = new Hooked();
     pool.made("a");
     expect(pool.push("b", "a", { supersedes: false }).canceled).toEqual([]);
   });
 
-  it("ends none of the API, of a retry, of another ref or another pipeline", () => {
+  it("cancels no builds from the API or a retry, and none of another ref or pipeline", () => {
     const pool = new Hooked();
     const others = [
       pool.build({ commitSha: namedSha("a") }),
@@ -207,7 +207,7 @@ describe("a newer head", () => {
     expect(others.map((id) => pool.status(id))).toEqual(others.map(() => "queued"));
   });
 
-  it("ends none where the ref may have gone back to an earlier commit", () => {
+  it("cancels no builds if the ref may have returned to an earlier commit", () => {
     const pool = new Hooked();
     pool.made("a");
     const second = pool.made("b", "a");
@@ -215,7 +215,7 @@ describe("a newer head", () => {
     expect(pool.status(second)).toBe("queued");
   });
 
-  it("that the queue refused ends none", () => {
+  it("cancels no builds if the queue rejected it", () => {
     const pool = new Hooked();
     const first = pool.made("a");
     pool.model.context.maxQueued = 1;
@@ -224,8 +224,8 @@ describe("a newer head", () => {
   });
 });
 
-describe("a ref that is gone", () => {
-  it("of a branch that is gone, heard of after the branch was made again, ends the builds of before alone", () => {
+describe("a deleted ref", () => {
+  it("ends only the earlier builds of a branch if the branch was created again before the report arrived", () => {
     const pool = new Hooked();
     const first = pool.made("a", null, { supersedes: false });
     const second = pool.made("b", "a", { supersedes: false });
@@ -236,13 +236,13 @@ describe("a ref that is gone", () => {
     expect(pool.made("a", null, { supersedes: false })).not.toBe(first);
   });
 
-  it("of a branch that is gone ends everything where nobody knows its head", () => {
+  it("ends all builds of a branch if its last head is unknown", () => {
     const pool = new Hooked();
     const ids = [pool.made("a"), pool.made("b")];
     expect(pool.gone(null, "refs/heads/main", "unknown").canceled).toEqual(ids);
   });
 
-  it("ends its builds, and begins anew when it is made again", () => {
+  it("ends its builds, and starts over when it is created again", () => {
     const pool = new Hooked();
     const [first, other] = [pool.made("a"), pool.made("a", null, { branch: "other" })];
     expect(pool.gone().canceled).toEqual([first]);
@@ -252,13 +252,13 @@ describe("a ref that is gone", () => {
     pool.made("a");
   });
 
-  it("ends none of the API", () => {
+  it("ends no builds from the API", () => {
     const pool = new Hooked();
     pool.build();
     expect(pool.gone().canceled).toEqual([]);
   });
 
-  it("by a delivery that comes again ends nothing that was built since", () => {
+  it("ends no newer builds when the deletion is redelivered", () => {
     const pool = new Hooked();
     const request = newDelivery(ORG, "gone", {
       ended: [{ pipelineId: "pipeline", ref: "refs/heads/main", pull: null }],
@@ -269,7 +269,7 @@ describe("a ref that is gone", () => {
     expect(pool.status(made)).toBe("queued");
   });
 
-  it("as a pull request ends its builds alone, and builds its head again once it is opened again", () => {
+  it("ends only its own builds if it is a pull request, and builds its head again when reopened", () => {
     const pool = new Hooked();
     const pull = { number: 4, base: "main", branch: "main", title: null, author: null };
     const asPull = { supersedes: false, origin: { ...ORIGIN, event: "pull", pull } } as const;
@@ -283,14 +283,14 @@ describe("a ref that is gone", () => {
   });
 });
 
-describe("a pull request of a head that was pushed before", () => {
+describe("a pull request whose head was already pushed", () => {
   const PULL = { number: 4, base: "next", branch: "main", title: "Mend it", author: "ann" };
   const paths = ["src/**"];
   const opened = (over: Partial<BuildOrigin> = {}) =>
     ({ origin: { ...ORIGIN, event: "pull", pull: PULL, paths, ...over } }) as const;
   const originOf = (pool: Hooked, id: string) => pool.row(id).origin;
 
-  it("has the build that nobody has begun, as if it had come first", () => {
+  it("takes over a build that has not started, as if the pull request had arrived first", () => {
     const pool = new Hooked();
     const id = pool.made("b", "a");
     const { version } = pool.row(id);
@@ -303,7 +303,7 @@ describe("a pull request of a head that was pushed before", () => {
     expect(originOf(first, same)).toEqual({ ...originOf(pool, id), before: null });
   });
 
-  it("has the build that runs, which goes on as it began, and ends with it", () => {
+  it("takes over a running build, which continues unchanged and ends with the pull request", () => {
     const pool = new Hooked();
     const id = pool.made("b", "a");
     pool.agent().claimAndStart();
@@ -313,7 +313,7 @@ describe("a pull request of a head that was pushed before", () => {
     expect(pool.gone(4).canceled).toEqual([id]);
   });
 
-  it("has no build that ended before: such a build never changes", () => {
+  it("does not change a build that has ended", () => {
     const pool = new Hooked();
     const id = pool.made("b", "a");
     pool.ok("finish", { ...pool.agent().claimAndStart(), status: "succeeded" });
@@ -322,7 +322,7 @@ describe("a pull request of a head that was pushed before", () => {
     expect(pool.row(id)).toEqual(ended);
   });
 
-  it("leaves a build to the request that it was made for", () => {
+  it("leaves a build to the pull request that created it", () => {
     const pool = new Hooked();
     const id = pool.push("b", null, opened()).buildId!;
     pool.push("b", null, opened({ pull: { ...PULL, number: 3 } }));
@@ -336,7 +336,7 @@ describe("the git host", () => {
   const tell = (pool: Hooked, buildId: string, state: "pending" | "success" | "error") =>
     pool.ok("recordDelivery", { channel: "hosts", ...nothingDelivered(), builds: [{ buildId, state }] });
 
-  it("hears of a build that waits, and of its end; of nothing between", () => {
+  it("is notified when a build waits and when it ends, not between", () => {
     const pool = new Hooked();
     const buildId = pool.made("a");
     expect(due(pool)).toEqual([buildId]);
@@ -352,7 +352,7 @@ describe("the git host", () => {
     expect(due(pool)).toEqual([]);
   });
 
-  it("hears of an end while it was told of the same state in an earlier version", () => {
+  it("is notified of an end even if it got the same state for an earlier version", () => {
     const pool = new Hooked();
     const buildId = pool.made("a");
     const before = pool.row(buildId).version;
@@ -369,7 +369,7 @@ describe("the git host", () => {
     expect(due(pool)).toEqual([]);
   });
 
-  it("hears of a build whose agent finds the commit, from then on", () => {
+  it("is notified of a build once its agent finds the commit", () => {
     const pool = new Hooked();
     const buildId = pool.build({ host: HOST });
     const holder = pool.agent().claimAndStart();
@@ -378,7 +378,7 @@ describe("the git host", () => {
     expect(due(pool)).toEqual([buildId]);
   });
 
-  it("that is away is told again after 2 seconds, then 4, at most 60; a new state does not wait for that", () => {
+  it("is retried after 2 seconds, then 4, up to 60, and a new state is sent without that delay", () => {
     const pool = new Hooked();
     pool.made("a");
     const delays = [1, 2, 3, 4, 5, 6, 7].map(() => {
@@ -390,7 +390,7 @@ describe("the git host", () => {
     expect(pool.model.state.outbox.hosts.at! - pool.now).toBe(1_000);
   });
 
-  it("hears nothing of a build that was deleted", () => {
+  it("is not notified of a deleted build", () => {
     const pool = new Hooked();
     const buildId = pool.made("a");
     pool.ok("cancel", { buildId, actor: ACTOR });
@@ -399,7 +399,7 @@ describe("the git host", () => {
     expect(due(pool)).toEqual([]);
   });
 
-  it("hears of what was not told after an eviction, and not again of what was", () => {
+  it("is notified of pending states after an eviction, and not again of delivered ones", () => {
     const pool = new Hooked();
     const [untold, told] = [pool.made("a"), pool.made("a", null, { branch: "other" })];
     tell(pool, told, "pending");

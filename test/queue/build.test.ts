@@ -4,7 +4,7 @@ import { ACTOR, TestPool } from "./test-pool.ts";
 const SHA = "a".repeat(40);
 
 describe("a build's end", () => {
-  it("is accepted once: the same report again gets the same answer, another result or another agent is refused", () => {
+  it("is accepted once: the same report gets the same answer, and another result or agent is rejected", () => {
     const pool = new TestPool();
     const other = pool.agent();
     const { holder } = pool.busyAgent();
@@ -18,7 +18,7 @@ describe("a build's end", () => {
     expect(pool.facts(holder.jobId)).toMatchObject({ status: "failed", exitCode: 7 });
   });
 
-  it("is refused before its start, like progress", () => {
+  it("is rejected before the build starts, as is progress", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -40,7 +40,7 @@ describe("a build's end", () => {
 });
 
 describe("cancel", () => {
-  it("ends a queued build at once, and is refused for an ended one", () => {
+  it("ends a queued build at once, and is rejected for an ended one", () => {
     const pool = new TestPool();
     const build = pool.build();
     pool.ok("cancel", { buildId: build, actor: ACTOR });
@@ -49,7 +49,7 @@ describe("cancel", () => {
     expect(pool.agent().claimId()).toBeNull();
   });
 
-  it("reaches a working agent by hint and by heartbeat, and stays canceled whatever the agent reports", () => {
+  it("reaches a working agent by hint and by heartbeat, and holds whatever the agent reports", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     for (const _ of [1, 2]) pool.ok("cancel", { buildId: holder.jobId, actor: ACTOR });
@@ -80,7 +80,7 @@ describe("cancel", () => {
     expect(pool.status(holder.jobId)).toBe("canceled");
   });
 
-  it("prevents the delivery and the start of a build that was handed out", () => {
+  it("prevents the delivery and the start of a build that was already assigned", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -95,7 +95,7 @@ describe("cancel", () => {
 });
 
 describe("the timeout", () => {
-  it("tells the agent to stop, and fails the build whatever it reports", () => {
+  it("stops the agent, and fails the build whatever the agent reports", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent({ timeoutSeconds: 40 });
     pool.advance(39);
@@ -110,7 +110,7 @@ describe("the timeout", () => {
     expect(pool.facts(holder.jobId)).toMatchObject({ status: "failed", reason: "timeout" });
   });
 
-  it("fails the build of a dead agent, without another attempt", () => {
+  it("fails the build of a lost agent without another attempt", () => {
     const pool = new TestPool();
     const build = pool.build({ timeoutSeconds: 20, maxAttempts: 3 });
     pool.agent().claimAndStart();
@@ -131,7 +131,7 @@ describe("an agent's report", () => {
     expect(pool.facts(build)).toMatchObject({ commitSha: SHA, attempt: 2 });
   });
 
-  it("replaces the id of an annotated tag by its commit", () => {
+  it("replaces the id of an annotated tag with its commit", () => {
     const pool = new TestPool();
     const build = pool.build({ branch: "refs/tags/v1", commitSha: "c".repeat(40) });
     pool.ok("progress", { ...pool.agent().claimAndStart(), commitSha: SHA });
@@ -172,7 +172,7 @@ describe("an agent's report", () => {
 describe("an idempotency key", () => {
   const key = (bodyHash: string) => ({ key: "k", caller: "token:1", bodyHash });
 
-  it("makes one build a day for each caller", () => {
+  it("creates one build a day for each caller", () => {
     const pool = new TestPool();
     const build = pool.build({ idempotency: key("x") });
     expect(pool.ok("enqueue", pool.newBuild({ idempotency: key("x") }))).toEqual({ buildId: build, isNew: false });
@@ -184,7 +184,7 @@ describe("an idempotency key", () => {
     expect(pool.build({ idempotency: key("x") })).not.toBe(build);
   });
 
-  it("is not needed to repeat a call whose answer was lost", () => {
+  it("is not required to repeat a call whose answer was lost", () => {
     const pool = new TestPool();
     const wanted = pool.newBuild();
     expect(pool.ok("enqueue", wanted).isNew).toBe(true);

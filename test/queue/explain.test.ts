@@ -29,7 +29,7 @@ describe("explain", () => {
     const build = pool.build({ id: uuid(9), requires: { platform: "macos", ios: true, labels: ["gpu", "x"] } });
     const { code, agents, message } = explained(pool, build);
     expect(code).toBe("no-capable-agent");
-    expect(message).toBe("No registered agent has what this build requires.");
+    expect(message).toBe("No registered agent meets these requirements.");
     expect(agents.map(({ name, codes }) => [name, codes])).toEqual([
       ["old", ["labels", "draining"]],
       ["pi", ["platform", "canBuildIOS", "labels"]],
@@ -59,16 +59,16 @@ describe("explain", () => {
         codes: ["labels"],
         agents: 1201,
         online: 1,
-        ...sentence("1,201 agents lack the label nope (1 of them online)."),
+        ...sentence("1,201 agents lack the label nope (1 online)."),
       },
     ]);
   });
 
-  it("says that there is no agent for Windows yet", () => {
+  it("says that there are no Windows agents yet", () => {
     const pool = new TestPool();
     pool.agent({ id: uuid(1), name: "pi" });
     const build = pool.build({ id: uuid(2), requires: { platform: "windows" } });
-    expect(explained(pool, build).message).toMatch(/requires\. There is no agent for Windows yet\.$/);
+    expect(explained(pool, build).message).toMatch(/requirements\. There is no agent for Windows yet\.$/);
   });
 
   it("names the first reason that applies to the whole build", () => {
@@ -93,7 +93,7 @@ describe("explain", () => {
     expect(explained(pool, build)).toMatchObject({ code: "ended", message: "It has ended: canceled (canceled)." });
   });
 
-  it("says of every build for how long the pool pauses", () => {
+  it("says how long the pool pauses, for every build", () => {
     const pool = new TestPool();
     const [build, other] = [pool.build({ id: uuid(1) }), pool.build({ id: uuid(2) })];
     const agent = pool.agent({ id: uuid(3), name: "mill" });
@@ -102,7 +102,7 @@ describe("explain", () => {
       for (const id of [build, other])
         expect(explained(pool, id)).toMatchObject({
           code: "dependency-away",
-          message: `No build is handed out because a part of the service does not answer. The pool tries again within ${seconds} s.`,
+          message: `No builds start because part of the service is unavailable. The pool retries within ${seconds} s.`,
         });
       pool.advance(seconds);
     }
@@ -172,8 +172,8 @@ describe("metrics", () => {
   });
 });
 
-describe("why each of a list waits", () => {
-  it("is what each one's own explanation says, and the agents are looked at once for each need", () => {
+describe("the explanations for a list of builds", () => {
+  it("match each build's own explanation, and check the agents once for each set of requirements", () => {
     const pool = new TestPool();
     for (let index = 0; index < 30; index += 1) pool.agent({ id: uuid(60 + index), name: `agent-${index}` });
     const plain = Array.from({ length: 20 }, (_, index) => pool.build({ id: uuid(10 + index) }));
@@ -193,7 +193,7 @@ describe("why each of a list waits", () => {
     expect(looks).toBe(2 * 30);
   });
 
-  it("is said for ten needs at most, of those that wait alone", () => {
+  it("cover only waiting builds, with at most ten sets of requirements", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const running = pool.build({ id: uuid(1) });

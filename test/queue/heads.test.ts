@@ -49,23 +49,23 @@ describe("an arriving head", () => {
   });
 });
 
-describe("what an arriving head tells", () => {
-  it("is what was before a head that is known", () => {
+describe("the links from an arriving head", () => {
+  it("add the previous head to a known one", () => {
     expect(learn(heads("B"), pushed("B<A"), 5)).toEqual([{ ...heads("B")[0], before: "A" }]);
   });
 
-  it("is a link between others, where it is late", () => {
+  it("include a late head between its neighbors", () => {
     const late = { sha: "B", before: "A", buildId: null, number: 0, at: 5 };
     expect(learn(heads("A", "C<B"), pushed("B<A"), 5)).toEqual([...heads("A", "C<B"), late]);
   });
 
-  it.each(["B<A", "B", "B<B"])("is nothing new with %s", (text) => {
+  it.each(["B<A", "B", "B<B"])("do not change with %s", (text) => {
     const known = heads("B<A");
     expect(learn(known, pushed(text), 5)).toBe(known);
   });
 });
 
-describe("the heads that are remembered", () => {
+describe("the stored heads", () => {
   it("are the newest 20 of the last four days", () => {
     const old: Head = { sha: "old", before: null, buildId: "b0", number: 1, at: 0 };
     let known: Head[] = [old];
@@ -81,7 +81,7 @@ const older = (known: string[], sha: string): string | null => {
   return found && `${found.newest.sha}: ${found.older.map((head) => head.sha).join(" ")}`;
 };
 
-describe("heads that a newer one makes useless", () => {
+describe("heads that a newer one supersedes", () => {
   it.each<[known: string[], arrived: string, expected: string | null]>([
     [["A", "B<A", "C<B"], "C", "C: B A"],
     [["A", "C<B"], "C", "C: "],
@@ -97,7 +97,7 @@ describe("heads that a newer one makes useless", () => {
   });
 });
 
-describe("pushes of commits that are all different", () => {
+describe("pushes of distinct commits", () => {
   const order = fc.uniqueArray(fc.nat({ max: 8 }), { minLength: 1, maxLength: 9 });
 
   /** Pushes 0, 1, 2 ... each name the previous one. @returns the pushes with a build, and those whose build ended */
@@ -120,7 +120,7 @@ describe("pushes of commits that are all different", () => {
     return { built, ended };
   };
 
-  it("each make one build unless the next one certainly came first, in any order and with any loss", () => {
+  it("create one build each unless the next one certainly arrived first, in any order and with any loss", () => {
     fc.assert(
       fc.property(order, (arrivals) => {
         const { built } = arriveInOrder(arrivals);
@@ -133,7 +133,7 @@ describe("pushes of commits that are all different", () => {
     );
   });
 
-  it("never end the build of the newest, and leave only that where none was lost and two neighbours at most came in the other order", () => {
+  it("always leave the newest build, and only that one if none is lost and at most two neighbors are swapped", () => {
     fc.assert(
       fc.property(order, (arrivals) => {
         const { built, ended } = arriveInOrder(arrivals);

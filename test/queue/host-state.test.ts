@@ -20,7 +20,7 @@ const told = (over: Partial<BuildFacts>, of = [jobs.get(id)!]): string => {
 
 const ran = (seconds: number) => ({ startedAt: 1_000, finishedAt: 1_000 + seconds * 1_000 });
 
-describe("what a git host is told of a build", () => {
+describe("the report on a build to its git host", () => {
   it.each<[over: Partial<BuildFacts>, expected: string]>([
     [{ status: "queued" }, "pending: Waits for an agent"],
     [{ status: "assigned" }, "pending: Runs"],
@@ -34,8 +34,8 @@ describe("what a git host is told of a build", () => {
     [{ status: "failed", reason: "agent-error" }, "error: Its agent had an error"],
     [{ status: "canceled", reason: "canceled" }, "error: Canceled"],
     [{ status: "canceled", reason: "superseded" }, "error: Canceled: a newer commit took its place"],
-    [{ status: "canceled", reason: "skipped" }, "success: Skipped: no file that it wants has changed"],
-  ])("%j is %s", (over, expected) => {
+    [{ status: "canceled", reason: "skipped" }, "success: Skipped: no matching file has changed"],
+  ])("for %j is %s", (over, expected) => {
     expect(told(over)).toBe(expected);
   });
 
@@ -43,19 +43,19 @@ describe("what a git host is told of a build", () => {
     [{ labels: ["ios"] }, "with label ios"],
     [{ ios: true, labels: ["big", "fast"] }, "with ios, labels big, fast"],
     [{ platform: "macos", ios: true }, "on macos with ios"],
-  ])("says what a build waits for: %j", (requires, expected) => {
+  ])("names the requirements that a build waits for: %j", (requires, expected) => {
     const first = { ...jobs.get(id)!, requires };
     expect(told({ status: "queued" }, [first])).toBe(`pending: Waits for an agent ${expected}`);
   });
 
-  it("says what the jobs of a stranger wait for, as an agent for trusted builds takes none", () => {
+  it("names the untrusted label that a stranger's jobs wait for, as other agents do not take them", () => {
     const planned = { status: "queued", requires: { ios: true }, trust: "untrusted" } as const;
     const first = confined(jobs.get(id)!, planned);
     expect(told(planned, [first])).toBe("pending: Waits for an agent with label untrusted");
     expect(told(planned, [])).toBe("pending: Waits for an agent with ios, label untrusted");
   });
 
-  it("has its repository, commit, number and version, and no text of a build or an agent", () => {
+  it("has its repository, commit, number and version, and no text from a build or an agent", () => {
     const build = { ...builds.get(id)!, status: "failed", message: "<b>outside</b>", branch: "outside" } as const;
     expect(toHostReport(build, [jobs.get(id)!])).toEqual({
       ...{ ...HOST, buildId: id, number: 1, version: build.version, sha: namedSha("a") },
@@ -67,11 +67,11 @@ describe("what a git host is told of a build", () => {
     ["main", "main"],
     ["refs/tags/v1.2", "v1.2"],
     ["refs/merge-requests/7/head", "refs/merge-requests/7/head"],
-  ])("of %s is told of the ref %s", (branch, ref) => {
+  ])("for the branch %s has the ref %s", (branch, ref) => {
     expect(toHostReport({ ...builds.get(id)!, branch }, [jobs.get(id)!])).toMatchObject({ ref });
   });
 
-  it("has what the tests said, of the lease with the result alone", () => {
+  it("has the test results of the lease with the result only", () => {
     const result = { status: "failed", exitCode: 1, reason: null } as const;
     const counts = { total: 1204, failed: 3, skipped: 0, flaky: 1, seconds: 9 };
     const tests = { counts, warnings: 0, hasNews: true, fence: 7, day: "2026-11-23" };
@@ -83,7 +83,7 @@ describe("what a git host is told of a build", () => {
     expect(said({ result: null })).toBe("Failed");
   });
 
-  it("has what the tests of all jobs said together, where the build has several", () => {
+  it("has the sum of all jobs' test results if the build has several jobs", () => {
     const result = { status: "failed", exitCode: 1, reason: null } as const;
     const jobOf = (fence: number, failed: number): JobFacts => {
       const counts = { total: 10, failed, skipped: 0, flaky: 0, seconds: 1 };
@@ -96,7 +96,7 @@ describe("what a git host is told of a build", () => {
     expect(toHostReport(build, [])?.description).toBe("Failed");
   });
 
-  it("is at most 140 characters, whatever ended it", () => {
+  it("has at most 140 characters, for any end", () => {
     const labels = Array.from({ length: LIMITS.labels }, (_, n) => `${n}`.padEnd(LIMITS.labelCharacters, "x"));
     for (const status of STATUSES)
       for (const reason of BuildReason.options) {
@@ -105,12 +105,12 @@ describe("what a git host is told of a build", () => {
       }
   });
 
-  it("is nothing while the commit is not known, or where no host hears of it", () => {
+  it("is empty if the commit is unknown or the build has no host", () => {
     expect(toHostReport({ ...builds.get(id)!, commitSha: null }, [jobs.get(id)!])).toBeNull();
     expect(toHostReport({ ...builds.get(id)!, host: null }, [jobs.get(id)!])).toBeNull();
   });
 
-  it("is due as well when it begins to run, and when it asks people, where the host shows that", () => {
+  it("is also due when the build starts and when it waits for approval, if the host shows phases", () => {
     const build = { ...builds.get(id)!, toldHost: "queued" } as const;
     const waitsAt = { jobs: ["deploy"], hostStatus: "pending" as const };
     const asking: BuildFacts = { ...build, status: "running", waitsAt };
@@ -123,7 +123,7 @@ describe("what a git host is told of a build", () => {
     expect(isHostDue({ ...build, status: "succeeded", toldHost: "running" })).toBe(true);
   });
 
-  it("is due at the start and at the end, and not between", () => {
+  it("is due at the start and at the end, not between", () => {
     const build = { ...builds.get(id)!, toldHost: "pending" } as const;
     expect(isHostDue(builds.get(id)!)).toBe(true);
     const due = STATUSES.filter((status) => isHostDue({ ...build, status }));
@@ -131,9 +131,12 @@ describe("what a git host is told of a build", () => {
   });
 });
 
-it.each([true, false])("is told the end where it showed success while people were asked (phases %s)", (hearsPhases) => {
-  const asking = toldState({ state: "success", phase: "asking" }, hearsPhases);
-  const ended = { ...builds.get(id)!, status: "succeeded" as const };
-  expect(isHostDue({ ...ended, toldHost: asking })).toBe(true);
-  expect(isHostDue({ ...ended, toldHost: toldState({ state: "success" }, hearsPhases) })).toBe(false);
-});
+it.each([true, false])(
+  "the end of a build is reported after a success that covered a pending approval (phases %s)",
+  (hearsPhases) => {
+    const asking = toldState({ state: "success", phase: "asking" }, hearsPhases);
+    const ended = { ...builds.get(id)!, status: "succeeded" as const };
+    expect(isHostDue({ ...ended, toldHost: asking })).toBe(true);
+    expect(isHostDue({ ...ended, toldHost: toldState({ state: "success" }, hearsPhases) })).toBe(false);
+  },
+);

@@ -7,7 +7,7 @@ import { gate, newGraph, newPlannedBuild, startNext, succeed } from "./planned-b
 import { TestPool } from "./test-pool.ts";
 
 describe("the queue", () => {
-  it("counts jobs: a build whose jobs find no room fails", () => {
+  it("counts jobs: a build fails if there is no room for its jobs", () => {
     const pool = new TestPool();
     const buildId = pool.build();
     const holder = startNext(pool.agent());
@@ -30,7 +30,7 @@ const withoutLaws = (): TestPool => {
 };
 
 describe("the outputs of a job", () => {
-  it("fail it where they are too large, by the name of the largest", () => {
+  it("fail it if they are too large, and the message names the largest", () => {
     const pool = withoutLaws();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("a")]);
     succeed(pool, startNext(agent), { small: "1", list: "x".repeat(LIMITS.outputBytes) });
@@ -39,7 +39,7 @@ describe("the outputs of a job", () => {
     expect(pool.model.storage.outputs(`${buildId}/a`)).toEqual({});
   });
 
-  it("fail it where those of its build are too large together", () => {
+  it("fail it if the build's outputs are too large together", () => {
     const pool = withoutLaws();
     const keys = Array.from({ length: 17 }, (_, index) => `j${index}`);
     const { buildId, agent } = newPlannedBuild(
@@ -49,12 +49,12 @@ describe("the outputs of a job", () => {
     const value = "x".repeat(LIMITS.outputBytes - 1);
     for (const _ of keys) succeed(pool, startNext(agent), { a: value });
     expect(pool.facts(buildId)).toMatchObject({ status: "failed", reason: "output-refused" });
-    expect(pool.message(`${buildId}/j16`)).toContain("those of the build would be larger than 1 MiB");
+    expect(pool.message(`${buildId}/j16`)).toContain("the build's outputs would be larger than 1 MiB");
   });
 });
 
 describe("explain", () => {
-  it("says for what a job waits, and its build", () => {
+  it("says what a job and its build wait for", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b", { needs: ["a"], gate })]);
     const job = (key: string) =>
@@ -67,18 +67,18 @@ describe("explain", () => {
     expect(job("a")).toMatchObject({ status: "queued", code: "next" });
     expect(job("a").agents.find(({ agentId }) => agentId === old.id)).toMatchObject({ codes: ["too-old"] });
     expect(build()).toMatchObject({ buildId, code: "next" });
-    expect(job("b")).toMatchObject({ status: "waiting", code: "needs", message: "It waits for the end of a." });
+    expect(job("b")).toMatchObject({ status: "waiting", code: "needs", message: "It waits for a to end." });
     const a = startNext(agent);
     expect(build()).toMatchObject({ code: "running", message: "1 of its 2 jobs run, and 0 have ended." });
     succeed(pool, a);
     expect(job("a")).toMatchObject({ status: "succeeded", code: "ended" });
-    expect(job("b")).toMatchObject({ code: "gate", message: "A person with the role maintainer has to approve it." });
+    expect(job("b")).toMatchObject({ code: "gate", message: "A person with the role maintainer must approve it." });
     expect(build()).toMatchObject({ status: "running", code: "gate", message: "b waits for approval." });
   });
 });
 
 describe("a git host", () => {
-  it("hears success while only people are waited for, and the end in any case", () => {
+  it("gets success while the build waits only for people, and then the end", () => {
     const pool = new TestPool();
     const host = { connectionId: "c", repoId: 1, fullName: "a/b", context: "ci", origin: null, ref: "main" } as const;
     const { buildId } = newPlannedBuild(pool, [graphJob("deploy", { gate, hasSteps: false })], { host });

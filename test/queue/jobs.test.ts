@@ -3,8 +3,8 @@ import { graphJob } from "./jobs/test-build.ts";
 import { claimNext, gate, newGraph, newPlannedBuild, SHA, startNext, succeed } from "./planned-builds.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
-describe("a build of planned jobs", () => {
-  it("runs its jobs in the order of their needs, and ends with the last", () => {
+describe("a build with planned jobs", () => {
+  it("runs its jobs in the order of their needs, and ends with the last one", () => {
     const pool = new TestPool();
     const { buildId, agent, first } = newPlannedBuild(pool, [
       graphJob("build"),
@@ -26,7 +26,7 @@ describe("a build of planned jobs", () => {
     ]);
   });
 
-  it("is planned once: the same text again gets the same answer, all else is refused", () => {
+  it("is planned once: the same text gets the same answer, and any other plan is rejected", () => {
     const pool = new TestPool();
     const { request, buildId } = newPlannedBuild(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const jobs = ["a", "b"].map((key) => ({ id: `${buildId}/${key}`, key }));
@@ -42,7 +42,7 @@ describe("a build of planned jobs", () => {
     expect(pool.refusal("plan", request)).toBe("lease-lost");
   });
 
-  it("has its jobs in place of the one that it began with", () => {
+  it("has its planned jobs in place of its first job", () => {
     const pool = new TestPool();
     const { buildId, first } = newPlannedBuild(pool, [graphJob("a")]);
     expect([...pool.model.state.jobs.keys()]).toEqual([`${buildId}/a`]);
@@ -50,7 +50,7 @@ describe("a build of planned jobs", () => {
     expect(plannedBy).toEqual({ agentId: first.agentId, fence: first.fence, attempt: 1 });
   });
 
-  it("remembers the lease of its first job, also once it has ended", () => {
+  it("remembers the lease of its first job, even after that job ends", () => {
     const pool = new TestPool();
     const { buildId, agent, first, request } = newPlannedBuild(pool, [graphJob("a")]);
     succeed(pool, startNext(agent));
@@ -63,7 +63,7 @@ describe("a build of planned jobs", () => {
     expect(pool.model.storage.rows.builds.get(buildId)).toMatchObject({ status: "succeeded", leak: true });
   });
 
-  it("is told anew once another of its jobs has leaked after its end", () => {
+  it("is reported again when another of its jobs leaks after its end", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b")]);
     const holders = [startNext(agent), startNext(pool.agent())];
@@ -76,7 +76,7 @@ describe("a build of planned jobs", () => {
     for (const { jobId } of holders) expect(pool.job(jobId).leak).toBe(true);
   });
 
-  it("gives its jobs only to agents whose programs run them", () => {
+  it("assigns its jobs only to agents whose programs can run them", () => {
     const pool = new TestPool();
     const { buildId } = newPlannedBuild(pool, [graphJob("a")]);
     const old = pool.agent();
@@ -84,7 +84,7 @@ describe("a build of planned jobs", () => {
     expect(claimNext(pool.agent())?.jobId).toBe(`${buildId}/a`);
   });
 
-  it("goes on after an eviction in each state", () => {
+  it("continues after an eviction in each state", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b", { needs: ["a"] })]);
     const reload = () => {
@@ -105,7 +105,7 @@ describe("a build of planned jobs", () => {
     expect(pool.model.storage.outputs(`${buildId}/a`)).toEqual({ list: "1" });
   });
 
-  it("asks at a gate, and takes one decision of somebody who may", () => {
+  it("waits at a gate, and accepts one decision from a person with the role", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("deploy", { gate })]);
     expect(claimNext(agent)).toBeNull();
@@ -125,7 +125,7 @@ describe("a build of planned jobs", () => {
     expect(pool.status(buildId)).toBe("succeeded");
   });
 
-  it("fails where nobody answers its gate in time", () => {
+  it("fails if its gate is not decided in time", () => {
     const pool = new TestPool();
     const { buildId } = newPlannedBuild(pool, [graphJob("deploy", { gate })]);
     pool.advance(3_599);
@@ -134,7 +134,7 @@ describe("a build of planned jobs", () => {
     expect(pool.facts(buildId)).toMatchObject({ status: "failed", reason: "gate-closed" });
   });
 
-  it("is canceled as a whole: leased jobs stop, others end", () => {
+  it("is canceled as a whole: leased jobs stop, other jobs end", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("a"), graphJob("b"), graphJob("c", { needs: ["a"] })]);
     const a = startNext(agent);
@@ -146,7 +146,7 @@ describe("a build of planned jobs", () => {
     expect(pool.facts(buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("ends at once what cleans up where it is canceled a second time", () => {
+  it("also ends its cleanup jobs at once when it is canceled a second time", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [
       graphJob("a"),
@@ -164,7 +164,7 @@ describe("a build of planned jobs", () => {
     expect(pool.facts(buildId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("goes on where one job is canceled, but for what needs that", () => {
+  it("continues when one job is canceled, without the jobs that need it", () => {
     const pool = new TestPool();
     const jobs = [graphJob("a"), graphJob("b", { needs: ["a"] }), graphJob("c")];
     const { buildId, agent } = newPlannedBuild(pool, jobs);
@@ -175,7 +175,7 @@ describe("a build of planned jobs", () => {
     expect(pool.status(buildId)).toBe("canceled");
   });
 
-  it("marks the build too where the log of a job had a secret, also after the end", () => {
+  it("is marked when the log of a job leaked a secret, even after its end", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("a")]);
     const a = startNext(agent);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("a lease", () => {
-  it("is the same again for an agent that claims again before it started the build", () => {
+  it("stays the same for an agent that claims again before it starts the build", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -13,7 +13,7 @@ describe("a lease", () => {
     expect(pool.agent().claimId()).not.toBe(first?.jobId);
   });
 
-  it("that is not started in time ends, and the build goes to another agent without using an attempt", () => {
+  it("ends if the build is not started in time, and the build goes to another agent without using an attempt", () => {
     const pool = new TestPool();
     const build = pool.build();
     const slow = pool.agent();
@@ -50,7 +50,7 @@ describe("a lease", () => {
     expect(pool.status(holder.jobId)).toBe("queued");
   });
 
-  it("of an agent that is stopped by force ends at once, uses an attempt, and any agent may take the next one", () => {
+  it("ends at once if its agent is stopped by force, uses an attempt, and any agent may get the next one", () => {
     const pool = new TestPool();
     const build = pool.build({ maxAttempts: 2 });
     const agent = pool.agent();
@@ -63,7 +63,7 @@ describe("a lease", () => {
     expect(pool.message(build)).toBe("Its agent was stopped.");
   });
 
-  it("of an agent that is stopped before the start is counted, so that this cannot repeat for ever", () => {
+  it("is counted if its agent is stopped before the start, so that this cannot repeat forever", () => {
     const pool = new TestPool();
     const build = pool.build();
     const agent = pool.agent();
@@ -74,7 +74,7 @@ describe("a lease", () => {
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "agent-lost" });
   });
 
-  it("of an agent that is stopped while its build is canceling ends the build as canceled", () => {
+  it("ends the build as canceled if its agent is stopped while the build is canceling", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
     pool.ok("cancel", { buildId: holder.jobId, actor: ACTOR });
@@ -82,7 +82,7 @@ describe("a lease", () => {
     expect(pool.facts(holder.jobId)).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("of an agent that dies each time fails the build when its attempts are used up", () => {
+  it("fails the build if agents die in every attempt", () => {
     const pool = new TestPool();
     const build = pool.build({ maxAttempts: 2 });
     for (const attempt of [1, 2]) {
@@ -93,7 +93,7 @@ describe("a lease", () => {
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "agent-lost", attempt: 2 });
   });
 
-  it("ends at once when its agent was restarted, and late calls of the old process change nothing", () => {
+  it("ends at once when its agent restarts, and late calls of the old process change nothing", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -106,7 +106,7 @@ describe("a lease", () => {
     expect(pool.refusal("finish", { ...old, status: "succeeded", exitCode: 0 })).toBe("lease-lost");
   });
 
-  it("is renewed once after an outage of the service, and not again", () => {
+  it("is renewed once after an outage of the service", () => {
     const pool = new TestPool();
     const { holder } = pool.busyAgent();
     pool.advance(300);
@@ -115,7 +115,7 @@ describe("a lease", () => {
     expect(pool.status(holder.jobId)).toBe("queued");
   });
 
-  it("ends at once when its agent is removed, and the agent's token is invalid from then on", () => {
+  it("ends at once when its agent is removed, and the agent's token becomes invalid", () => {
     const pool = new TestPool();
     const { agent, holder } = pool.busyAgent();
     pool.ok("removeAgent", { agentId: agent.id, actor: ACTOR });
@@ -127,7 +127,7 @@ describe("a lease", () => {
 });
 
 describe("a hand-out", () => {
-  it("that was taken back uses no attempt, and delays the build", () => {
+  it("uses no attempt when it is taken back, and delays the build", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -140,7 +140,7 @@ describe("a hand-out", () => {
     expect(pool.facts(build)).toMatchObject({ status: "queued", attempt: 0, unstarted: 0 });
   });
 
-  it("that was taken back closes its log only where that may be open", () => {
+  it("closes its log when it is taken back, but only if the log may be open", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -154,7 +154,7 @@ describe("a hand-out", () => {
     expect(closed).toEqual([1, 0, 1]);
   });
 
-  it("is delivered only to the agent that holds the lease, and the audit names the keys", () => {
+  it("is delivered only to the agent with the lease, and the audit names the keys", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const other = pool.agent();
@@ -167,7 +167,7 @@ describe("a hand-out", () => {
     expect(audited.at(-1)).toMatchObject({ action: "build.deliver", subject: build, detail: { keys: ["TOKEN"] } });
   });
 
-  it("whose environment cannot be composed fails the build with a message", () => {
+  it("fails the build with a message if its environment cannot be composed", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -177,7 +177,7 @@ describe("a hand-out", () => {
     expect(agent.claimId()).toBeNull();
   });
 
-  it("that no agent starts fails the build after twenty times", () => {
+  it("fails the build after twenty times without a start", () => {
     const pool = new TestPool();
     const build = pool.build();
     for (let round = 1; round <= 20; round++) {
@@ -190,7 +190,7 @@ describe("a hand-out", () => {
 });
 
 describe("an agent", () => {
-  it("that claims two builds and starts neither gets no more until it sends a heartbeat", () => {
+  it("gets no more builds after it claims two and starts neither, until it sends a heartbeat", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const build = pool.build();
@@ -203,7 +203,7 @@ describe("an agent", () => {
     expect(agent.claimId()).toBe(build);
   });
 
-  it("that is draining finishes its build and takes no new one", () => {
+  it("finishes its build and gets no new one while draining", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     pool.build();
@@ -218,7 +218,7 @@ describe("an agent", () => {
     expect(agent.claimId()).toBe(next);
   });
 
-  it("that is ephemeral takes one build and is removed", () => {
+  it("gets one build and is removed if it is ephemeral", () => {
     const pool = new TestPool();
     const agent = pool.agent({ isEphemeral: true });
     pool.build();
@@ -232,7 +232,7 @@ describe("an agent", () => {
     expect(pool.refusal("claim", { ...agent.credentials, bootId: agent.bootId })).toBe("unauthenticated");
   });
 
-  it("that polls for an hour without work costs at most 75 rows", () => {
+  it("costs at most 75 rows for an hour of polling without work", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     const { storage } = pool.model;

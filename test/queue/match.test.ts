@@ -28,7 +28,7 @@ const CASES: [requires: Requires, fit: ("mac" | "linux" | "bare")[]][] = [
   [{ labels: ["Docker"] }, []],
 ];
 
-it.each(CASES)("requirements %j are met by %j", (requires, fit) => {
+it.each(CASES)("the requirements %j are met by %j", (requires, fit) => {
   for (const [name, skills] of Object.entries({ mac: MAC, linux: LINUX, bare: BARE })) {
     const pool = new TestPool();
     const build = pool.build({ requires });
@@ -36,7 +36,7 @@ it.each(CASES)("requirements %j are met by %j", (requires, fit) => {
   }
 });
 
-it("uses the labels of an agent as they were last changed", () => {
+it("matching uses an agent's labels as last changed", () => {
   const pool = new TestPool();
   const build = pool.build({ requires: { labels: ["gpu"] } });
   const agent = pool.agent(BARE);
@@ -45,7 +45,7 @@ it("uses the labels of an agent as they were last changed", () => {
   expect(agent.claimId()).toBe(build);
 });
 
-it("gives jobs to agents that know the words of their file, and tells the others why", () => {
+it("matching gives jobs to agents that support their file's features, and explains this to the others", () => {
   const pool = new TestPool();
   const buildId = pool.build();
   const agent = pool.agent();
@@ -64,7 +64,7 @@ it("gives jobs to agents that know the words of their file, and tells the others
   expect(granted?.jobId).toBe(`${buildId}/test`);
 });
 
-it("matches the Xcodes that an agent said last, and takes no label for one", () => {
+it("matching uses the Xcodes that an agent last reported, and no label instead", () => {
   const pool = new TestPool();
   const labelled = pool.build({ requires: { labels: ["xcode=16"] } });
   const build = pool.build({ requires: { xcode: "16" } });

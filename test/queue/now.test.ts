@@ -7,7 +7,7 @@ import { ACTOR, TestPool } from "./test-pool.ts";
 
 const nowOf = (pool: TestPool, role: Role) => countNow(pool.model.state, role);
 
-it("counts each active build once: as running, as waiting, or for those who may decide its gate", () => {
+it("the current counts have each active build once: running, waiting, or at a gate for those who may decide", () => {
   const pool = new TestPool();
   expect(nowOf(pool, "viewer")).toEqual({ running: 0, waiting: 0, forRole: 0 });
   const { buildId, agent } = newPlannedBuild(pool, [graphJob("deploy", { gate })]);
@@ -23,7 +23,7 @@ it("counts each active build once: as running, as waiting, or for those who may 
   expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 1, forRole: 0 });
 });
 
-it("counts a build of planned jobs once, however many of them run", () => {
+it("the current counts have a build with planned jobs once, however many of them run", () => {
   const pool = new TestPool();
   const { agent } = newPlannedBuild(pool, [graphJob("lint"), graphJob("test"), graphJob("later", { needs: ["test"] })]);
   expect(nowOf(pool, "admin")).toEqual({ running: 0, waiting: 1, forRole: 0 });
@@ -32,7 +32,7 @@ it("counts a build of planned jobs once, however many of them run", () => {
   expect(nowOf(pool, "admin")).toEqual({ running: 1, waiting: 0, forRole: 0 });
 });
 
-it("counts a commit of a stranger for those who may approve it", () => {
+it("the current counts have a stranger's commit for those who may approve it", () => {
   const pool = new TestPool();
   pool.build({ trust: "untrusted", needsApproval: true, commitSha: SHA, branch: "refs/pull/7/head" });
   expect(nowOf(pool, "viewer")).toEqual({ running: 0, waiting: 1, forRole: 0 });

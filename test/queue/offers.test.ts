@@ -5,7 +5,7 @@ import { ACTOR, TestPool } from "./test-pool.ts";
 const looks = (pool: TestPool) => pool.pushes.filter(({ type }) => type === "look").map(({ agentId }) => agentId);
 
 describe("a new build", () => {
-  it("is offered to one capable agent, the one that has waited longest", () => {
+  it("is offered to the capable agent that has waited longest", () => {
     const pool = new TestPool();
     const [mac, first, second] = [{ platform: 1 }, {}, {}].map((skills) => pool.agent(skills));
     for (const agent of [mac, first, second]) agent?.wait();
@@ -15,7 +15,7 @@ describe("a new build", () => {
     expect(looks(pool)).toEqual([first?.id, second?.id]);
   });
 
-  it("is offered to another agent after two seconds without a claim, and to none twice before the others", () => {
+  it("is offered to another agent after two seconds without a claim, and to no agent twice before the others", () => {
     const pool = new TestPool();
     const agents = [1, 2].map(() => pool.agent());
     for (const agent of agents) agent.wait();
@@ -27,7 +27,7 @@ describe("a new build", () => {
     expect(looks(pool)).toEqual(agents.map(({ id }) => id));
   });
 
-  it("is not offered to an agent that ignored two offers, until that one makes contact", () => {
+  it("is not offered to an agent that ignored two offers until that agent makes contact", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     agent.wait();
@@ -38,7 +38,7 @@ describe("a new build", () => {
     expect(looks(pool)).toHaveLength(3);
   });
 
-  it("stores no contact of an agent while its socket is open, and its last contact when the socket closes", () => {
+  it("stores no contact of an agent while its socket is open, only the last one when the socket closes", () => {
     const pool = new TestPool();
     const [own, polls] = [pool.agent(), pool.agent()];
     own.wait();
@@ -53,7 +53,7 @@ describe("a new build", () => {
     expect(written(own)).toBe(pool.now);
   });
 
-  it("is not offered to agents whose deadline passed, that left, are draining or busy", () => {
+  it("is not offered to agents that timed out, left, are draining or are busy", () => {
     const pool = new TestPool();
     const [late, gone, draining, busy] = [1, 2, 3, 4].map(() => pool.agent());
     pool.build();
@@ -67,7 +67,7 @@ describe("a new build", () => {
     expect(looks(pool)).toEqual([]);
   });
 
-  it("is not offered past the limit of its pipeline", () => {
+  it("is not offered beyond its pipeline's limit", () => {
     const pool = new TestPool();
     for (const _ of [1, 2, 3]) pool.agent().wait();
     for (const _ of [1, 2, 3]) pool.build({ maxParallel: 2 });
@@ -84,7 +84,7 @@ describe("an agent that begins to wait", () => {
     expect(looks(pool)).toEqual([agent.id]);
   });
 
-  it("gets an offer when a build is requeued, its delay ends, or its pipeline has room", () => {
+  it("gets an offer when a build is requeued, a delay ends, or its pipeline has room", () => {
     const pool = new TestPool();
     const [worker, waiter] = [1, 2].map(() => pool.agent());
     pool.build({ maxParallel: 1 });

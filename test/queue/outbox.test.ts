@@ -26,7 +26,7 @@ describe("the outbox", () => {
     expect(flushAt(pool)).toBe(pool.now + 1_000);
   });
 
-  it("tells of a build when it is created and has ended, and not in between", () => {
+  it("reports a build when it is created and when it ends, not between", () => {
     const pool = new TestPool();
     const build = pool.build();
     const agent = pool.agent();
@@ -38,7 +38,7 @@ describe("the outbox", () => {
     expect([...pool.model.state.outbox.lists.due.keys()]).toEqual([build]);
   });
 
-  it("keeps a build that ended during the attempt that told of its creation", () => {
+  it("keeps a build that ended during the attempt that reported its creation", () => {
     const pool = new TestPool();
     const build = pool.build();
     const agent = pool.agent();
@@ -49,7 +49,7 @@ describe("the outbox", () => {
     expect(flushAt(pool)).not.toBeNull();
   });
 
-  it("of the logs has attempts of its own: a close that fails delays neither D1 nor a later close", () => {
+  it("has separate attempts for logs: a failed close delays neither D1 nor a later close", () => {
     const pool = new TestPool();
     pool.build();
     pool.build();
@@ -62,7 +62,7 @@ describe("the outbox", () => {
     expect(pool.model.state.outbox.logs.at).toBe(pool.now + 1_000);
   });
 
-  it("keeps an entry that the step which records the attempt appends", () => {
+  it("keeps an entry from the step that records the attempt", () => {
     const pool = new TestPool();
     pool.build();
     const agent = pool.agent({ isEphemeral: true });

@@ -7,21 +7,21 @@ import { requirementKey } from "../../src/queue/state/queue.ts";
 import { ACTOR, TestPool } from "./test-pool.ts";
 
 describe("the queue", () => {
-  it("hands out the higher priority first, and among equals the older build", () => {
+  it("assigns builds by priority, and by age among equals", () => {
     const pool = new TestPool();
     const [late, first, urgent, last] = [0, 0, 9, -9].map((priority) => pool.build({ priority }));
     const agents = [1, 2, 3, 4].map(() => pool.agent());
     expect(agents.map((agent) => agent.claimId())).toEqual([urgent, late, first, last]);
   });
 
-  it("never blocks an agent by a build that it may not have", () => {
+  it("never blocks an agent with a build that it cannot take", () => {
     const pool = new TestPool();
     pool.build({ priority: 100, requires: { platform: "macos" } });
     const possible = pool.build();
     expect(pool.agent().claimId()).toBe(possible);
   });
 
-  it("keeps the place of a build that is requeued", () => {
+  it("keeps a requeued build's place", () => {
     const pool = new TestPool();
     const first = pool.build();
     pool.build();
@@ -31,7 +31,7 @@ describe("the queue", () => {
     expect(pool.agent().claimId()).toBe(first);
   });
 
-  it("leases no more builds of a pipeline than maxParallel, and others meanwhile", () => {
+  it("leases no more builds of a pipeline than maxParallel, but builds of others meanwhile", () => {
     const pool = new TestPool();
     const [one, two] = [1, 2].map(() => pool.build({ pipelineId: "narrow", maxParallel: 1 }));
     const other = pool.build({ pipelineId: "wide" });
@@ -44,13 +44,13 @@ describe("the queue", () => {
     expect(pool.agent().claimId()).toBe(two);
   });
 
-  it("numbers the builds of each repository from one", () => {
+  it("numbers each repository's builds from one", () => {
     const pool = new TestPool();
     const made = ["r", "r", "s", "r"].map((repoId) => pool.facts(pool.build({ repoId })).number);
     expect(made).toEqual([1, 2, 1, 3]);
   });
 
-  it("accepts 10,000 queued builds and 5,000 agents, and no more", () => {
+  it("accepts at most 10,000 queued builds and 5,000 agents", () => {
     const pool = new TestPool();
     const many = (count: number, make: () => unknown) => Array.from({ length: count }, make);
     many(10_000, () => pool.model.state.queue.add(queued(pool.newBuild().id), []));
@@ -72,7 +72,7 @@ const queued = (id: string) => {
   return findEntry(pool.model.state, buildId)!;
 };
 
-describe("the builds of a day", () => {
+describe("the daily limit of builds", () => {
   const NOON = Date.UTC(2026, 4, 4, 12);
   /** Creates a pool at noon with this limit on builds per day. */
   const limited = (buildsPerDay: number) => {
@@ -83,7 +83,7 @@ describe("the builds of a day", () => {
   };
   const cancel = (pool: TestPool, buildId: string) => pool.ok("cancel", { buildId, actor: ACTOR });
 
-  it("have a limit that no cancel, no other repository and no other kind of trigger passes, until the day ends", () => {
+  it("holds for all repositories and triggers and despite cancels, until the day ends", () => {
     const pool = limited(3);
     cancel(pool, pool.build({ repoId: "r" }));
     cancel(pool, pool.build({ repoId: "s" }));
@@ -98,7 +98,7 @@ describe("the builds of a day", () => {
     expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
   });
 
-  it("are as many after an eviction, after deletions, and with a clock that goes back over midnight", () => {
+  it("holds after evictions and deletions, and if the clock goes back over midnight", () => {
     const pool = limited(4);
     const ids = [1, 2, 3].map(() => pool.build());
     const remove = (buildId: string) => {
@@ -117,7 +117,7 @@ describe("the builds of a day", () => {
     expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
   });
 
-  it("count once, however often the same trigger comes", () => {
+  it("counts a repeated trigger once", () => {
     const pool = limited(1);
     const build = pool.newBuild({ idempotency: { key: "k", caller: "c", bodyHash: "h" } });
     pool.ok("enqueue", build);
@@ -125,7 +125,7 @@ describe("the builds of a day", () => {
     expect(pool.refusal("enqueue", pool.newBuild())).toBe("limit-reached");
   });
 
-  it("have no limit below what the organization may have", () => {
+  it("is never lower than the organization's limit", () => {
     const pool = limited(1000);
     for (let n = 0; n < 200; n++) cancel(pool, pool.build());
     expect(builtToday(pool.model.state, pool.now)).toBe(200);
@@ -135,7 +135,7 @@ describe("the builds of a day", () => {
 describe("run values", () => {
   const given = { inputs: "x".repeat(1024 * 1024) };
 
-  it("may have 64 MiB in all active builds together, and no more", () => {
+  it("may have at most 64 MiB in all active builds together", () => {
     const pool = new TestPool();
     const builds = Array.from({ length: 64 }, () => pool.build(given));
     expect(pool.refusal("enqueue", pool.newBuild(given))).toBe("limit-reached");
@@ -146,8 +146,8 @@ describe("run values", () => {
   });
 });
 
-describe("the key of requirements", () => {
-  it("is the same text however they are written", () => {
+describe("the key for requirements", () => {
+  it("is the same text for every spelling", () => {
     const same = [{}, { platform: null }, { ios: false, labels: [] }, { web: null, labels: null }];
     expect(new Set(same.map(requirementKey)).size).toBe(1);
     expect(requirementKey({ labels: ["b", "a"] })).toBe(requirementKey({ labels: ["a", "b"] }));
@@ -157,7 +157,7 @@ describe("the key of requirements", () => {
 });
 
 describe("the deadline queue", () => {
-  it("returns no removed entry, until it is scheduled again", () => {
+  it("does not return a removed entry until it is scheduled again", () => {
     const deadlines = new DeadlineQueue();
     deadlines.schedule("a", 5);
     deadlines.schedule("b", 7);
@@ -168,7 +168,7 @@ describe("the deadline queue", () => {
     expect(deadlines.next()).toBeNull();
   });
 
-  it("forgets entries that are gone, and delays those that moved back, until the first one is right", () => {
+  it("drops removed entries and delays postponed ones until the first one is right", () => {
     const queue = new DeadlineQueue();
     for (const [at, id] of ["gone", "moved", "right", "later"].entries()) queue.schedule(id, at);
     const asked: string[] = [];
@@ -181,7 +181,7 @@ describe("the deadline queue", () => {
     expect(queue.takeDue(10)).toEqual(["right", "later", "moved"]);
   });
 
-  it("returns each id once, at its earliest time or before, whatever the order of scheduling", () => {
+  it("returns each id once, no later than its earliest time, in any order of scheduling", () => {
     const entries = fc.array(fc.tuple(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 100 })), {
       maxLength: 60,
     });

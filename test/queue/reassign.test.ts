@@ -6,7 +6,7 @@ const releaseElsewhere = (pool: TestPool, agent: TestAgent) =>
   pool.call("release", { ...agent.claimAndStart(), reason: "no way there", elsewhere: true });
 
 describe("a build that its agent cannot fetch", () => {
-  it("goes to another online agent and not to the first, and uses no attempt", () => {
+  it("goes to another online agent and not to the first, without using an attempt", () => {
     const pool = new TestPool();
     const [first, second] = [pool.agent(), pool.agent()];
     second.wait();
@@ -22,7 +22,7 @@ describe("a build that its agent cannot fetch", () => {
     expect(second.claimId()).toBe(build);
   });
 
-  it("stays with its agent where no other is online, capable and takes builds", () => {
+  it("stays with its agent if no other is online, capable and accepting builds", () => {
     const pool = new TestPool();
     const only = pool.agent({ labels: ["x"] });
     const unfit = pool.agent();
@@ -39,7 +39,7 @@ describe("a build that its agent cannot fetch", () => {
     expect(pool.call("release", { ...only.holder(lease(pool, build)), reason: "no", elsewhere: true }).ok).toBe(true);
   });
 
-  it("waits for no agent whose program is too old for it", () => {
+  it("does not wait for an agent whose program is too old", () => {
     const pool = new TestPool();
     const untrusted = { labels: ["untrusted"] };
     const [first, old] = [pool.agent(untrusted), pool.agent(untrusted)];
@@ -53,7 +53,7 @@ describe("a build that its agent cannot fetch", () => {
     expect(elsewhere()).toMatchObject({ ok: true });
   });
 
-  it("can be released so once: the next agent has to report a result", () => {
+  it("can be released this way once: the next agent must report a result", () => {
     const pool = new TestPool();
     const [first, second] = [pool.agent(), pool.agent()];
     const build = pool.build();
@@ -63,7 +63,7 @@ describe("a build that its agent cannot fetch", () => {
     expect(pool.facts(build)).toMatchObject({ status: "failed", reason: "checkout-failed" });
   });
 
-  it("waits for a busy agent while that one is online", () => {
+  it("waits for a busy agent while that agent is online", () => {
     const pool = new TestPool();
     const [first, busy] = [pool.agent(), pool.agent()];
     pool.build();

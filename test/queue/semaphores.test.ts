@@ -9,7 +9,7 @@ const group = (limit: number, whenBusy: Concurrency["whenBusy"] = "wait"): Concu
 });
 
 describe("a matrix", () => {
-  it("has no more jobs leased than max-parallel", () => {
+  it("never has more leased jobs than max-parallel", () => {
     const pool = new TestPool();
     const [one, two] = [pool.agent(), pool.agent()];
     const matrix = ["1", "2"].map((key) => ({ ...graphJob("m", { maxParallel: 1 }), key: `m ${key}` }));
@@ -21,8 +21,8 @@ describe("a matrix", () => {
   });
 });
 
-describe("a pipeline's limit of builds", () => {
-  it("counts a build of planned jobs once, from its first lease until it waits for people only", () => {
+describe("a pipeline's limit of parallel builds", () => {
+  it("counts a build with planned jobs once, from its first lease until it waits only for people", () => {
     const pool = new TestPool();
     const agents = [1, 2, 3].map(() => pool.agent());
     const jobs = [graphJob("a"), graphJob("b"), graphJob("deploy", { needs: ["a", "b"], gate })];
@@ -44,7 +44,7 @@ describe("a pipeline's limit of builds", () => {
 });
 
 describe("a concurrency group", () => {
-  it("is another one for code of strangers, by the ref that it is of", () => {
+  it("is separate for strangers' code, by its ref", () => {
     const pool = new TestPool();
     const jobs = [graphJob("x", { concurrency: group(1) })];
     /** Reports whether a job can start in another build from this source. */
@@ -58,7 +58,7 @@ describe("a concurrency group", () => {
     expect([ofPull(7), ofPull(8), ofPull(7)]).toEqual([true, true, false]);
   });
 
-  it("has no more jobs leased than the smallest limit of those present, whatever their pipelines", () => {
+  it("never has more leased jobs than the smallest limit among them, across pipelines", () => {
     const pool = new TestPool();
     const [one, two] = [pool.agent(), pool.agent()];
     const first = newPlannedBuild(pool, [graphJob("x", { concurrency: group(2) })], { pipelineId: "p" });
@@ -70,7 +70,7 @@ describe("a concurrency group", () => {
     expect(pool.status(first.buildId)).toBe("succeeded");
   });
 
-  it("cancels the older build of the same pipeline and ref, and of another build the one job that holds it", () => {
+  it("cancels the older build of the same pipeline and ref, and only the job that holds it of another build", () => {
     const pool = new TestPool();
     const [one, two] = [pool.agent(), pool.agent()];
     const jobs = [graphJob("x", { concurrency: group(1, "cancel-running") }), graphJob("then", { needs: ["x"] })];

@@ -15,7 +15,7 @@ const forgotten = (pool: TestPool): string[] =>
   );
 
 describe("a silent agent", () => {
-  it("is forgotten after ninety days, with its token, and not a second earlier", () => {
+  it("is removed with its token after ninety days, and not a second earlier", () => {
     const pool = new TestPool();
     const { id, credentials, bootId } = pool.agent();
     expect(nextDue(pool.model.state, pool.model.context)).toBeLessThanOrEqual(pool.now + 90 * DAY * 1000);
@@ -27,7 +27,7 @@ describe("a silent agent", () => {
     expect(pool.refusal("claim", { ...credentials, bootId: bootId })).toBe("unauthenticated");
   });
 
-  it("is kept if it made contact since, waits, or holds a build", () => {
+  it("is kept if it made contact, waits, or holds a build", () => {
     const pool = new TestPool();
     const [heard, waiting, silent] = [pool.agent(), pool.agent(), pool.agent()];
     pool.advance(60 * DAY);
@@ -46,7 +46,7 @@ describe("a silent agent", () => {
     expect(pool.model.state.index.holding.get(busy.id)).toBe(holder.jobId);
   });
 
-  it("waits no more, also where the offer that it did not follow is withdrawn in the same step", () => {
+  it("stops waiting, even if an ignored offer is withdrawn in the same step", () => {
     const pool = new TestPool();
     const { state } = pool.model;
     const agent = pool.agent({ isEphemeral: true });
@@ -64,7 +64,7 @@ describe("a silent agent", () => {
     expect(state.index.offered.size).toBe(0);
   });
 
-  it("is forgotten with at most 99 others in one step; an alarm is set for the rest", () => {
+  it("is removed with at most 99 others in one step, and an alarm is set for the rest", () => {
     const pool = new TestPool();
     for (let n = 0; n < 250; n++) pool.agent();
     pool.now += 91 * DAY * 1000;
@@ -76,7 +76,7 @@ describe("a silent agent", () => {
     expect(left).toEqual([150, 50, 0]);
   });
 
-  it("is one whose stored contact is old: an agent with a socket stores a contact now and then", () => {
+  it("is judged by its stored contact, which agents with a socket update regularly", () => {
     const pool = new TestPool();
     const agent = pool.agent();
     agent.wait();
@@ -92,11 +92,11 @@ describe("a silent agent", () => {
   });
 });
 
-describe("an ephemeral agent that never had a build", () => {
+describe("an ephemeral agent without a build", () => {
   const MINUTE = 60;
   const isThere = (pool: TestPool, id: string) => pool.model.state.agents.has(id);
 
-  it("is forgotten after an hour away, also where nobody ever saw it wait", () => {
+  it("is removed an hour after its last contact, even if it never waited", () => {
     const pool = new TestPool();
     const [never, polled, lasting] = [
       pool.agent({ isEphemeral: true }),
@@ -115,7 +115,7 @@ describe("an ephemeral agent that never had a build", () => {
     expect(isThere(pool, lasting.id)).toBe(true);
   });
 
-  it("is kept while it waits or builds, and an hour from its leave", () => {
+  it("is kept while it waits or builds, and for an hour after it leaves", () => {
     const pool = new TestPool();
     const [waiting, left] = [pool.agent({ isEphemeral: true }), pool.agent({ isEphemeral: true })];
     waiting.wait();
@@ -129,7 +129,7 @@ describe("an ephemeral agent that never had a build", () => {
     expect(isThere(pool, waiting.id)).toBe(true);
   });
 
-  it("has an hour from the wake where its socket was lost with the object, and all its time where it was not", () => {
+  it("has an hour from the wake if its socket was lost with the object, and its full time otherwise", () => {
     const pool = new TestPool();
     const [lost, kept] = [pool.agent({ isEphemeral: true }), pool.agent({ isEphemeral: true })];
     lost.wait();

@@ -27,7 +27,7 @@ it(`holds every invariant through ${HISTORIES} hostile histories`, async () => {
   for (const count of Object.values(faults)) expect(count).toBeGreaterThan(10);
 });
 
-it("holds every invariant where a result comes in the call that ends the time of its build", () => {
+it("holds every invariant if a result arrives in the call that ends the build's time", () => {
   expect(runHistory(new History(777, 14_669, RULES), 14_669)).toBeUndefined();
 });
 
@@ -35,7 +35,7 @@ it("holds every invariant where a result comes in the call that ends the time of
  * The search begins where each mutant was first seen. A wrong number makes the search longer, until it costs too much:
  * `npm run simulate -- --mutants --write` renews the numbers.
  */
-it("sees each mutant break its invariant, and nine of ten in as few histories", async () => {
+it("each mutant breaks its invariant, and nine of ten within the same number of histories", async () => {
   const results = await testMutants(SEED, 2_000, firstSeen.histories);
   expect(results.length).toBeGreaterThanOrEqual(216);
   const unseen = results.filter(({ killedBy }) => killedBy === null).map(({ mutant }) => mutant.name);
@@ -66,7 +66,7 @@ it.each([
   "a semaphore is not free after a release",
   "a semaphore is not free after a lost lease",
   "there is one try too many",
-])("sees on builds whose jobs nobody planned: %s", (name) => {
+])("without planned jobs, the simulation still finds: %s", (name) => {
   const { rules } = MUTANTS.find((mutant) => mutant.name === name)!;
   let failure: ReturnType<typeof runHistory>;
   for (let index = 0; index < 60 && !failure; index += 2) {
@@ -77,20 +77,20 @@ it.each([
   expect(failure?.invariant).toEqual(expect.any(Number));
 });
 
-describe("the checks that no rule can break", () => {
+describe("the checks for invariants that no rule can break", () => {
   const newAgent = (id: string, orgId = ORG): NewAgent => {
     const skills = { platform: 2, canBuildIOS: true, canBuildAndroid: true, canBuildWeb: true };
     return { id, orgId, name: id, tokenHash: `hash of ${id}`, actor: ACTOR, ...skills };
   };
 
-  it("see a build that two agents hold (invariant 1)", () => {
+  it("find a build that two agents hold (invariant 1)", () => {
     const pool = new SimPool(ORG, RULES, () => {});
     pool.call(0, "registerAgent", newAgent("a1"));
     pool.state.index.holding.set("a2", "b1");
     expect(() => pool.call(0, "sweep", null)).toThrow("invariant 1 ");
   });
 
-  it("see an agent of another organization (invariant 14)", () => {
+  it("find an agent of another organization (invariant 14)", () => {
     const pool = new SimPool(ORG, RULES, () => {});
     expect(() => pool.call(0, "registerAgent", newAgent("a1", "other"))).toThrow("invariant 14 ");
   });
@@ -106,7 +106,7 @@ describe("the trace of a history", () => {
     }
   };
 
-  it("of a mutant ends with its invariant, its title and the command that replays it", () => {
+  it("ends with its invariant, its title and the command that replays it, for a mutant", () => {
     const id = failing("a lease ends ten seconds early");
     const report = failureReport(id);
     expect(report.at(-2)).toContain(`invariant 5 (${INVARIANTS[5]})`);
@@ -117,13 +117,13 @@ describe("the trace of a history", () => {
     expect(report.at(-3)).toMatch(/=> \(violation\) +\| .*[bj]\d+ \w+ -> \w+.*; lease #\d+ of a\d+ ends$/);
   });
 
-  it("is in docs/invariants.md as the command there prints it", () => {
+  it("is in docs/invariants.md as its command prints it", () => {
     const shown = readFileSync("docs/invariants.md", "utf8");
     const [, seed, index, mutant] = /--seed (\d+) --history (\d+) --mutant "(.+)"/.exec(shown)!;
     expect(shown).toContain(failureReport({ seed: Number(seed), index: Number(index), mutant }, 11).join("\n"));
   });
 
-  it("names builds, agents and fences by short names, and every injected fault", () => {
+  it("has short names for builds, agents and fences, and every injected fault", () => {
     const lines: string[] = [];
     const history = new History(SEED, 1, MUTANTS[0]!.rules);
     runHistory(history, 1);
@@ -134,7 +134,7 @@ describe("the trace of a history", () => {
     expect(lines.join("\n")).not.toMatch(/\d{13}/);
   });
 
-  it("as JSON leaves nothing out", () => {
+  it("is complete as JSON", () => {
     const lines: string[] = [];
     replay({ seed: SEED, index: 3 }, (line) => lines.push(line), { json: true });
     const parsed = lines.map((line) => JSON.parse(line));

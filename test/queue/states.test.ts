@@ -8,7 +8,7 @@ const SEED = 1;
 const HISTORIES = 400;
 
 /* The simulation checks after every commit that a job takes no other transition (docs/invariants.md, number 4). */
-it("moves jobs along every edge of the specification", () => {
+it("jobs move along every edge of the specification", () => {
   const unseen = new Set(Object.entries(TRANSITIONS).flatMap(([from, next]) => next.map((to) => `${from} -> ${to}`)));
   const observer: Observer = {
     onCommit(changes, storage) {

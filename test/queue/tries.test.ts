@@ -20,13 +20,13 @@ const started = (retry: number, more: Parameters<typeof graphJob>[1] = {}) => {
   return { pool, buildId, id: `${buildId}/test`, agent, first: startNext(agent) };
 };
 
-describe("a job whose file gives it more tries", () => {
-  it("goes back to the queue when its steps failed, and says why", () => {
+describe("a job with retries in its file", () => {
+  it("returns to the queue when its steps fail, and says why", () => {
     const { pool, buildId, id, agent, first } = started(1);
     fail(pool, first, { message: "Step make failed." });
     expect(pool.status(buildId)).toBe("running");
     expect(pool.job(id)).toMatchObject({ status: "queued", attempt: 1, startedAt: null });
-    const message = "Attempt 1 failed with exit code 3, and the job is tried again. Step make failed.";
+    const message = "Attempt 1 failed with exit code 3: retrying the job. Step make failed.";
     expect(pool.message(id)).toBe(message);
     const second = startNext(agent);
     expect(second.fence).toBeGreaterThan(first.fence);
@@ -34,10 +34,10 @@ describe("a job whose file gives it more tries", () => {
     succeed(pool, second);
     expect(endOf(pool, id)).toMatchObject({ status: "succeeded", attempt: 2, retries: 1, fence: second.fence });
     expect(pool.facts(buildId)).toMatchObject({ status: "succeeded", exitCode: 0 });
-    expect(pool.message(buildId)).toBe("1 job passed after a failed try: test.");
+    expect(pool.message(buildId)).toBe("1 job passed after a retry: test.");
   });
 
-  it("has failed with its last try", () => {
+  it("fails with its last try", () => {
     const { pool, buildId, id, agent, first } = started(2);
     fail(pool, first);
     fail(pool, startNext(agent));
@@ -47,7 +47,7 @@ describe("a job whose file gives it more tries", () => {
     expect(pool.message(buildId)).toBe("the last");
   });
 
-  it("stores nothing of tries where it has one", () => {
+  it("stores no tries if it has only one", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("test")]);
     fail(pool, startNext(agent));
@@ -58,19 +58,19 @@ describe("a job whose file gives it more tries", () => {
   });
 
   const reasons = BuildReason.options.filter((reason) => reason !== "timeout");
-  it.each(reasons)("is not tried again after %s", (reason) => {
+  it.each(reasons)("is not retried after %s", (reason) => {
     const { pool, id, first } = started(2);
     fail(pool, first, { reason });
     expect(endOf(pool, id)).toMatchObject({ status: "failed", attempt: 1 });
   });
 
-  it("is not tried again where it says that it was canceled, and nobody did", () => {
+  it("is not retried if it reports a cancel that nobody requested", () => {
     const { pool, id, first } = started(2);
     pool.ok("finish", { ...first, status: "canceled" });
     expect(endOf(pool, id)).toMatchObject({ status: "failed", reason: "agent-error" });
   });
 
-  it.each(["its agent answers", "its agent is silent"])("has its whole time for each try, where %s", (how) => {
+  it.each(["its agent answers", "its agent is silent"])("has its full timeout for each try, if %s", (how) => {
     const { pool, id, agent, first } = started(1, { timeoutSeconds: 50 });
     const runOut = (holder: Holder) => {
       pool.advance(50);
@@ -87,7 +87,7 @@ describe("a job whose file gives it more tries", () => {
     expect(endOf(pool, id)).toMatchObject({ status: "failed", reason: "timeout", attempt: 2, retries: 1 });
   });
 
-  it("gives the same answer to the same result again, until another lease", () => {
+  it("gets the same answer for the same result until the next lease", () => {
     const { pool, id, agent, first } = started(1);
     fail(pool, first);
     fail(pool, first);
@@ -112,7 +112,7 @@ describe("a job whose file gives it more tries", () => {
     expect(pool.model.storage.outputs(id)).toEqual({});
   });
 
-  it("keeps its place in the queue, before jobs that came later", () => {
+  it("keeps its place in the queue before later jobs", () => {
     const pool = new TestPool();
     const { agent } = newPlannedBuild(pool, [graphJob("a", { retry: 1 }), graphJob("b"), graphJob("c")]);
     const first = startNext(agent);
@@ -121,8 +121,8 @@ describe("a job whose file gives it more tries", () => {
   });
 });
 
-describe("until the last try of a job has failed", () => {
-  it("nothing of its circle ends, nothing that needs it moves, and its gate stays open", () => {
+describe("a job between failed tries", () => {
+  it("does not end a matrix, start jobs that need it, or close its gate", () => {
     const pool = new TestPool();
     const matrix = (v: string) => ({ key: `test (${v})`, matrix: { v }, failFast: true, retry: 1 });
     const { buildId, agent } = newPlannedBuild(pool, [
@@ -149,7 +149,7 @@ describe("until the last try of a job has failed", () => {
     expect(endOf(pool, `${buildId}/after`)).toBeNull();
   });
 
-  it("its semaphores are free while it waits", () => {
+  it("frees its semaphores while it waits", () => {
     const pool = new TestPool();
     const concurrency = { group: "deploy", limit: 1, whenBusy: "wait" as const };
     const { agent } = newPlannedBuild(pool, [
@@ -164,7 +164,7 @@ describe("until the last try of a job has failed", () => {
     expect(claimNext(able)).toBeNull();
   });
 
-  it.each(["the build", "the job"])("a cancel of %s ends the wait", (what) => {
+  it.each(["the build", "the job"])("ends its wait by a cancel of %s", (what) => {
     const { pool, buildId, id, agent, first } = started(1);
     fail(pool, first);
     pool.ok("cancel", { buildId: what === "the job" ? id : buildId, actor: ACTOR });
@@ -175,14 +175,14 @@ describe("until the last try of a job has failed", () => {
     expect(endOf(pool, id)).toMatchObject({ status: "canceled" });
   });
 
-  it("a cancel while it runs is no failure", () => {
+  it("is not failed by a cancel while it runs", () => {
     const { pool, id, first } = started(2);
     pool.ok("cancel", { buildId: id, actor: ACTOR });
     fail(pool, first);
     expect(endOf(pool, id)).toMatchObject({ status: "canceled", attempt: 1 });
   });
 
-  it("what cleans up a canceled build has its tries, as long as it may run", () => {
+  it("has its tries as cleanup of a canceled build, within the cleanup time", () => {
     const pool = new TestPool();
     const { buildId, agent } = newPlannedBuild(pool, [graphJob("clean", { condition: "always()", retry: 2 })]);
     const first = startNext(agent);
@@ -194,7 +194,7 @@ describe("until the last try of a job has failed", () => {
     expect(pool.status(buildId)).toBe("canceled");
   });
 
-  it("an eviction of the pool forgets nothing of it", () => {
+  it("survives an eviction of the pool", () => {
     const { pool, id, agent, first } = started(1);
     fail(pool, first);
     pool.model.reload(pool.now);
@@ -214,7 +214,7 @@ describe("lost leases and failed tries", () => {
   const lose = (pool: TestPool, holder: Holder) =>
     pool.ok("release", { ...holder, reason: "stopped", interrupted: true });
 
-  it("are counted apart, in any order", () => {
+  it("are counted separately, in any order", () => {
     const order = fc.array(fc.constantFrom("lost" as const, "failed" as const), { minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(order, fc.integer({ min: 0, max: 2 }), fc.integer({ min: 1, max: 3 }), (ends, retry, maxAttempts) => {
@@ -246,8 +246,8 @@ describe("lost leases and failed tries", () => {
   });
 });
 
-describe("why a job waits for its next try", () => {
-  it("is told with the tries that failed", () => {
+describe("the explanation of a job's wait for its next try", () => {
+  it("includes the tries that failed", () => {
     const { pool, id, agent, first } = started(2);
     fail(pool, first);
     expect(explainOf(pool, id)).toMatch(/^1 try of at most 3 failed\. /);

@@ -27,12 +27,9 @@ export const register = (state: PoolState, registration: NewAgent, context: Deci
   const { id, orgId, actor, name, registeredBy = null } = registration;
   if (state.orgId !== null && state.orgId !== orgId) return unknownId();
   if (registeredBy && state.revoked.has(registeredBy.tokenId)) return unknownToken();
-  if (state.agents.has(id)) return refused("conflict", "There is already an agent with this id.");
+  if (state.agents.has(id)) return refused("conflict", "An agent with this id already exists.");
   if (state.agents.size >= LIMITS.agents) {
-    return refused(
-      "limit-reached",
-      `There are ${withCommas(LIMITS.agents)} agents already: remove those that are no longer used.`,
-    );
+    return refused("limit-reached", `There are already ${withCommas(LIMITS.agents)} agents: remove unused ones.`);
   }
   if (
     registeredBy?.kind === "registration" &&
@@ -40,7 +37,7 @@ export const register = (state: PoolState, registration: NewAgent, context: Deci
   ) {
     return refused(
       "limit-reached",
-      `This token has registered ${withCommas(LIMITS.registeredAgents)} agents: use another one.`,
+      `This token has registered ${withCommas(LIMITS.registeredAgents)} agents: use another token.`,
     );
   }
   const agent = newAgent(registration, context.now);
@@ -152,7 +149,7 @@ export const wait = (
 ): Decision<null> => {
   const agent = verifiedAgent(state, call);
   if (!agent) return unknownToken();
-  if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent was started again since.");
+  if (context.rules.isStale(agent, call.bootId)) return refused("conflict", "This agent has restarted since then.");
   const { agentId, until } = call;
   const isNews = agent.isEphemeral && until === null && !agent.hasSocket;
   const job = state.jobs.get(state.index.holding.get(agentId) ?? "");

@@ -48,8 +48,7 @@ const PURPOSES = ["build", "read-file"] as const;
 
 /** Returns the message for people on the builds of a ref that is gone. */
 const goneMessage = (ref: string): string => {
-  if (ref.startsWith(refOf(MERGE_QUEUE)))
-    return "The merge queue has no use for it any more: it was merged, or given up.";
+  if (ref.startsWith(refOf(MERGE_QUEUE))) return "The merge queue no longer needs it: it was merged or dropped.";
   return `The ${ref.startsWith("refs/tags/") ? "tag" : "branch"} was deleted.`;
 };
 
@@ -175,7 +174,7 @@ class DeliveryInProgress {
     const line = olderThanNewest(heads, { sha });
     if (!line) return;
     const { newest, older } = line;
-    const message = `A newer commit of ${branch} took its place: build ${newest.number}.`;
+    const message = `A newer commit on ${branch} took its place: build ${newest.number}.`;
     for (const { buildId } of older) {
       if (buildId !== null && buildId !== newest.buildId)
         this.#cancel(buildId, { message, supersededBy: newest.buildId });

@@ -42,7 +42,7 @@ export const openArtifact = (
   if (entry.job.lease!.startedAt === null) return refused("conflict", "The build was not started.");
   const artifacts = artifactsOfLease(entry.job);
   const existing = artifacts.find(({ name, isReplaced }) => name === request.name && !isReplaced);
-  if (existing?.isKept) return refused("conflict", "The job has an artifact of this name already.");
+  if (existing?.isKept) return refused("conflict", "The job already has an artifact with this name.");
   const { id, name, as, bytes, files, day, uploadId } = request;
   if (existing && isSame(existing, request)) {
     if (existing.uploadId !== undefined || uploadId === undefined) return decided(existing);
@@ -57,7 +57,7 @@ export const openArtifact = (
   // Replaced artifacts count too, so that no agent fills the archive with unfinished ones.
   const others = artifacts.map((one) => (one === existing ? { ...one, isReplaced: true } : one));
   if (others.length >= LIMITS.artifacts)
-    return refused("limit-reached", `A job may leave at most ${LIMITS.artifacts} artifacts.`);
+    return refused("limit-reached", `A job can have at most ${LIMITS.artifacts} artifacts.`);
   const opened = { id, name, as, bytes, files, fence: request.fence, day, at: context.now };
   return decided(opened, [withArtifacts(entry, [...others, opened])]);
 };
@@ -72,7 +72,7 @@ export const keepArtifact = (
   if (isRefused(entry)) return entry;
   const artifacts = artifactsOfLease(entry.job);
   const artifact = artifacts.find(({ id, isReplaced }) => id === request.artifactId && !isReplaced);
-  if (!artifact) return refused("conflict", "The artifact was opened again since: send that one.");
+  if (!artifact) return refused("conflict", "A newer upload of this artifact has begun: send that one.");
   if (artifact.isKept) return decided(artifact);
   const { uploadId: _, ...whole } = artifact;
   const keptArtifact = { ...whole, isKept: true };

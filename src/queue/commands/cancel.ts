@@ -50,7 +50,7 @@ export const cancel = (
   const build = state.builds.get(buildId);
   const job = state.jobs.get(buildId);
   if (!build && job) return cancelJob(state, job, actor, context);
-  if (!build) return isRemembered(state, buildId) ? refused("conflict", "The build has ended already.") : unknownId();
+  if (!build) return isRemembered(state, buildId) ? refused("conflict", "The build has already ended.") : unknownId();
   if (!context.rules.mayCancel(build, jobsOf(state, buildId), context.now)) return decided(buildId);
   return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
 };
@@ -58,7 +58,7 @@ export const cancel = (
 /** Cancels one job. The other jobs continue, except those that need it. Its end is settled next. */
 const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: DecisionContext): Decision<string> => {
   const { id, buildId, index } = job;
-  if (job.end) return refused("conflict", "The job has ended already.");
+  if (job.end) return refused("conflict", "The job has already ended.");
   if (job.stopCause) return decided(buildId);
   const detail = { buildId, key: graphOf(state, buildId).jobs[index]!.key };
   return decided(buildId, [

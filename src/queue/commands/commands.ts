@@ -253,7 +253,7 @@ export interface DeliveryRequest {
  * arrived; or the queue rejected it, for this reason.
  */
 export interface DeliveredBuild {
-  /** The build that was created or is the same, or that replaced a late one. Null if there is none. */
+  /** The build that was created or is the same, or that replaced a late one. Otherwise null. */
   buildId: string | null;
   pipelineId: string;
   outcome: "made" | "same" | "late" | "refused";

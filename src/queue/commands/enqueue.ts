@@ -72,10 +72,10 @@ export const queueProblem = (
   const problem = request.needsApproval ? approvalProblem(state, request.repoId, added.builds) : null;
   if (problem !== null) return problem;
   if (countWaiting(state) + added.builds + (request.planned?.graph.jobs.length ?? 1) > maxQueued)
-    return `${withCommas(maxQueued)} builds are queued already: wait until some of them have run.`;
+    return `${withCommas(maxQueued)} builds are already queued: wait until some of them have run.`;
   const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
   return characters > LIMITS.sealedInputsCharacters
-    ? "The active builds have too many values of their own: wait until some of them have run."
+    ? "The values of all active builds together are too large: wait until some of them have run."
     : null;
 };
 

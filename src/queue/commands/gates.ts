@@ -30,8 +30,8 @@ export const decideGate = (state: PoolState, request: GateRequest, context: Deci
   return askingJob ? decideJobGate(state, askingJob, request, context) : refused("conflict", NOT_ONE);
 };
 
-const ENDED = "It has ended already.";
-const NOT_ONE = "Not one gate of this build asks now: name its job.";
+const ENDED = "It has already ended.";
+const NOT_ONE = "The build must have exactly one open gate: name the job.";
 
 const gateDefinition = (state: PoolState, { buildId, index }: JobFacts): string =>
   graphOf(state, buildId).jobs[index]!.definition;
@@ -62,11 +62,11 @@ const decideJobGate = (
   const { id, buildId, gate } = job;
   const graphJob = graphOf(state, buildId).jobs[job.index]!;
   if (!graphJob.gate || !gate)
-    return refused("conflict", job.end ? ENDED : "Its gate does not ask yet, or it has none.");
-  if (!includesRole(role, graphJob.gate.by)) return refused("forbidden", `This takes the role ${graphJob.gate.by}.`);
+    return refused("conflict", job.end ? ENDED : "It has no gate, or its gate is not open yet.");
+  if (!includesRole(role, graphJob.gate.by)) return refused("forbidden", `This requires the role ${graphJob.gate.by}.`);
   if (gate.decision?.approved === approved) return decided(buildId);
   if (job.end || gate.decision || now >= gate.until)
-    return refused("conflict", "It was decided already, or has ended.");
+    return refused("conflict", "It was already decided, or has ended.");
   const decision = { approved, at: now, actor: actor.actor, name, role, comment };
   const { definition } = graphJob;
   const waitingJobs = askingAmong(jobsOf(state, buildId)).filter((one) => gateDefinition(state, one) === definition);
@@ -87,7 +87,9 @@ const MOST_UNAPPROVED = 100;
 export const approvalProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
   let count = added;
   for (const build of builds.values()) if (build.repoId === repoId && awaitsApproval(build)) count++;
-  return count < MOST_UNAPPROVED ? null : `${MOST_UNAPPROVED} builds of this repository wait for approval already.`;
+  return count < MOST_UNAPPROVED
+    ? null
+    : `${MOST_UNAPPROVED} builds of this repository are already waiting for approval.`;
 };
 
 /** Lets a held build run, or ends it, for a person. Decided once; the same decision again gets the same answer. */
@@ -98,12 +100,12 @@ const decideApproval = (
 ): Decision<string> => {
   const { now } = context;
   const { id, approval } = build;
-  if (!approval) return refused("conflict", "It waits for no approval.");
-  if (!includesRole(role, APPROVER)) return refused("forbidden", `This takes the role ${APPROVER}.`);
+  if (!approval) return refused("conflict", "It is not waiting for approval.");
+  if (!includesRole(role, APPROVER)) return refused("forbidden", `This requires the role ${APPROVER}.`);
   if (commitSha !== null && commitSha !== build.commitSha)
-    return refused("conflict", "The build is of another commit than the one that was looked at.");
+    return refused("conflict", "The build's commit is not the one that was reviewed.");
   if (approval.decision?.approved === approved) return decided(id);
-  if (approval.decision || now >= approval.until) return refused("conflict", "It was decided already, or has ended.");
+  if (approval.decision || now >= approval.until) return refused("conflict", "It was already decided, or has ended.");
   const decision: GateDecision = { approved, at: now, actor: actor.actor, name, role, comment };
   const auditChanges = audit(
     actor,
@@ -139,4 +141,4 @@ export const expireApprovals = (state: PoolState, buildIds: readonly string[], c
 export const voidUnapproved = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
   unapprovedBuilds(state, state.builds.keys())
     .filter(({ id }) => !spared.has(id))
-    .flatMap((build) => close(build, "The service was restored to an earlier time: ask for the build again.", context));
+    .flatMap((build) => close(build, "The service was restored to an earlier time: trigger the build again.", context));

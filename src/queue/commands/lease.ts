@@ -65,7 +65,7 @@ export const anotherTry = (
   const { rules } = context;
   if (!rules.triesAgain(job, outcome)) return null;
   const code = outcome.exitCode === null ? "" : ` with exit code ${outcome.exitCode}`;
-  const sentences = [`Attempt ${job.attempt} failed${code}, and the job is tried again.`, message];
+  const sentences = [`Attempt ${job.attempt} failed${code}: retrying the job.`, message];
   return requeue(
     entry,
     { retries: (job.retries ?? 0) + 1 },
@@ -121,7 +121,7 @@ export const loseLease = (
       ...retireEphemeral(agent, context),
     ];
   }
-  const message = `It was handed out ${POOL_LIMITS.unstarted} times, and no agent started it.`;
+  const message = `It was handed out ${POOL_LIMITS.unstarted} times, but no agent started it.`;
   const isIgnored = agent && cause === "expired" && job.status === "assigned";
   return [lossChange, ...retryOrFail(entry, message, context), ...(isIgnored ? countIgnoredLease(agent, context) : [])];
 };

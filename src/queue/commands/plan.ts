@@ -52,14 +52,16 @@ const planAgain = (
   if (plannedBy?.fence !== fence || plannedBy.agentId !== agentId) return leaseLost();
   return graph.hash === sent.hash
     ? decided({ jobs: toPlannedJobs(graph.jobs) })
-    : refused("conflict", "The jobs of this build are known already, from another text.");
+    : refused("conflict", "This build was already planned from a different text.");
 };
 
 const planProblem = ({ build, job }: JobEntry, { graph }: PlanRequest): string | null => {
-  if (build.until !== null) return "A job of a build has no jobs of its own.";
-  if (job.status !== "running" || job.lease?.stop) return "The build does not run: it was not started, or has to stop.";
+  if (build.until !== null) return "A job cannot have jobs of its own.";
+  if (job.status !== "running" || job.lease?.stop) return "The build is not running: it was not started, or must stop.";
   const commitSha = graph.commitSha ?? undefined;
-  return commitBuilt(build, commitSha) === (commitSha ?? build.commitSha) ? null : "The file is of another commit.";
+  return commitBuilt(build, commitSha) === (commitSha ?? build.commitSha)
+    ? null
+    : "The file belongs to a different commit.";
 };
 
 const accept = ({ build, job }: JobEntry, request: PlanRequest, context: DecisionContext): Change[] => {
@@ -83,7 +85,7 @@ const accept = ({ build, job }: JobEntry, request: PlanRequest, context: Decisio
 
 /** Fails a build whose jobs find no room in the queue, because they could wait forever. */
 const queueFull = (entry: JobEntry, context: DecisionContext): Decision<PlannedJobs> => {
-  const message = `${withCommas(context.maxQueued)} builds and jobs wait already: run it again when some of them have run.`;
+  const message = `${withCommas(context.maxQueued)} builds and jobs are already waiting: retry it after some of them.`;
   const failure = { status: "failed", exitCode: null, reason: "queue-full" } as const;
   return { ...refused("limit-reached", message), changes: endJob(entry, failure, message, context) };
 };
@@ -98,7 +100,7 @@ export const refusePlan = (state: PoolState, request: PlanRefused, context: Deci
   const entry = jobOfCaller(state, request, context);
   if (isRefused(entry)) return entry;
   if (entry.build.until !== null) return unknownId();
-  if (entry.job.status !== "running") return refused("conflict", "The build does not run.");
+  if (entry.job.status !== "running") return refused("conflict", "The build is not running.");
   return decided(jobId, endJob(entry, { status: "failed", exitCode: null, reason }, message, context));
 };
 

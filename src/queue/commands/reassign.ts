@@ -31,7 +31,7 @@ export const reassign = (
 ): Decision<string> => {
   const { job } = entry;
   if (job.passedOver || !anotherAgentMayTake(state, job, agentId, context)) {
-    return refused("conflict", "No other agent can take the build now, or one has tried already: report the result.");
+    return refused("conflict", "No other agent can take the build now, or one has already tried: report the result.");
   }
   const attempt = job.lease!.startedAt === null ? job.attempt : context.rules.attemptAfterRelease(job);
   const passedOver = { agentId, until: context.now + RECHECK_MS };

@@ -47,7 +47,7 @@ export const wake = (
 /** Ends a build whose plan cannot be read any more, because its remaining work is unknown. */
 const endUnplanned = (state: PoolState, build: BuildFacts, context: DecisionContext): Change[] => {
   if (build.until === null || state.graphs.has(build.id)) return [];
-  const message = "What was stored of its jobs is damaged.";
+  const message = "The stored data of its jobs is damaged.";
   const failed = { status: "failed", exitCode: null, reason: "agent-error", message } as const;
   return patchBuild(build, { ...failed, finishedAt: context.now }, context);
 };

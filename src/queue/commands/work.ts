@@ -207,7 +207,7 @@ const sayAgain = (
   const isItsLease = fence === 0 || fence === report.fence;
   if (!result || !isItsLease || agentId !== report.agentId) return leaseLost();
   if (rules.isSameResult(result, reportedOutcome)) return decided(report.jobId);
-  return refused("conflict", "The build has ended already, with another result.");
+  return refused("conflict", "The build has already ended with a different result.");
 };
 
 const OUTPUT_REFUSED: Outcome = { status: "failed", exitCode: null, reason: "output-refused" };
@@ -231,7 +231,7 @@ const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outpu
   for (const { id, status: jobStatus } of jobsOf(state, buildId))
     if (jobStatus === "succeeded") sum += countBytes(state.records.outputs(id));
   return sum > LIMITS.buildOutputBytes
-    ? `With its outputs, those of the build would be larger than ${byteSize(LIMITS.buildOutputBytes)}.`
+    ? `With them, the build's outputs would be larger than ${byteSize(LIMITS.buildOutputBytes)}.`
     : null;
 };
 

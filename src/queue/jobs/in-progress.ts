@@ -51,7 +51,7 @@ const LOST: EndOfJob = {
   cause: null,
   exitCode: null,
   reason: "agent-error",
-  message: "What was stored of this job is damaged.",
+  message: "The stored data of this job is damaged.",
   startedAt: null,
   finishedAt: 0,
 };

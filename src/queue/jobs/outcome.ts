@@ -82,7 +82,7 @@ const listKeys = (keys: readonly string[], words: string): string | null =>
 
 const forgiven = (views: readonly JobView[]): string | null => {
   const keys = views.filter(({ status }) => status === "failed").map(({ job }) => job.key);
-  return listKeys(keys, "may fail, and did");
+  return listKeys(keys, "failed without failing the build");
 };
 
 /** Returns a note for people about problems in a build that succeeded, or null. */
@@ -90,7 +90,7 @@ const blemishes = (views: readonly JobView[]): string | null => {
   const unsteady = views.filter(({ status, retries }) => status === "succeeded" && retries > 0);
   const tried = listKeys(
     unsteady.map(({ job }) => job.key),
-    "passed after a failed try",
+    "passed after a retry",
   );
   return [forgiven(views), tried].filter((sentence) => sentence !== null).join(" ") || null;
 };

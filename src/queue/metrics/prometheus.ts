@@ -41,7 +41,7 @@ export const toPrometheus = ({ orgId, builds, oldestWaitSeconds, agents, outbox,
     gauge("millrace_agents", "Agents by state; online ones are idle, busy or draining.", toSamples(agents, "state")),
     gauge(
       "millrace_outbox",
-      "Builds not yet written to D1, failed attempts in a row, and dead letters.",
+      "Builds not yet written to D1, consecutive failed attempts, and dead letters.",
       toSamples(outbox, "kind"),
     ),
     gauge(

@@ -19,7 +19,7 @@ const ofUpkeep = ({ isUp, upkeep, pools }: ServiceMetrics): string[] => [
   ),
   gauge(
     "millrace_upkeep_set_aside",
-    "What upkeep could not do and tries again later, by kind.",
+    "Upkeep work that failed and is retried later, by kind.",
     upkeep.setAside.map(({ kind, count }) => [{ kind }, count]),
   ),
   gauge("millrace_pools_swept", "Pools that upkeep swept.", one(pools.swept)),
@@ -53,12 +53,12 @@ const ofBuilds = ({ builds, leasesLost }: ServiceMetrics): string[] => [
 const ofStores = ({ outbox, database, pools }: ServiceMetrics): string[] => [
   gauge(
     "millrace_outbox_age_seconds",
-    "Age of the oldest change that D1, the archive or a log has not heard of.",
+    "Age of the oldest change not yet delivered to D1, the archive or a log.",
     one(outbox.ageSeconds),
   ),
   gauge(
     "millrace_outbox_failures",
-    "Attempts in a row of one pool that did not deliver everything.",
+    "Consecutive attempts of one pool that did not deliver everything.",
     one(outbox.failures),
   ),
   gauge("millrace_dead_letters", "Rows that can never be delivered.", one(total(outbox.deadLetters))),
@@ -81,12 +81,12 @@ const ofStores = ({ outbox, database, pools }: ServiceMetrics): string[] => [
 const ofOrganizations = ({ organizations, stores }: ServiceMetrics): string[] => [
   gauge(
     "millrace_organization_builds_today",
-    "Builds that the organizations nearest to their limit made today (UTC).",
+    "Builds created today (UTC) in the organizations nearest to their limit.",
     organizations.map(({ orgId, buildsToday }) => [{ org: orgId }, buildsToday]),
   ),
   gauge(
     "millrace_organization_limit_share",
-    "The part of its limit that each of them has used; from 1 on it is refused.",
+    "The share of its limit that each of them has used; from 1 on, the service rejects more.",
     [
       ...organizations.map((one): Sample => [{ org: one.orgId, limit: "buildsPerDay" }, dayShare(one)]),
       ...stores.map((one): Sample => [{ org: one.orgId, limit: "storedBytes" }, storedShare(one)]),

@@ -36,10 +36,10 @@ export const explainJob = (
 
 const explainWait = ({ jobs }: PoolState, graph: JobGraph, index: number, openGate: JobFacts["gate"]): Waits => {
   const { needs, gate } = graph.jobs[index]!;
-  if (openGate) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} has to approve it.`);
+  if (openGate) return say("gate", `A person with the role ${gate?.by ?? "maintainer"} must approve it.`);
   const needed = new Set(needs.map(({ definition }) => definition));
   const openJobs = graph.jobs.filter(({ id, definition }) => needed.has(definition) && !jobs.get(id)?.end);
-  return say("needs", `It waits for the end of ${openJobs.map(({ key }) => key).join(", ")}.`);
+  return say("needs", `It waits for ${openJobs.map(({ key }) => key).join(", ")} to end.`);
 };
 
 const entriesOfBuild = (state: PoolState, buildId: string): JobEntry[] =>

@@ -34,8 +34,9 @@ const messageFor = (reasons: Reason[], agents: number, online: number): string =
 };
 
 const onlineStatus = (agents: number, online: number): string => {
-  if (agents > 1) return `${online.toLocaleString("en")} of them online`;
-  return online === 1 ? "online" : "offline";
+  if (agents === 1) return online === 1 ? "online" : "offline";
+  if (online === agents) return "all online";
+  return online === 0 ? "all offline" : `${online.toLocaleString("en")} online`;
 };
 
 /** Groups agents by their decisive reasons: those with the fewest permanent reasons first, then the largest group. */
@@ -90,7 +91,7 @@ const findReasons = (
 ) => {
   const reasons = unmetRequirements(agent, job.requires);
   if (isReserved(agent.labels, job.requires.labels))
-    reasons.push(reason("labels", ["takes", "take"], `only builds that ask for the label ${UNTRUSTED_LABEL}`));
+    reasons.push(reason("labels", ["takes", "take"], `only builds that require the label ${UNTRUSTED_LABEL}`));
   if (context.rules.isNotFor(job, agent.id))
     reasons.push(reason("gave-it-back", ["released", "released"], "this build"));
   const runs = (features: Feature[]): boolean => context.rules.runsLane(agent, { features });
@@ -132,14 +133,14 @@ const fullSemaphore = (state: PoolState, entry: JobEntry, { rules }: DecisionCon
 };
 
 const fullMessage = ({ key, most }: { key: string; most: number }): string => {
-  if (isGroup(key)) return `Others hold its concurrency group (${most} at a time).`;
+  if (isGroup(key)) return `Its concurrency group is full (${most} at a time).`;
   return key.startsWith("matrix ")
     ? `Its matrix has reached its limit of parallel jobs (${most}).`
     : `Its pipeline has reached its limit of parallel builds (${most}).`;
 };
 
 const needsLabel = (build: BuildFacts): string =>
-  trustOf(build) === "trusted" ? "" : ` It is untrusted, and needs an agent with the label ${UNTRUSTED_LABEL}.`;
+  trustOf(build) === "trusted" ? "" : ` It is untrusted and requires an agent with the label ${UNTRUSTED_LABEL}.`;
 
 /** Explains why the queued job waits: the first reason that applies. */
 const explainWait = (
@@ -154,20 +155,20 @@ const explainWait = (
   if (agents.length === 0) return say("no-agents", "No agent is registered.");
   if (!agents.some(isCapable)) {
     const none = job.requires.platform === "windows" ? " There is no agent for Windows yet." : needsLabel(build);
-    return say("no-capable-agent", `No registered agent has what this build requires.${none}`);
+    return say("no-capable-agent", `No registered agent meets these requirements.${none}`);
   }
   if (full) return say(isGroup(full.key) ? "group" : "max-parallel", fullMessage(full));
   if (isPaused(state, context.now)) {
     const seconds = Math.ceil((state.pause!.until - context.now) / 1000);
     return say(
       "dependency-away",
-      `No build is handed out because a part of the service does not answer. The pool tries again within ${seconds} s.`,
+      `No builds start because part of the service is unavailable. The pool retries within ${seconds} s.`,
     );
   }
   if (job.notBefore > context.now) {
     return say(
       "dependency-away",
-      "It could not be handed out because a part of the service did not answer. The pool tries again soon.",
+      "It could not start because part of the service was unavailable. The pool retries soon.",
     );
   }
   if (!agents.some(({ codes }) => codes.length === 0)) {
@@ -212,7 +213,7 @@ export const explain = (
     return { ...notQueued, code: leased, ...sentence(LEASED_MESSAGES[leased](name)) };
   }
   if (awaitsApproval(build)) {
-    const message = `It waits for approval of its commit, by a person with the role ${APPROVER}.`;
+    const message = `Its commit waits for approval by a person with the role ${APPROVER}.`;
     return { ...notQueued, code: "gate", ...sentence(message) };
   }
   const reasons = cachedReasons ?? reasonsByAgent(state, job, context, pingedAt);

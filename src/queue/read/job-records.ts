@@ -46,7 +46,7 @@ const DAMAGED = {
   attempt: 0,
   exitCode: null,
   reason: "agent-error" as BuildReason,
-  message: "What was stored of this job is damaged.",
+  message: "The stored data of this job is damaged.",
   queuedAt: null,
   startedAt: null,
   finishedAt: null,
@@ -131,7 +131,7 @@ export const failedJobs = (jobs: readonly JobOfBuild[]): JobOfBuild[] =>
     .sort((one, other) => Date.parse(one.finishedAt ?? "") - Date.parse(other.finishedAt ?? ""));
 
 /**
- * Joins the jobs' summaries into one Markdown text, each under its job's key, or returns null if there are none. Stops
+ * Joins the jobs' summaries into one Markdown text, each under its job's key; returns null if no job wrote one. Stops
  * reading once the text exceeds the limit for one summary: its readers cut it there, and all summaries together may be
  * 16 MiB.
  */

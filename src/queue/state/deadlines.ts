@@ -49,7 +49,7 @@ const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionCon
   index.offerDeadlines.isDue(now) ||
   index.contacts.isDue(now - agentMs);
 
-/** Takes every deadline that may have passed. Returns null if there is none. */
+/** Takes every deadline that may have passed. Returns null if no deadline has passed. */
 export const takeDue = (state: PoolState, context: DecisionContext): DueIds | null => {
   if (!isAnyDue(state, context)) return null;
   const { deadlines, index } = state;
@@ -93,7 +93,7 @@ export const settleLeases = (state: PoolState): void => {
 /** Leases are checked at multiples of this time, so that many agents' leases share an alarm. Each alarm costs a row. */
 const LEASE_GRID_MS = 5 * SECOND_MS;
 
-/** Returns the earliest of the times, or null if there is none. */
+/** Returns the earliest of the times, or null if there are no times. */
 export const earliest = (times: readonly (number | null)[]): number | null => {
   let first: number | null = null;
   for (const at of times) if (at !== null && (first === null || at < first)) first = at;

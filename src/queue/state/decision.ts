@@ -58,7 +58,7 @@ export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
 /** Refuses a command until D1 was compared with the pool. Until then, nothing is leased or numbered. */
 export const notCompared = (): Decision<never> => {
-  const detail = "The queue could not be compared with the database yet: repeat the request.";
+  const detail = "The queue has not been compared with the database yet: retry the request.";
   return {
     answer: { ok: false, refusal: { kind: "unavailable", detail, retryAfterSeconds: 5 } },
     changes: [],

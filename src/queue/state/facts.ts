@@ -60,7 +60,7 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   cancel: { at: number; until: number } | null;
   /** Set while the build waits only for gates: the jobs with these gates, and what a git host shows meanwhile. */
   waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
-  /** A text for people about its end or its last attempt. Absent if there is none. */
+  /** A text for people about its end or its last attempt, if any. */
   message?: string | null;
   /** Whether D1 has the build's creation or, for an ended build, its end, as far as a row remembers. */
   isTold?: boolean;
@@ -99,7 +99,7 @@ export interface JobFacts {
   startedAt: number | null;
   /** Why it must stop. Absent if it need not. */
   reason?: StopReason | null;
-  /** A text for people about its last attempt. Absent if there is none. */
+  /** A text for people about its last attempt, if any. */
   message?: string | null;
   /** Its agent sent a secret that only the service masked. */
   leak?: boolean;
@@ -110,7 +110,7 @@ export interface JobFacts {
   /** Absent until it has ended. */
   end?: JobEnd | null;
   requires: Requires;
-  /** Further features that an agent's program needs. Absent if there are none. */
+  /** Further features that an agent's program needs, if any. */
   features?: Feature[];
   timeoutSeconds: number;
   maxAttempts: number;
@@ -126,7 +126,7 @@ export interface JobFacts {
   releasedBy: string[];
   /**
    * The agent that could not fetch the job and left it to another agent. It gets the job again when no other agent can
-   * take it. `until`: when the pool looks for another agent again. Null when there is none.
+   * take it. `until`: when the pool looks for another agent again, if ever.
    */
   passedOver?: { agentId: string; until: number | null } | null;
   /** No agent gets it before this time. 0: no delay. */

@@ -92,13 +92,13 @@ const describeTests = ({ status }: BuildFacts, jobs: readonly JobFacts[]): strin
 
 const SENTENCES: { [Reason in NonNullable<BuildFacts["reason"]>]?: string } = {
   superseded: "Canceled: a newer commit took its place",
-  skipped: "Skipped: no file that it wants has changed",
+  skipped: "Skipped: no matching file has changed",
   "agent-lost": "Its agent was lost",
   "agent-error": "Its agent had an error",
   environment: "Its environment could not be read",
   timeout: "Failed: it took too long",
   "requirements-unmet": "Failed: no agent can run it",
-  "commit-not-on-branch": "Failed: the commit is not on its branch any more",
+  "commit-not-on-branch": "Failed: the commit is no longer on its branch",
   "pipeline-invalid": "Failed: its pipeline file is not valid",
   "checkout-failed": "Failed: the commit could not be fetched",
 };

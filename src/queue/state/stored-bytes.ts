@@ -55,7 +55,7 @@ const inGib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
 export const noRoom = ({ used, most }: { used: number; most: number }, bytes: number): Result<never> | null => {
   if (used + bytes <= most) return null;
   const detail =
-    `This organization has ${inGib(used)} of artifacts and caches, and may have ${inGib(most)}: delete builds that ` +
-    "left artifacts, keep artifacts for fewer days, empty caches, or ask the operator of the service to raise it.";
+    `This organization stores ${inGib(used)} of artifacts and caches, and its limit is ${inGib(most)}: delete builds ` +
+    "with artifacts, keep artifacts for fewer days, empty caches, or ask the operator to raise the limit.";
   return { ok: false, refusal: { kind: "limit-reached", detail } };
 };

@@ -176,7 +176,7 @@ describe("a build with a job that no registered agent can take", () => {
     const { text } = await (await as("viewer")).open(path);
     expect(text).toContain("No registered agent can take");
     expect(text).toContain(
-      "<bdi>ios</bdi>: it needs <strong>iOS</strong>. No registered agent has what this build requires.",
+      "<bdi>ios</bdi>: it needs <strong>iOS</strong>. No registered agent meets these requirements.",
     );
     expect(text).not.toContain("<bdi>web</bdi>:");
   });

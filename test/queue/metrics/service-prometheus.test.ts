@@ -48,8 +48,8 @@ const METRICS: ServiceMetrics = {
   database: { bytes: 7e9, limitBytes: 1e10, isNearlyFull: true, rowsCountedAt: null, rows: { build_summary: 5 } },
 };
 
-describe("the numbers of all pools", () => {
-  it("add up what each pool tells once", () => {
+describe("the metrics of all pools", () => {
+  it("add up the values of each pool once", () => {
     const first = addTotals(NO_TOTALS, [pool("a", succeeded(2)), pool("b", { ...succeeded(1), requeues: 1 })]);
     const leasesLost = { expired: 1, removed: 0, restarted: 0, stopped: 2 };
     const second = addTotals(first, [pool("a", { ...succeeded(1), leasesLost, handOuts: 3, offersIgnored: 1 })]);
@@ -59,7 +59,7 @@ describe("the numbers of all pools", () => {
     });
   });
 
-  it("name the pools that are furthest behind, and no more than 20 of however many", () => {
+  it("name the pools that are furthest behind, at most 20", () => {
     const pools = Array.from({ length: 50 }, (_, n) => pool(`org-${n}`, { outboxSeconds: n }));
     const runs = [toGauges(pools.slice(0, 25), 1), toGauges(pools.slice(25), 0)];
     const all = mergeGauges(runs);
@@ -67,17 +67,17 @@ describe("the numbers of all pools", () => {
     expect(all.named.map(({ orgId }) => orgId)).toEqual(Array.from({ length: 20 }, (_, n) => `org-${49 - n}`));
   });
 
-  it("remember dead letters of pools that nobody swept since", () => {
+  it("keep the dead letters of pools that were not swept recently", () => {
     const found = addDeadLetters({ quiet: 3, mended: 1 }, [pool("mended"), pool("new", { deadLetters: 2 })]);
     expect(found).toEqual({ quiet: 3, new: 2 });
   });
 });
 
-describe("the builds of today", () => {
+describe("the metrics of today's builds", () => {
   const NOON = Date.UTC(2026, 4, 4, 12);
   const today = (buildsToday: number, buildsPerDay = 20_000) => ({ buildsToday, buildsPerDay });
 
-  it("name 20 of 1,000 organizations, those nearest to their limit, however the runs take turns", () => {
+  it("name the 20 of 1,000 organizations nearest to their limit, in any order of the runs", () => {
     const pools = Array.from({ length: 1000 }, (_, n) => pool(`org-${n}`, today(n)));
     const near = pool("near", today(90, 100));
     let found = addDay(undefined, [near], NOON);
@@ -91,7 +91,7 @@ describe("the builds of today", () => {
     expect(text).toContain('millrace_organization_limit_share{org="near",limit="buildsPerDay"} 0.9\n');
   });
 
-  it("stay while nobody sweeps their pool, keep a limit that a pool does not know, and end with the day", () => {
+  it("remain while a pool is not swept, keep a limit that a pool does not know, and end with the day", () => {
     const first = addDay(undefined, [pool("a", today(5, 10)), pool("idle")], NOON);
     expect(first.organizations).toEqual([{ orgId: "a", ...today(5, 10) }]);
     const later = addDay(first, [pool("b", today(1)), pool("a", { buildsToday: 6 })], NOON + 60_000);
@@ -102,17 +102,17 @@ describe("the builds of today", () => {
     expect(addDay(later, [], NOON + 86_400_000).organizations).toEqual([]);
   });
 
-  it("of an organization that may make none are a share of one", () => {
+  it("have a share of one for an organization that may create no builds", () => {
     const { organizations } = addDay(undefined, [pool("stopped", today(3, 0))], NOON);
     expect(toServicePrometheus({ ...METRICS, organizations })).toContain('{org="stopped",limit="buildsPerDay"} 1\n');
   });
 });
 
-describe("the bytes that organizations store", () => {
+describe("the metrics of stored bytes", () => {
   const NOW = Date.UTC(2026, 4, 4, 12);
   const stored = (storedBytes: number, mostStoredBytes = 2000) => ({ storedBytes, mostStoredBytes });
 
-  it("name 20 of 1,000 organizations, those nearest to their limit, and none that told nothing for a week", () => {
+  it("name the 20 of 1,000 organizations nearest to their limit, except those silent for a week", () => {
     const pools = Array.from({ length: 1000 }, (_, n) => pool(`org-${n}`, stored(n)));
     const near = addStored([], [pool("near", stored(90, 100)), pool("empty", stored(0))], NOW);
     const found = addStored(near, pools, NOW + 1);
@@ -125,7 +125,7 @@ describe("the bytes that organizations store", () => {
   });
 });
 
-describe("the numbers of all pools for Prometheus", () => {
+describe("the metrics of all pools for Prometheus", () => {
   const text = toServicePrometheus(METRICS);
   const names = new Set([...text.matchAll(/^# TYPE (\S+) (?:gauge|counter)$/gm)].map((match) => match[1]));
 
@@ -142,7 +142,7 @@ describe("the numbers of all pools for Prometheus", () => {
 
   const named = (query: string): string[] => query.match(/\bmillrace_\w+/g) ?? [];
 
-  it("are what the board of docs/grafana.json draws", () => {
+  it("match the board of docs/grafana.json", () => {
     const board = JSON.parse(readFileSync("docs/grafana.json", "utf8")) as {
       panels: { id: number; targets: { expr: string }[] }[];
     };
@@ -152,13 +152,13 @@ describe("the numbers of all pools for Prometheus", () => {
     expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
   });
 
-  it("are what docs/operations.md names", () => {
+  it("match the names in docs/operations.md", () => {
     const told = named(readFileSync("docs/operations.md", "utf8"));
     expect(told.length).toBeGreaterThan(8);
     expect(told.filter((name) => !names.has(name))).toEqual([]);
   });
 
-  it("have in docs/operations.md, for each alert, what it means, what to type and what is lost", () => {
+  it("have alerts with a meaning, commands and data loss in docs/operations.md", () => {
     const [, alerts = "", parts = ""] = readFileSync("docs/operations.md", "utf8").split(
       /^## (?:Goals and alerts|When a goal is missed)$/m,
     );

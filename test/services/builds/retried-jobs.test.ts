@@ -48,7 +48,7 @@ describe("a job with `retry` whose steps failed", () => {
     expect(answer).toMatchObject({ status: 200, body: { status: "running" } });
     expect(await jobOf()).toMatchObject({
       ...{ status: "queued", attempt: 1, retries: 1, agentId: null, exitCode: null, reason: null, finishedAt: null },
-      message: "Attempt 1 failed with exit code 3, and the job is tried again. Step make ended with exit code 3",
+      message: "Attempt 1 failed with exit code 3: retrying the job. Step make ended with exit code 3",
     });
     const { body: explained } = await call(admin, "GET", `/job/${ids.make}/explain`);
     expect(explained).toMatchObject({
@@ -73,7 +73,7 @@ describe("a job with `retry` whose steps failed", () => {
     const use = await finishNextJob(agent);
     expect(use.job?.needs.make).toMatchObject({ result: "success", outputs: { a: "second" } });
     const build = await readBuild(admin, buildId);
-    expect(build).toMatchObject({ status: "succeeded", message: "1 job passed after a failed try: make." });
+    expect(build).toMatchObject({ status: "succeeded", message: "1 job passed after a retry: make." });
     expect(build.jobs?.map((job) => "retries" in job)).toEqual([true, false]);
   });
 
@@ -182,7 +182,7 @@ describe("a file of steps with `retry`", () => {
     await finishNextJob(agent, FAILED);
     await finishNextJob(agent);
     const build = await readBuild(admin, buildId);
-    expect(build).toMatchObject({ status: "succeeded", message: "1 job passed after a failed try: build." });
+    expect(build).toMatchObject({ status: "succeeded", message: "1 job passed after a retry: build." });
     expect(build.jobs).toMatchObject([{ key: "build", attempt: 3, retries: 2 }]);
   });
 });

@@ -48,7 +48,7 @@ describe("an organization at its limit of stored bytes", () => {
     const refused = await begin(setup, 1);
     expectProblem(refused, 429, "limit-reached");
     expect(refused.body.detail).toMatch(
-      /^This organization has 0\.0 GiB of artifacts and caches, and may have 0\.0 GiB: delete builds/,
+      /^This organization stores 0\.0 GiB of artifacts and caches, and its limit is 0\.0 GiB: delete builds/,
     );
     expectProblem(await save(setup, 1), 429, "limit-reached");
     expect((await begin(setup, 0)).status).toBe(201);

@@ -8,7 +8,7 @@ export const OPERATION_WORDS: Words = {
     upkeep: "The state of upkeep itself.",
     "upkeep.lastRunAt": "When upkeep last completed a run; null if it never did.",
     "upkeep.ageSeconds": "Seconds since then; null if it never did.",
-    "upkeep.setAside": "What upkeep could not do and tries again later.",
+    "upkeep.setAside": "Upkeep work that failed and is retried later.",
     "upkeep.setAside[].kind":
       "What it tried: chore, sweep, schedule, move, purge, removal or reconcile. New kinds may be added.",
     "upkeep.setAside[].count": "Number of subjects of this kind.",
@@ -39,7 +39,7 @@ export const OPERATION_WORDS: Words = {
     "leasesLost.stopped": "The agent did not confirm in time that it stopped.",
     outbox: "What the pools have not delivered yet.",
     "outbox.ageSeconds": "Age of the oldest change that has not been delivered.",
-    "outbox.failures": "Attempts in a row of one pool that did not deliver everything.",
+    "outbox.failures": "Consecutive attempts of one pool that did not deliver everything.",
     "outbox.deadLetters": "Number of dead letters for each organization that has any.",
     database: "The D1 database.",
     "database.bytes": "Its size in bytes.",
