@@ -7,7 +7,7 @@ import { PoolStorage } from "../../../src/objects/pool/storage.ts";
 import { actor, busy, newAgent, newBuild, poolOf, registered, value } from "./support.ts";
 
 describe("the life of a build", () => {
-  it("goes from the trigger to the result of one agent", async () => {
+  it("leads from the trigger to the result of one agent", async () => {
     const pool = poolOf("life");
     const wanted = newBuild("life");
     const build = value(await pool.enqueue(wanted));
@@ -56,7 +56,7 @@ describe("the life of a build", () => {
 });
 
 describe("the pool", () => {
-  it("lists agents by id, page by page, and active builds only", async () => {
+  it("lists agents by id in pages, and only active builds", async () => {
     const pool = poolOf("lists");
     const ids: string[] = [];
     while (ids.length < 5) ids.push((await registered(pool, "lists")).agentId);
@@ -76,7 +76,7 @@ describe("the pool", () => {
     expect(await pool.hasLiveBuilds({})).toBe(false);
   });
 
-  it("makes one build of many concurrent calls with one idempotency key", async () => {
+  it("creates one build for many concurrent calls with one idempotency key", async () => {
     const pool = poolOf("keys");
     const idempotency = { key: "k", caller: "token:1", bodyHash: "h" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => pool.enqueue(newBuild("keys", { idempotency }))));
@@ -116,7 +116,7 @@ describe("the pool", () => {
     expect((await pool.explain("nowhere")).ok).toBe(false);
   });
 
-  it("aborts after a decision that could not be stored, and loads what the disk has", async () => {
+  it("aborts after a decision that could not be stored, and reloads from disk", async () => {
     const pool = poolOf("torn");
     const { id } = value(await pool.enqueue(newBuild("torn")));
     await runInDurableObject(pool, (_object, { storage }) => {
@@ -135,7 +135,7 @@ describe("the pool", () => {
 });
 
 describe("the run values of ended builds", () => {
-  it("are kept for the newest thousand with large values, and for all with small ones", async () => {
+  it("are kept for the newest thousand with large values, and for all builds with small values", async () => {
     const pool = poolOf("given");
     const much = "x".repeat(5000);
     const first = [newBuild("given", { inputs: much }), newBuild("given", { inputs: "little" })];
@@ -162,7 +162,7 @@ describe("the run values of ended builds", () => {
     expect((await pool.inputsOf("later-1")).ok).toBe(true);
   });
 
-  it("is kept for BUILD_DAYS, and of a build that has not ended for as long as that takes", async () => {
+  it("are kept for BUILD_DAYS, and for as long as a build is active", async () => {
     const pool = poolOf("week");
     const [old, recent, waiting] = [newBuild("week"), newBuild("week"), newBuild("week")];
     for (const build of [old, recent, waiting]) value(await pool.enqueue(build));

@@ -24,7 +24,7 @@ const told = async (orgId: string, head: string): Promise<string | undefined> =>
   return statuses.find(({ context }) => context === HOST.context)?.state;
 };
 
-it("makes the builds of a delivery once, also after the object was evicted, and tells D1 and the host of them", async () => {
+it("the pool creates a delivery's builds once, even after an eviction, and notifies D1 and the host", async () => {
   const pool = poolOf("arrivals");
   const request = newDelivery("arrivals", "d1", { builds: [push("arrivals", "a")] });
   const first = value(await pool.arrive(request));
@@ -43,7 +43,7 @@ it("makes the builds of a delivery once, also after the object was evicted, and 
   await expect.poll(() => told("arrivals", "a")).toBe("pending");
 });
 
-it("remembers across an eviction what a newer head has to end", async () => {
+it("the pool remembers through an eviction which builds a newer head must end", async () => {
   await newConnection("github", "https://host.example", { id: HOST.connectionId, orgId: "heads" });
   const pool = poolOf("heads");
   const first = push("heads", "a");
@@ -55,7 +55,7 @@ it("remembers across an eviction what a newer head has to end", async () => {
   await expect.poll(() => told("heads", "a")).toBe("error");
 });
 
-it("makes nothing of a delivery whose last statement fails, and everything of its repeat", async () => {
+it("the pool creates nothing for a delivery whose last statement fails, and everything on a repeat", async () => {
   const orgId = "half";
   const pool = poolOf(orgId);
   const builds = [push(orgId, "a"), { ...push(orgId, "a"), pipelineId: "other" }];
@@ -76,7 +76,7 @@ it("makes nothing of a delivery whose last statement fails, and everything of it
   expect(made.map(({ outcome }) => outcome)).toEqual(["made", "made"]);
 });
 
-it("refuses what another organization's connection brings", async () => {
+it("the pool rejects a delivery of another organization's connection", async () => {
   await runInDurableObject(poolOf("mine"), async (pool) => {
     await expect((pool as AgentPool).arrive(newDelivery("other", "d1"))).rejects.toThrow("another organization's pool");
   });
@@ -105,7 +105,7 @@ const untoldEnd = async (orgId: string) => {
 const rowsOf = (pool: Pool, what: string) =>
   runInDurableObject(pool, (_pool, { storage: { sql } }) => sql.exec(`SELECT * FROM ${what}`).toArray());
 
-it("tells the host of an end that it could not hear, after D1 has heard of it and the object was evicted", async () => {
+it("the pool notifies a host that was unavailable of an end, after D1 has it and the object was evicted", async () => {
   const { pool, build } = await untoldEnd("away");
   expect(await rowsOf(pool, "build WHERE ended_at IS NULL")).toMatchObject([{ id: build.id }]);
   await evictDurableObject(pool);
@@ -114,7 +114,7 @@ it("tells the host of an end that it could not hear, after D1 has heard of it an
   expect(await rowsOf(pool, "build WHERE ended_at IS NULL")).toEqual([]);
 });
 
-it("tells the host of an end of which an earlier release kept a row, and has forgotten the build", async () => {
+it("the pool notifies the host of an end from an earlier release's row, and has removed the build", async () => {
   const { pool, build, missed } = await untoldEnd("earlier");
   await runInDurableObject(pool, (_pool, { storage: { sql } }) => {
     sql.exec("DELETE FROM build");

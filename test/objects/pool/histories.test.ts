@@ -11,7 +11,7 @@ afterAll(() => {
   vi.useRealTimers();
 });
 
-describe("the object", () => {
+describe("the pool object", () => {
   it(`answers like the state machine through ${HISTORIES} hostile histories, evicted between any two calls`, async () => {
     const done = await repeatHistories(HISTORIES);
     expect(done.calls).toBeGreaterThan(HISTORIES * 50);

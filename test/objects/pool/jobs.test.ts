@@ -44,7 +44,7 @@ const planned = async (orgId: string, jobs: GraphJob[], over: Partial<NewBuild> 
 const rowsOf = (pool: Pool, query: string) =>
   runInDurableObject(pool, (_, { storage }) => storage.sql.exec(query).toArray());
 
-describe("a build of several jobs", () => {
+describe("a build with several jobs", () => {
   it("goes from its plan to the archive, D1 and its jobs' records, through evictions", async () => {
     const { pool, buildId, speaker, graph, idOf } = await planned("jobs-life", [
       graphJob("build"),
@@ -110,7 +110,7 @@ describe("a build of several jobs", () => {
     expect(results.map(({ id }) => id)).toEqual(graph.jobs.map(({ id }) => id).sort());
   });
 
-  it("is alone in memory while the archive takes its record, and 10 of them are all of one attempt", async () => {
+  it("is alone in memory while the archive stores its record, and an attempt has 10 of them", async () => {
     const orgId = "jobs-ends";
     const speaker = await registered(poolOf(orgId), orgId);
     let isAway = true;
@@ -146,7 +146,7 @@ describe("a build of several jobs", () => {
     expect(await env.DB.prepare(query).bind(orgId).first()).toEqual({ count: 12 });
   });
 
-  it("is told to its git host with what the tests of all its jobs said", async () => {
+  it("is reported to its git host with the test results of all its jobs", async () => {
     const orgId = "jobs-host";
     const { pool, speaker } = await planned(orgId, [graphJob("a"), graphJob("b")], { host: HOST });
     const said: HostReport[] = [];
@@ -176,7 +176,7 @@ describe("a build of several jobs", () => {
     });
   });
 
-  it("leaves nothing where it is deleted", async () => {
+  it("leaves nothing behind when it is deleted", async () => {
     const { pool, buildId, speaker } = await planned("jobs-gone", [graphJob("a")]);
     const { holder } = await take(pool, speaker);
     value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0, outputs: { a: "b" } }));
@@ -191,7 +191,7 @@ describe("a build of several jobs", () => {
     expect(left.results).toEqual([]);
   });
 
-  it("fails where what was stored of its plan is damaged, and counts a job as failed whose row is", async () => {
+  it("fails if its stored plan is damaged, and counts a job with a damaged row as failed", async () => {
     const { pool, buildId } = await planned("jobs-plan", [graphJob("a")]);
     await rowsOf(pool, "UPDATE plan SET facts = '{'");
     await evictDurableObject(pool);
@@ -226,8 +226,8 @@ const runOne = async (pool: Pool, speaker: Speaker): Promise<void> => {
   await pool.flush();
 };
 
-describe("a job of a build of several", () => {
-  it("costs no more rows than a build of one job", async () => {
+describe("a job of a build with several jobs", () => {
+  it("costs no more rows than a build with one job", async () => {
     const { pool, speaker, buildId } = await planned("jobs-rows", [
       graphJob("a"),
       graphJob("b", { needs: ["a"] }),

@@ -41,7 +41,7 @@ const withDatabase = <T>(
   });
 
 describe("the log of a build", () => {
-  it("is closed for good by whatever ends the build, so that it moves to the archive", async () => {
+  it("is closed for good by any end of the build, so that it moves to the archive", async () => {
     const pool = poolOf("closing");
     const { agentId, jobId, fence } = await busy(pool, "closing", { maxAttempts: 1 });
     const log = env.BUILD_LOG.getByName(buildLogName("closing", jobId)) as DurableObjectStub<BuildLog>;
@@ -55,7 +55,7 @@ describe("the log of a build", () => {
   });
 });
 
-describe("D1", () => {
+describe("D1 for the pool", () => {
   it("has a build before its trigger is answered, and its end after the alarm", async () => {
     const pool = poolOf("known");
     const { id } = value(await pool.enqueue(newBuild("known")));
@@ -68,7 +68,7 @@ describe("D1", () => {
     expect(await auditsOf(id)).toEqual(["build.create", "build.cancel"]);
   });
 
-  it("may fail: the pool goes on, keeps its outbox through a crash, and delivers it later", async () => {
+  it("may fail: the pool continues, keeps its outbox through a crash, and delivers it later", async () => {
     const pool = poolOf("away");
     const wanted = newBuild("away");
     const made = await withDatabase(pool, fails, (broken) => broken.enqueue(wanted));
@@ -81,7 +81,7 @@ describe("D1", () => {
     expect(await auditsOf(wanted.id)).toEqual(["build.create", "build.cancel"]);
   });
 
-  it("may not answer: a trigger is answered nevertheless", async () => {
+  it("may hang: a trigger is answered anyway", async () => {
     const pool = poolOf("silent");
     const made = await withDatabase(pool, silent, (broken) => broken.enqueue(newBuild("silent")));
     expect(value(made).status).toBe("queued");
@@ -91,7 +91,7 @@ describe("D1", () => {
     ["fail", fails],
     ["not answer", silent],
   ])(
-    "may %s before a pool is compared with it: nothing is numbered or leased, and the caller told to repeat",
+    "may %s before a pool is compared with it: nothing is numbered or leased, and the caller is asked to retry",
     async (_, call) => {
       const pool = poolOf("uncompared");
       const speaker = await registered(pool, "uncompared");
@@ -118,7 +118,7 @@ describe("D1", () => {
     },
   );
 
-  it("never goes back to an older version, however late that arrives", async () => {
+  it("never returns to an older version, however late that version arrives", async () => {
     const pool = poolOf("versions");
     const { id } = value(await pool.enqueue(newBuild("versions")));
     const read = () =>
@@ -163,7 +163,7 @@ describe("D1", () => {
     },
   );
 
-  it("makes no dead letter where it rejects every row of several: what they have in common is wrong", async () => {
+  it("gets all rows again, without a dead letter, if it rejects every row for a common reason", async () => {
     const reason = "D1_ERROR: CHECK constraint failed: told > 0: SQLITE_CONSTRAINT";
     expect(await troubledBy("rejected", reason)).toEqual({ ...UNHARMED, batches: 18 });
   });
@@ -184,7 +184,7 @@ describe("D1", () => {
   });
 });
 
-describe("the alarm", () => {
+describe("the pool's alarm", () => {
   afterEach(() => {
     vi.useRealTimers();
   });
@@ -202,7 +202,7 @@ describe("the alarm", () => {
     });
   });
 
-  it("is set while anything is due, also after an eviction", async () => {
+  it("is set while anything is due, even after an eviction", async () => {
     const pool = poolOf("armed");
     await busy(pool, "armed");
     await pool.flush();
@@ -215,7 +215,7 @@ describe("the alarm", () => {
     expect(await alarmAt()).not.toBeNull();
   });
 
-  it("deletes builds a day after their end, but not what a retry needs", async () => {
+  it("deletes builds a day after their end, except for data that a retry needs", async () => {
     const pool = poolOf("old");
     const { id } = value(await pool.enqueue(newBuild("old")));
     value(await pool.cancel({ buildId: id, actor }));

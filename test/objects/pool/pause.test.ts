@@ -62,7 +62,7 @@ const rowsOf = (pool: Pool): Promise<number> =>
     Number(sql.exec("SELECT total_changes() AS count").one().count),
   );
 
-it("tries one hand-out a minute while D1 is away for an hour, and starts all builds within a minute after it", async () => {
+it("the pool tries one assignment a minute for an hour without D1, then starts all builds in a minute", async () => {
   const { pool, agents, counted, hinted, nextHinted, claim, takeBack, enqueue } = await crowd("hour");
   const builds = (await enqueue()).map((made) => value(made).buildId);
   let writtenBefore = 0;
@@ -112,7 +112,7 @@ it("tries one hand-out a minute while D1 is away for an hour, and starts all bui
   expect(started.sort()).toEqual(builds.sort());
 });
 
-it("claims and gives back every five seconds where the Worker cannot tell what is away", async () => {
+it("an agent claims and gives back every five seconds if the Worker cannot tell which part is down", async () => {
   const { pool, agents, counted, nextHinted, claim, takeBack, enqueue } = await crowd("before");
   await enqueue();
   const before = await rowsOf(pool);

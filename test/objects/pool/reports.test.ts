@@ -12,7 +12,7 @@ const run = (pool: Pool, ...statements: string[]) =>
     for (const statement of statements) storage.sql.exec(statement);
   });
 
-it("goes on with a report that an earlier release stored in a table of its own", async () => {
+it("the pool continues a report that an earlier release stored in its own table", async () => {
   const pool = poolOf("reports-earlier");
   const holder = await busy(pool, "reports-earlier");
   value(await pool.progress({ ...holder, steps: [step("one")], summary: "# Done" }));
@@ -32,7 +32,7 @@ it("goes on with a report that an earlier release stored in a table of its own",
   expect(ended).toMatchObject({ ...shown, failedLine: "Error: x", status: "failed" });
 });
 
-describe("the steps of a job", () => {
+describe("a job's step reports", () => {
   const begun = async (orgId: string) => {
     const pool = poolOf(orgId);
     const speaker = await registered(pool, orgId);
@@ -64,7 +64,7 @@ describe("the steps of a job", () => {
     expect(await shown()).toEqual(["one", "two"]);
   });
 
-  it("are written when the socket closes, and while there is none", async () => {
+  it("are written when the socket closes, and while there is no socket", async () => {
     const { pool, socket, shown, written, report } = await begun("steps-closed");
     await report("one");
     socket!.close(1000);
@@ -75,7 +75,7 @@ describe("the steps of a job", () => {
     expect(await shown()).toEqual(["one", "two"]);
   });
 
-  it("are written where a socket cannot keep so many, and no older ones come back", async () => {
+  it("are written when a socket cannot hold them, and older ones do not return", async () => {
     const { pool, shown, written, report } = await begun("steps-many");
     await report("one");
     const many = Array.from({ length: 200 }, (_, n) => `a step with a rather long name, number ${n}`);
@@ -85,7 +85,7 @@ describe("the steps of a job", () => {
     expect(await shown()).toEqual(many);
   });
 
-  it("are lost in a crash until the agent reports again: the record is whole", async () => {
+  it("are lost in a crash until the agent reports again: the record is complete", async () => {
     const { pool, holder, report } = await begun("steps-crash");
     await report("one");
     await expect(runInDurableObject(pool, (_, state) => state.abort("a crash"))).rejects.toThrow("a crash");

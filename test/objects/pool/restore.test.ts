@@ -65,7 +65,7 @@ const tick = async (): Promise<void> => {
 };
 
 describe("a pool that is restored to an earlier time", () => {
-  it("runs no ended build again, ends what it lost, numbers on, and keeps removed agents out", async () => {
+  it("reruns no ended build, ends lost builds, continues the numbers, and keeps removed agents out", async () => {
     const org = "restored-pool";
     const pool = poolOf(org);
     const holder = await busy(pool, org);
@@ -92,7 +92,7 @@ describe("a pool that is restored to an earlier time", () => {
     expect(await rowOf(lost.id)).toEqual({ status: "failed", reason: "agent-lost", number: 2 });
   });
 
-  it("notices it after changes and an eviction, too", async () => {
+  it("notices it even after changes and an eviction", async () => {
     const org = "restored-late";
     const pool = poolOf(org);
     const holder = await busy(pool, org);
@@ -109,8 +109,8 @@ describe("a pool that is restored to an earlier time", () => {
   });
 });
 
-describe("D1 that is restored to an earlier time", () => {
-  it("is told again of builds, and of revoked tokens within one flush", async () => {
+describe("D1 when it is restored to an earlier time", () => {
+  it("gets builds again, and revoked tokens within one flush", async () => {
     const org = "restored-database";
     const pool = poolOf(org);
     const holder = await busy(pool, org);
@@ -140,7 +140,7 @@ describe("D1 that is restored to an earlier time", () => {
     expect(await rowOf(waiting.id)).toMatchObject({ status: "queued" });
   });
 
-  it("is told again by an idle pool when the operator says so", async () => {
+  it("gets builds again from an idle pool when the operator requests it", async () => {
     const org = "restored-idle";
     const pool = poolOf(org);
     const restore = await copyOfDatabase();
@@ -156,8 +156,8 @@ describe("D1 that is restored to an earlier time", () => {
   });
 });
 
-describe("a build that D1 has under way", () => {
-  it("ends where the pool does not know it, and is told again where it has ended", async () => {
+describe("a build that is active in D1", () => {
+  it("ends if the pool does not know it, and is reported again if it has ended", async () => {
     const org = "stale";
     const pool = poolOf(org);
     const [known, gone] = [value(await pool.enqueue(newBuild(org))), value(await pool.enqueue(newBuild(org)))];

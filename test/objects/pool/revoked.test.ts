@@ -31,7 +31,7 @@ describe("agents of a revoked token", () => {
     expect(value(await pool.removeAgentsOf(order))).toEqual({ removed: 0, left: 0 });
   });
 
-  it("cannot be registered any more, also after an eviction, until a day has passed", async () => {
+  it("can no longer be registered until a day has passed, even after an eviction", async () => {
     const pool = poolOf("remembered");
     value(await pool.registerAgent(newAgent("remembered", by("another"))));
     value(await pool.removeAgentsOf({ tokenId: "token", wasThere: true, actor }));

@@ -30,7 +30,7 @@ const delivered = async (orgId: string) => {
   return { pool, id, back, holder: { ...speaker, jobId, fence } };
 };
 
-it("wait in the row of their build, and need no row of their own", async () => {
+it("audit entries wait in their build's row, and need no row of their own", async () => {
   const { pool, id, back } = await delivered("audits-wait");
   expect(await rows(pool, "SELECT * FROM audit_outbox")).toEqual([]);
   const [row] = await rows(pool, "SELECT audit FROM build");
@@ -43,7 +43,7 @@ it("wait in the row of their build, and need no row of their own", async () => {
   expect(await inD1(id)).toEqual(["build.create", "build.deliver"]);
 });
 
-it("reach D1 once, however often the object is evicted before and after", async () => {
+it("audit entries reach D1 once, however often the object is evicted before and after", async () => {
   const { pool, id, back, holder } = await delivered("audits-evicted");
   await evictDurableObject(pool);
   back();
@@ -56,7 +56,7 @@ it("reach D1 once, however often the object is evicted before and after", async 
   expect(await rows(pool, "SELECT audit FROM build")).toEqual([{ audit: null }]);
 });
 
-it("set no alarm when the object wakes, and are told with the next one", async () => {
+it("audit entries set no alarm when the object wakes, and are sent with the next one", async () => {
   const { pool, id, back, holder } = await delivered("audits-alarm");
   value(await pool.start(holder));
   const alarm = () => runInDurableObject(pool, (_, { storage }) => storage.getAlarm());
@@ -69,7 +69,7 @@ it("set no alarm when the object wakes, and are told with the next one", async (
   expect(await inD1(id)).toEqual(["build.create", "build.deliver"]);
 });
 
-it("go on by themselves where their build is deleted, or heard of, before they are delivered", async () => {
+it("audit entries continue by themselves if their build is deleted or delivered before them", async () => {
   const { pool, id, back, holder } = await delivered("audits-deleted");
   value(await pool.start(holder));
   value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
@@ -82,7 +82,7 @@ it("go on by themselves where their build is deleted, or heard of, before they a
   expect(await inD1(id)).toEqual(["build.create", "build.deliver", "build.delete"]);
 });
 
-it("are kept where the row of their build is damaged", async () => {
+it("audit entries are kept if their build's row is damaged", async () => {
   const { pool, id, back } = await delivered("audits-damaged");
   await rows(pool, "UPDATE build SET facts = 'damaged'");
   await evictDurableObject(pool);
@@ -93,7 +93,7 @@ it("are kept where the row of their build is damaged", async () => {
   expect(await inD1(id)).toEqual(["build.create", "build.deliver"]);
 });
 
-it("loses a lease that was granted, and told to nobody, when it is evicted before the delivery", async () => {
+it("the pool loses a lease that it granted but did not report, if it is evicted before the delivery", async () => {
   const orgId = "claim-lost";
   const pool = poolOf(orgId);
   const speaker = await registered(pool, orgId);

@@ -24,8 +24,8 @@ const stage = async () => {
   return { ...setup, pool: poolOf(setup.orgId), run: async () => (await finishNewJob(setup)).build };
 };
 
-describe("what agents ran", () => {
-  it("are their builds, also before D1 heard how these ended, and what they run", async () => {
+describe("the runs of agents", () => {
+  it("are their builds with current jobs, even before D1 has the ends", async () => {
     const { pool, admin, pipeline, agent, run } = await stage();
     const told = await run();
     await pool.flush();
@@ -46,7 +46,7 @@ describe("what agents ran", () => {
     expect(await pool.runs([])).toEqual([]);
   });
 
-  it("are single jobs of a build of several, while it is under way and afterwards, and not the build", async () => {
+  it("are single jobs of a build with several jobs, during the build and afterwards, and not the build", async () => {
     const { pool, admin, pipeline, agent } = await stage();
     await triggerBuild(admin, pipeline.id);
     const { root, buildId, ids } = await planNextBuild(agent, FILE);
@@ -67,7 +67,7 @@ describe("what agents ran", () => {
     expect(await pool.runs([agent.id])).toMatchObject([one, one]);
   });
 
-  it("end within the last hour, and a damaged row hides no other", async () => {
+  it("ended within the last hour, and a damaged row hides no other", async () => {
     const { pool, agent, run } = await stage();
     const [old, damaged, good] = [await run(), await run(), await run()];
     await pool.flush();
@@ -77,7 +77,7 @@ describe("what agents ran", () => {
     expect((await pool.runs([agent.id])).map(({ buildId }) => buildId)).toEqual([good.id]);
   });
 
-  it("are at most those of a page, the newest of 20,000", async () => {
+  it("fit on a page, the newest of 20,000", async () => {
     const { pool, agent, run } = await stage();
     const { id } = await run();
     await pool.flush();

@@ -6,7 +6,7 @@ import { actor, busy, poolOf, registered, value } from "./support.ts";
 const DAY_MS = 86_400_000;
 
 describe("the pool's alarm", () => {
-  it("forgets agents that were silent for AGENT_DAYS, also those that an older release stored", async () => {
+  it("removes agents that were silent for AGENT_DAYS, including those that an older release stored", async () => {
     const pool = poolOf("forgotten");
     const [silent, older, fresh] = [
       await registered(pool, "forgotten"),
@@ -34,7 +34,7 @@ describe("the pool's alarm", () => {
     expect(results.map((row) => [row.actor, JSON.parse(row.detail).name])).toEqual([["system", "mill"]]);
   });
 
-  it("loads builds and agents that the release before stored, during a build", async () => {
+  it("loads builds and agents that the previous release stored, during a build", async () => {
     const pool = poolOf("older");
     const holder = await busy(pool, "older");
     await runInDurableObject(pool, (_object, { storage: { sql } }) => {

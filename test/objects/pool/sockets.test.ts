@@ -44,8 +44,8 @@ const listen = async (pool: Pool, speaker: Speaker, until: number | null = Date.
 
 type Listener = Awaited<ReturnType<typeof listen>>;
 
-describe("waiting for a build", () => {
-  it("ends with a hint to one agent, and to the next one where the first does not follow it", async () => {
+describe("an agent's wait for a build", () => {
+  it("ends with a hint to one agent, and to the next one if the first does not follow it", async () => {
     const pool = poolOf("wake");
     const [first, second] = [await registered(pool, "wake"), await registered(pool, "wake")];
     const [one, two] = [await listen(pool, first), await listen(pool, second)];
@@ -56,14 +56,14 @@ describe("waiting for a build", () => {
     expect(value(await pool.claim({ ...second, bootId: null }))?.jobId).toBe(id);
   });
 
-  it("ends at once where a build is queued already", async () => {
+  it("ends at once if a build is already queued", async () => {
     const pool = poolOf("early");
     const { id } = value(await pool.enqueue(newBuild("early")));
     const waiter = await listen(pool, await registered(pool, "early"));
     expect(await waiter.next()).toEqual({ type: "look", buildId: id });
   });
 
-  it("goes on while the object hibernates", async () => {
+  it("continues while the object hibernates", async () => {
     const pool = poolOf("sleep");
     const agent = await registered(pool, "sleep");
     const waiter = await listen(pool, agent, null);
@@ -73,7 +73,7 @@ describe("waiting for a build", () => {
     expect(value(await pool.getAgent(agent.agentId))).toMatchObject({ isOnline: true, status: 1 });
   });
 
-  it("ends at its deadline, and when the socket is closed: the next agent gets the hint", async () => {
+  it("ends at its deadline, and when the socket closes: the next agent gets the hint", async () => {
     const pool = poolOf("late");
     const [late, gone, here] = [
       await registered(pool, "late"),
@@ -102,7 +102,7 @@ describe("waiting for a build", () => {
     expect(value(await pool.getAgent(agent.agentId)).lastHeartbeatAt > before).toBe(true);
   });
 
-  it("is refused with the token of another agent, and ends when the agent is removed", async () => {
+  it("is rejected with another agent's token, and ends when the agent is removed", async () => {
     const pool = poolOf("gone");
     const agent = await registered(pool, "gone");
     expect((await connect(pool, { ...agent, tokenHash: "another" }, null)).status).toBe(401);
@@ -113,12 +113,12 @@ describe("waiting for a build", () => {
   });
 });
 
-describe("a socket", () => {
+describe("an agent's socket", () => {
   it.each([
     ["a text", "talk", "hello"],
     ["bytes", "bytes", new Uint8Array([112, 105, 110, 103])],
     ["a ping with more behind it", "more", `${HINT_PING} `],
-  ])("is closed when it sends %s, and what it was offered goes to another", async (_, org, message) => {
+  ])("is closed when it sends %s, and its offer goes to another agent", async (_, org, message) => {
     const pool = poolOf(org);
     const [talker, quiet] = [await registered(pool, org), await registered(pool, org)];
     const [loud, other] = [await listen(pool, talker, null), await listen(pool, quiet, null)];
@@ -169,7 +169,7 @@ const rowsWrittenBy = (pool: Pool, work: () => Promise<unknown>): Promise<number
 };
 
 describe("a heartbeat on the agent's own socket", () => {
-  it("renews the lease as by HTTP, is answered in the same words, and mostly stores nothing", async () => {
+  it("renews the lease as HTTP does, gets the same answer, and usually stores nothing", async () => {
     const pool = poolOf("beats");
     const holder = await busy(pool, "beats");
     const own = await listen(pool, holder, null);
@@ -205,7 +205,7 @@ describe("a heartbeat on the agent's own socket", () => {
     expect(value(await pool.getBuild(holder.jobId)).status).toBe("queued");
   });
 
-  it("gets the lease its time once more where the object went down with the socket, once", async () => {
+  it("extends the lease once if the object went down with the socket", async () => {
     const pool = poolOf("down");
     const holder = await busy(pool, "down");
     const own = await listen(pool, holder, null);
@@ -228,7 +228,7 @@ describe("a heartbeat on the agent's own socket", () => {
     expect(value(await third.getBuild(holder.jobId)).status).toBe("queued");
   });
 
-  it("is refused to another agent's lease, to an earlier boot, and to the socket of a poll", async () => {
+  it("is rejected for another agent's lease, for an earlier boot, and on a poll's socket", async () => {
     const pool = poolOf("foreign");
     const [holder, other] = [await busy(pool, "foreign"), await registered(pool, "foreign")];
     const own = await listen(pool, holder, null);
@@ -250,14 +250,14 @@ describe("a heartbeat on the agent's own socket", () => {
     ["a boot that is no text", { type: "heartbeat", lease: 1, boot: {} }],
     ["another type", { type: "finish", lease: 1 }],
     ["too many characters", { type: "heartbeat", lease: 1, padding: "x".repeat(2_000) }],
-  ])("with %s closes the socket", async (what, message) => {
+  ])("closes the socket with %s", async (what, message) => {
     const pool = poolOf("malformed");
     const own = await listen(pool, await registered(pool, "malformed"), null);
     own.socket.send(JSON.stringify(message));
     expect(await own.closed, what).toBe(1008);
   });
 
-  it("is not taken in a flood", async () => {
+  it("is not accepted in a flood", async () => {
     const pool = poolOf("flood");
     const own = await listen(pool, await registered(pool, "flood"), null);
     for (let n = 0; n <= LIMITS.socketMessagesPerMinute; n++)
@@ -266,8 +266,8 @@ describe("a heartbeat on the agent's own socket", () => {
   });
 });
 
-describe("a cancel", () => {
-  it("is sent again to each socket that the agent opens, and every 15 s, until a heartbeat carried it", async () => {
+describe("a cancel over sockets", () => {
+  it("is sent again to each socket that the agent opens, and every 15 s, until a heartbeat confirms it", async () => {
     const pool = poolOf("again");
     const holder = await busy(pool, "again");
     value(await pool.cancel({ buildId: holder.jobId, actor }));

@@ -36,7 +36,7 @@ const inD1 = async (id: string): Promise<string | undefined> => {
   return (await query.first<{ status: string }>())?.status;
 };
 
-it("forgets 50,000 old builds within ten rounds of upkeep", { timeout: 60_000 }, async () => {
+it("the pool deletes 50,000 old builds within ten rounds of upkeep", { timeout: 60_000 }, async () => {
   const pool = poolOf("crowded");
   const { id } = value(await pool.enqueue(newBuild("crowded", { inputs: null, secretKeys: [] })));
   value(await pool.cancel({ buildId: id, actor }));
@@ -57,7 +57,7 @@ it("forgets 50,000 old builds within ten rounds of upkeep", { timeout: 60_000 },
   expect([await count(pool, "build"), await count(pool, "report")]).toEqual([0, 0]);
 });
 
-it("asks a D1 that fails but answers once, however much there is to tell", async () => {
+it("the pool queries a D1 that fails but answers once, however much is pending", async () => {
   const pool = poolOf("ailing");
   for (let made = 0; made < 60; made++) await registered(pool, "ailing");
   const ailing = newPlatform().trouble("DB", fails(D1.storage), { only: ({ statements }) => statements.length > 1 });
@@ -69,7 +69,7 @@ it("asks a D1 that fails but answers once, however much there is to tell", async
   expect(await count(pool, "audit_outbox")).toBe(0);
 });
 
-it("waits longer after each attempt while D1 is away, also where it was loaded meanwhile", async () => {
+it("the pool waits longer after each attempt while D1 is unavailable, even if it was reloaded meanwhile", async () => {
   const pool = poolOf("loaded");
   await registered(pool, "loaded");
   await evictDurableObject(pool);
@@ -89,7 +89,7 @@ it("waits longer after each attempt while D1 is away, also where it was loaded m
   expect(await count(pool, "audit_outbox")).toBe(0);
 });
 
-it("tells D1 and a git host once of deliveries close together, after it has answered all of them", async () => {
+it("the pool notifies D1 and a git host once of deliveries close together, after it answers all of them", async () => {
   const pool = poolOf("pushed");
   await pool.flush();
   const batch = vi.fn((statements: D1PreparedStatement[]) => env.DB.batch(statements));
@@ -113,7 +113,7 @@ it("tells D1 and a git host once of deliveries close together, after it has answ
   expect(await inD1(builds[4]!.id)).toBe("queued");
 });
 
-it("tells D1 of an end only when the archive has the record, and of all else meanwhile", async () => {
+it("the pool reports an end to D1 only when the archive has the record, and everything else meanwhile", async () => {
   const pool = poolOf("unrecorded");
   const holder = await busy(pool, "unrecorded", { inputs: null, secretKeys: [] });
   await pool.flush();
@@ -132,7 +132,7 @@ it("tells D1 of an end only when the archive has the record, and of all else mea
   expect(record).toEqual({ ...ended, requires: {}, hasRunValues: false });
 });
 
-it("sets aside rows that it cannot read, says which, and takes them back once they can be read", async () => {
+it("the pool sets aside rows that it cannot read, lists them, and takes them back once they are readable", async () => {
   const pool = poolOf("damaged");
   const lost = await registered(pool, "damaged");
   const kept = await registered(pool, "damaged");
@@ -157,7 +157,7 @@ it("sets aside rows that it cannot read, says which, and takes them back once th
   expect(await pool.sweep()).toMatchObject({ outboxSeconds: 0, outboxFailures: 0 });
 });
 
-it("tries what D1 rejected again when the operator says so", async () => {
+it("the pool retries rows that D1 rejected when the operator requests it", async () => {
   const pool = poolOf("mended");
   const refusal = "CREATE TRIGGER refuse_mended BEFORE INSERT ON audit_log WHEN NEW.org_id = 'mended'";
   await env.DB.prepare(`${refusal} BEGIN SELECT RAISE(ABORT, 'CHECK constraint failed'); END`).run();
@@ -173,7 +173,7 @@ it("tries what D1 rejected again when the operator says so", async () => {
   expect(await pool.deadLetters(0, 10)).toEqual([]);
 });
 
-it("tells D1 of a build that it rejected also where the object was evicted after the operator said so", async () => {
+it("the pool sends D1 a rejected build even if it was evicted after the operator's request", async () => {
   const pool = poolOf("again");
   const refusal = "CREATE TRIGGER refuse_again BEFORE INSERT ON build_summary WHEN NEW.org_id = 'again'";
   await env.DB.prepare(`${refusal} BEGIN SELECT RAISE(ABORT, 'CHECK constraint failed'); END`).run();
@@ -188,7 +188,7 @@ it("tells D1 of a build that it rejected also where the object was evicted after
   expect(await inD1(id)).toBe("canceled");
 });
 
-it("writes the steps of a build at most every half minute, and all of them at its end", async () => {
+it("the pool writes a build's steps at most every half minute, and all of them at its end", async () => {
   const pool = poolOf("steps");
   const holder = await busy(pool, "steps");
   const step = (name: string) => {
@@ -204,7 +204,7 @@ it("writes the steps of a build at most every half minute, and all of them at it
   expect(await written()).toContain("three");
 });
 
-it("starts again after an alarm that failed, and needs one row for one that did not", async () => {
+it("the pool restarts after an alarm that failed, and needs one row for one that did not", async () => {
   const pool = poolOf("alarmed");
   await busy(pool, "alarmed");
   await pool.flush();
@@ -221,7 +221,7 @@ it("starts again after an alarm that failed, and needs one row for one that did 
   });
 });
 
-it("tells D1 and deletes also after it was closed and evicted, and its alarm comes to rest", async () => {
+it("the pool notifies D1 and deletes even after it was closed and evicted, and its alarm stops", async () => {
   const pool = poolOf("leaving");
   const { id, number, repoId } = value(await pool.enqueue(newBuild("leaving")));
   value(await pool.cancel({ buildId: id, actor }));
@@ -248,10 +248,10 @@ const closedFence = ({ orgId, jobId }: { orgId: string; jobId: string }): Promis
     (_object, { storage }) => new BuildLogStore(storage).closedFence,
   );
 
-const close = () => Promise.reject(new Error("the log is away"));
+const close = () => Promise.reject(new Error("the log is unavailable"));
 const BUILD_LOG = fakeObjects<Env["BUILD_LOG"]>(() => ({ close }));
 
-it("closes the log of a build at once when it ends, and needs no row for that", async () => {
+it("the pool closes a build's log at once when the build ends, without a row", async () => {
   const pool = poolOf("ends");
   const holder = { ...(await busy(pool, "ends")), orgId: "ends" };
   value(await pool.finish({ ...holder, status: "succeeded", exitCode: 0 }));
@@ -261,7 +261,7 @@ it("closes the log of a build at once when it ends, and needs no row for that", 
   expect(await count(pool, "log_outbox")).toBe(0);
 });
 
-it("closes the log of an ended build after a crash, be D1 told of the end or not", async () => {
+it("the pool closes an ended build's log after a crash, whether or not D1 has the end", async () => {
   const pool = poolOf("close-again");
   const holders = [await busy(pool, "close-again"), await busy(pool, "close-again")];
   const DB = { prepare: (sql: string) => env.DB.prepare(sql), batch: close } as unknown as D1Database;

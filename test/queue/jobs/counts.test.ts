@@ -15,7 +15,7 @@ it("counts each job of a build once, whatever its state", () => {
   );
 });
 
-it("counts a job that was not run apart from one that failed", () => {
+it("counts a job that was not run separately from one that failed", () => {
   const statuses = ["succeeded", "failed", "dropped", "skipped", "canceled", "queued", "running"] as const;
   expect(countsOfJobs(statuses.map((status) => ({ status })))).toEqual({
     ...{ total: 7, waiting: 1, running: 1, succeeded: 1, failed: 1, stopped: 3 },

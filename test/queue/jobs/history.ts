@@ -2,7 +2,7 @@ import { isEnded } from "../../../src/protocol/build-states.ts";
 import { planRerun } from "../../../src/queue/jobs/rerun.ts";
 import { JOB_RULES, type JobRules } from "../../../src/queue/jobs/rules.ts";
 import { Random } from "../../simulate/random.ts";
-import { Broken, checkSemaphores, must, runsAnew, Watcher } from "./laws.ts";
+import { Broken, checkSemaphores, must, runsAgain, Watcher } from "./laws.ts";
 import type { Happening, TestBuild } from "./test-build.ts";
 import { World } from "./world.ts";
 
@@ -15,9 +15,9 @@ const checkRerun = (build: TestBuild, rules: JobRules): void => {
   const jobs = Object.fromEntries([...build.jobs].map(([id, { end = null }]) => [id, { end, outputs: {} }]));
   const again = { ...build.graph, jobs: build.graph.jobs.map((job) => ({ ...job, id: `again ${job.id}` })) };
   const adopted = planRerun({ buildId: "old", graph: build.graph, jobs }, again, rules);
-  const anew = runsAnew(build);
+  const reruns = runsAgain(build);
   for (const { id, key } of again.jobs)
-    must("J10", anew.has(key) !== Object.hasOwn(adopted, id), `${key} is ${anew.has(key) ? "" : "not "}adopted`);
+    must("J10", reruns.has(key) !== Object.hasOwn(adopted, id), `${key} is ${reruns.has(key) ? "" : "not "}adopted`);
 };
 
 /** Plays one history. @throws {Broken} */

@@ -2,13 +2,13 @@ import { expect, it } from "vitest";
 import { LIMITS } from "../../../src/protocol/limits.ts";
 import { joinedSummaries } from "../../../src/queue/read/job-records.ts";
 
-it("has what each job wrote under its key, and null where none wrote anything", () => {
+it("joins the jobs' summaries under their keys, or returns null if no job wrote one", () => {
   const jobs = [null, "one", "", "two"].map((summary, n) => ({ key: `j${n}`, summary }));
   expect(joinedSummaries(jobs)).toBe("## j1\n\none\n\n## j3\n\ntwo");
   expect(joinedSummaries(jobs.slice(0, 1))).toBe(null);
 });
 
-it("reads no more of the summaries of 256 jobs than is shown", () => {
+it("reads only as much of 256 jobs' summaries as is shown", () => {
   let read = 0;
   const jobs = Array.from({ length: LIMITS.jobs }, (_, n) => n).values();
   const summary = "x".repeat(LIMITS.summaryCharacters);

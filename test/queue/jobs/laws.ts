@@ -263,10 +263,10 @@ export const checkSemaphores = ({ builds, maxParallel }: World): void => {
 /**
  * Returns the jobs that a retry of an ended build runs: those neither succeeded nor skipped, and all their dependents.
  */
-export const runsAnew = (build: TestBuild): Set<string> => {
-  const anew = new Set<string>();
+export const runsAgain = (build: TestBuild): Set<string> => {
+  const rerun = new Set<string>();
   for (const job of build.graph.jobs)
     for (const one of [job, ...before(build, job)])
-      if (!["succeeded", "skipped"].includes(endOf(build, one)!.status)) anew.add(job.key);
-  return anew;
+      if (!["succeeded", "skipped"].includes(endOf(build, one)!.status)) rerun.add(job.key);
+  return rerun;
 };

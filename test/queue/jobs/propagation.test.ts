@@ -38,14 +38,14 @@ const REPORTED: Jobs = { compile: "", tell: "[compile] if failure()", clean: "[c
 
 const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: Step[], end: string][] = [
   [
-    "a failure at the root drops all that stands on it, near and far",
+    "a failed root drops all its dependents, direct and indirect",
     RELEASE,
     { compile: "queued", check: "waiting", publish: "waiting" },
     [["fails", "compile", { compile: "failed", check: "dropped", publish: "dropped" }]],
     "failed",
   ],
   [
-    "success goes on job by job",
+    "success continues job by job",
     RELEASE,
     { compile: "queued", check: "waiting", publish: "waiting" },
     [
@@ -56,7 +56,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "succeeded",
   ],
   [
-    "a job canceled in the middle drops what needs it, and the build is canceled",
+    "a job canceled in the middle drops its dependents, and the build is canceled",
     RELEASE,
     { compile: "queued", check: "waiting", publish: "waiting" },
     [
@@ -66,7 +66,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "canceled",
   ],
   [
-    "a failure wakes those that wait for one, and those that run always",
+    "a failure starts jobs with failure() and jobs with always()",
     REPORTED,
     { compile: "queued", tell: "waiting", clean: "waiting" },
     [
@@ -77,7 +77,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "failed",
   ],
   [
-    "without a failure the one that waits for it is skipped",
+    "a job with failure() is skipped without a failure",
     REPORTED,
     { compile: "queued", tell: "waiting", clean: "waiting" },
     [
@@ -87,7 +87,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "failed",
   ],
   [
-    "a job that may fail counts as good for those after it",
+    "a job that may fail counts as succeeded for later jobs",
     { nightly: " may fail", pack: "[nightly]", tell: "[nightly] if failure()" },
     { nightly: "queued", pack: "waiting", tell: "waiting" },
     [
@@ -97,14 +97,14 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "succeeded",
   ],
   [
-    "one that may fail and was dropped never ran: what needs it is dropped too",
+    "a job that may fail but was dropped never ran, so its dependents are dropped too",
     { compile: "", nightly: "[compile] may fail", pack: "[nightly]" },
     { compile: "queued", nightly: "waiting", pack: "waiting" },
     [["fails", "compile", { compile: "failed", nightly: "dropped", pack: "dropped" }]],
     "failed",
   ],
   [
-    "of two needs the failed one decides, whichever ends first",
+    "a failed need decides over a succeeded one, whichever ends first",
     { web: "", api: "", join: "[web, api]" },
     { web: "queued", api: "queued", join: "waiting" },
     [
@@ -114,28 +114,28 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "failed",
   ],
   [
-    "a skipped need skips, and one that is named optional does not",
+    "a skipped need skips its dependents, except as an optional need",
     { pages: "if false", link: "[pages]", index: "[pages?]" },
     { pages: "skipped", link: "skipped", index: "queued" },
     [["passes", "index", { index: "succeeded" }]],
     "succeeded",
   ],
   [
-    "a skip goes on through those that are skipped for it",
+    "a skip cascades through skipped jobs",
     { pages: "if false", link: "[pages]", send: "[link]", sum: "[send] if always()" },
     { pages: "skipped", link: "skipped", send: "skipped", sum: "queued" },
     [["passes", "sum", { sum: "succeeded" }]],
     "succeeded",
   ],
   [
-    "nothing is left to do where all is skipped",
+    "a build with only skipped jobs ends",
     { pages: "if false", link: "[pages]" },
     { pages: "skipped", link: "skipped" },
     [],
     "succeeded",
   ],
   [
-    "only direct needs are looked at: a mended failure lets the next job run",
+    "only direct needs count: after a handled failure the next job runs",
     { compile: "", mend: "[compile] if failure()", pack: "[mend]" },
     { compile: "queued", mend: "waiting", pack: "waiting" },
     [
@@ -146,7 +146,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "failed",
   ],
   [
-    "a drop because of a failure is one for failure()",
+    "a job dropped by a failure counts as failed for failure()",
     { compile: "", check: "[compile]", tell: "[check] if failure()" },
     { compile: "queued", check: "waiting", tell: "waiting" },
     [
@@ -156,7 +156,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "failed",
   ],
   [
-    "a canceled job is no failure",
+    "a canceled job does not count as failed",
     { compile: "", tell: "[compile] if failure()", clean: "[compile] if always()" },
     { compile: "queued", tell: "waiting", clean: "waiting" },
     [
@@ -166,7 +166,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "canceled",
   ],
   [
-    "an approved gate lets the next one run",
+    "an approved gate starts the next job",
     { compile: "", ask: "[compile] gate", publish: "[ask]" },
     { compile: "queued", ask: "waiting", publish: "waiting" },
     [
@@ -177,14 +177,14 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
     "succeeded",
   ],
   [
-    "nobody is asked where what the gate needs has failed",
+    "a gate does not open if its needs failed",
     { compile: "", ask: "[compile] gate", publish: "[ask]" },
     { compile: "queued", ask: "waiting", publish: "waiting" },
     [["fails", "compile", { compile: "failed", ask: "dropped", publish: "dropped" }]],
     "failed",
   ],
   [
-    "jobs beside a gate go on while it is asked",
+    "jobs beside a gate continue while it is open",
     { ask: " gate", publish: "[ask]", check: "" },
     { ask: "gate", publish: "waiting", check: "queued" },
     [
@@ -196,7 +196,7 @@ const CASES: [title: string, jobs: Jobs, start: Record<string, string>, steps: S
   ],
 ];
 
-describe("what becomes of jobs when their needs end", () => {
+describe("the state of jobs after their needs end", () => {
   it.each(CASES)("%s", (_, jobs, begin, steps, end) => {
     const build = new TestBuild(graphOf(Object.entries(jobs).map(([key, words]) => jobOf(key, words))));
     let expected = begin;
@@ -210,7 +210,7 @@ describe("what becomes of jobs when their needs end", () => {
     expect([build.end !== null, build.status]).toEqual([true, end]);
   });
 
-  it("a rejected gate ends as failed, and drops what it guards", () => {
+  it("a rejected gate ends as failed, and drops the jobs behind it", () => {
     const build = new TestBuild(graphOf([jobOf("ask", " gate"), jobOf("publish", "[ask]")]));
     happen(build, "rejects", "ask");
     expect(build.statusOf("publish")).toBe("dropped");

@@ -13,8 +13,8 @@ const run = (build: TestBuild, jobId: string, status: "succeeded" | "failed", ex
   build.finish(jobId, status, exitCode);
 };
 
-describe("causes", () => {
-  it("name the job where a skip began, and its condition", () => {
+describe("the cause of a job's end", () => {
+  it("names the job where a skip began, and its condition", () => {
     const build = new TestBuild(
       graphOf([
         graphJob("a", { condition: "build.branch == 'release'" }),
@@ -28,7 +28,7 @@ describe("causes", () => {
     expect(build.end).toMatchObject({ status: "succeeded", exitCode: 0 });
   });
 
-  it("name a failure before a cancel, and a cancel before a skip", () => {
+  it("names a failure before a cancel, and a cancel before a skip", () => {
     const build = new TestBuild(
       graphOf([
         graphJob("off", { condition: "false" }),
@@ -46,20 +46,20 @@ describe("causes", () => {
 });
 
 describe("a condition", () => {
-  it("that cannot be evaluated fails its job, and says why", () => {
+  it("fails its job with an explanation if it cannot be evaluated", () => {
     const build = new TestBuild(graphOf([graphJob("a", { condition: "fromJSON(vars.LIST) == 1" })]));
     expect(endOf(build, "a")).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
     expect(endOf(build, "a")!.message).toBe("Its `if` cannot be evaluated: The text passed to fromJSON() is not JSON");
     expect(build.end).toMatchObject({ status: "failed", reason: "pipeline-invalid" });
   });
 
-  it.each(["a ==", "nosuch(1)", "'", ""])("that is none does no harm: %s", (condition) => {
+  it.each(["a ==", "nosuch(1)", "'", ""])("with an invalid expression does not affect other jobs: %s", (condition) => {
     const build = new TestBuild(graphOf([graphJob("a", { condition }), graphJob("b")]));
     expect(build.statusOf("b")).toBe("queued");
     expect(["failed", "queued"]).toContain(build.statusOf("a"));
   });
 
-  it("reads matrix, vars, outputs, and what changed", () => {
+  it("reads matrix, vars, outputs and changed files", () => {
     const facts = {
       build: { branch: "main" },
       repository: { fullName: "acme/shop" },
@@ -83,7 +83,7 @@ describe("a condition", () => {
     expect(seen("changed('docs/**')")).toBe("skipped");
   });
 
-  it("sees the outputs of what it needs", () => {
+  it("reads the outputs of the jobs that its job needs", () => {
     const build = new TestBuild(
       graphOf([
         graphJob("find"),
@@ -97,7 +97,7 @@ describe("a condition", () => {
     expect(build.statuses()).toEqual({ find: "succeeded", api: "queued", web: "skipped" });
   });
 
-  it("that reads the outputs of a matrix as if they were one's fails its job", () => {
+  it("fails its job if it reads a matrix's outputs as those of one job", () => {
     const combination = { id: "t1", key: "t (1)", matrix: { at: "1" } };
     const build = new TestBuild(
       graphOf([
@@ -112,7 +112,7 @@ describe("a condition", () => {
     expect(endOf(build, "end")!.message).toContain("read its `jobs`");
   });
 
-  it("cannot keep the pool from others, however much all of them read", () => {
+  it("cannot block the pool, however much all conditions read together", () => {
     const once = "contains(needs.a.outputs.text, matrix.at)";
     const combinations = Array.from({ length: 200 }, (_, at) =>
       graphJob("t", {
@@ -128,14 +128,14 @@ describe("a condition", () => {
     expect(build.end!.message).toContain("The conditions of all jobs together read too much text");
   });
 
-  it("of success() alone is as none", () => {
+  it("with success() alone counts as no condition", () => {
     const build = new TestBuild(graphOf([graphJob("a"), graphJob("b", { needs: ["a"], condition: " success( ) " })]));
     run(build, "a", "failed");
     expect(endOf(build, "b")).toMatchObject({ status: "dropped", cause: { kind: "need-failed", job: "a" } });
   });
 });
 
-describe("what a job sees of its needs", () => {
+describe("a job's view of its needs", () => {
   it("lists combinations in their order and gives outputs only of those that succeeded", () => {
     const combination = (os: string) => ({ id: `t-${os}`, key: `test (${os})`, matrix: { os }, mayFail: true });
     const graph = graphOf([
@@ -173,7 +173,7 @@ describe("what a job sees of its needs", () => {
 describe("a gate", () => {
   const deploy = () => new TestBuild(graphOf([graphJob("a"), graphJob("deploy", { needs: ["a"], gate: GATE })]));
 
-  it("asks when its needs have ended, and the place is given up", () => {
+  it("opens when its needs have ended, and the build's place becomes free", () => {
     const build = deploy();
     build.lease("a");
     expect(build.build.holdsPlace).toBe(true);
@@ -185,7 +185,7 @@ describe("a gate", () => {
     expect(build.statusOf("deploy")).toBe("queued");
   });
 
-  it("that was rejected fails its job with what was said", () => {
+  it("fails its job with the comment if it is rejected", () => {
     const build = deploy();
     run(build, "a", "succeeded");
     build.decide("deploy", false, "not on a Friday");
@@ -198,7 +198,7 @@ describe("a gate", () => {
     expect(build.end).toMatchObject({ status: "failed", reason: "gate-closed" });
   });
 
-  it("closes by its time, which is the build's deadline then", () => {
+  it("closes when its time is up, and that time is the build's deadline", () => {
     const build = deploy();
     run(build, "a", "succeeded");
     expect(settleDue(build.build, build.jobs.values(), 0)).toBe(2 * DAY);
@@ -221,7 +221,7 @@ describe("a cancel of the build", () => {
       ]),
     );
 
-  it("reaches all but what cleans up, which has five minutes", () => {
+  it("reaches all jobs except cleanup, which has five minutes", () => {
     const build = busy();
     build.lease("work");
     build.cancel();
@@ -243,7 +243,7 @@ describe("a cancel of the build", () => {
     expect(build.end).toMatchObject({ status: "canceled", reason: "canceled" });
   });
 
-  it("ends the five minutes when it comes again", () => {
+  it("ends the cleanup at once when it is repeated", () => {
     const build = busy();
     build.lease("work");
     build.cancel();
@@ -254,7 +254,7 @@ describe("a cancel of the build", () => {
     expect(build.end).toMatchObject({ status: "canceled" });
   });
 
-  it("by a newer head says so", () => {
+  it("by a newer head gives that as the reason", () => {
     const build = busy();
     build.lease("work");
     build.build = { ...build.build, supersededBy: "b2", message: "A newer commit came." };
@@ -266,7 +266,7 @@ describe("a cancel of the build", () => {
     expect(build.end).toMatchObject({ status: "canceled", reason: "superseded", message: "A newer commit came." });
   });
 
-  it("is what its own time does, but for its end", () => {
+  it("works like the build's own timeout, except for the result", () => {
     const build = busy();
     build.lease("work");
     build.wait(30 * DAY);
@@ -288,7 +288,7 @@ describe("a cancel of the build", () => {
 describe("fail-fast", () => {
   const combination = (at: number) => ({ id: `t${at}`, key: `t (${at})`, matrix: { at: String(at) }, failFast: true });
 
-  it("of a matrix ends its other combinations, whatever their condition, and no other job", () => {
+  it("in a matrix ends its other combinations, whatever their condition, and no other job", () => {
     const build = new TestBuild(
       graphOf([
         ...[1, 2, 3].map((at) => graphJob("t", { ...combination(at), condition: "always()" })),
@@ -305,7 +305,7 @@ describe("fail-fast", () => {
     expect(build.end).toMatchObject({ status: "failed", exitCode: 7 });
   });
 
-  it("of the file ends all others but what cleans up", () => {
+  it("for a whole file ends all other jobs except cleanup", () => {
     const jobs = [
       graphJob("a"),
       graphJob("b"),
@@ -323,7 +323,7 @@ describe("fail-fast", () => {
 });
 
 describe("the end of a build", () => {
-  it("of a build names what passed after a failed try, beside what failed and may", () => {
+  it("names jobs that passed after a retry and jobs that were allowed to fail", () => {
     const build = new TestBuild(
       graphOf([
         graphJob("a", { mayFail: true }),
@@ -340,18 +340,18 @@ describe("the end of a build", () => {
     run(build, "c", "succeeded");
     expect(build.end).toMatchObject({
       status: "succeeded",
-      message: "1 job may fail, and did: a. 2 jobs passed after a failed try: b; c.",
+      message: "1 job failed without failing the build: a. 2 jobs passed after a retry: b; c.",
     });
   });
 
-  it("tells of jobs that may fail, and did", () => {
+  it("names jobs that failed and were allowed to", () => {
     const build = new TestBuild(graphOf([graphJob("a", { mayFail: true }), graphJob("b")]));
     run(build, "a", "failed", 1);
     run(build, "b", "succeeded");
-    expect(build.end).toMatchObject({ status: "succeeded", message: "1 job may fail, and did: a." });
+    expect(build.end).toMatchObject({ status: "succeeded", message: "1 job failed without failing the build: a." });
   });
 
-  it("has the result of the job that failed first", () => {
+  it("has the result of the first job that failed", () => {
     const build = new TestBuild(graphOf([graphJob("a"), graphJob("b")]));
     run(build, "b", "failed", 9);
     build.now += 1;
@@ -359,7 +359,7 @@ describe("the end of a build", () => {
     expect(build.end).toMatchObject({ status: "failed", exitCode: 9 });
   });
 
-  it("does not run a job again whose record was lost", () => {
+  it("does not rerun a job whose record is lost", () => {
     const build = new TestBuild(graphOf([graphJob("a"), graphJob("b", { needs: ["a"] })]));
     build.jobs.delete("a");
     expect(build.pending()).toMatchObject([
