@@ -51,7 +51,7 @@ describe("the object of a GitHub App", () => {
     expect(await told()).toEqual([minted[0]?.token, minted[0]?.token]);
   });
 
-  it("requests a new token after 45 minutes, and after it drops the old one", async () => {
+  it("requests a new token after 45 minutes, and after an eviction", async () => {
     const { at, told, tell, host } = await installed();
     await tell("1");
     passTime(44 * 60_000);

@@ -370,7 +370,7 @@ describe("a failing host", () => {
     },
   );
 
-  it("finds a renamed repository", async () => {
+  it("still gets the states of a renamed repository", async () => {
     const { host, at, posted, later } = await furnished("github");
     await at.change({ repositories: [{ id: 41, fullName: "acme/store", formerNames: ["acme/shop"] }] });
     await host.report([ended()]);

@@ -114,7 +114,7 @@ it("the pool notifies a host that was unavailable of an end, after D1 has it and
   expect(await rowsOf(pool, "build WHERE ended_at IS NULL")).toEqual([]);
 });
 
-it("the pool notifies the host of an end from an earlier release's row, and has removed the build", async () => {
+it("the pool notifies the host of an end from an earlier release's row, even if the build is gone", async () => {
   const { pool, build, missed } = await untoldEnd("earlier");
   await runInDurableObject(pool, (_pool, { storage: { sql } }) => {
     sql.exec("DELETE FROM build");

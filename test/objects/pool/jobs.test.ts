@@ -110,7 +110,7 @@ describe("a build with several jobs", () => {
     expect(results.map(({ id }) => id)).toEqual(graph.jobs.map(({ id }) => id).sort());
   });
 
-  it("is alone in memory while the archive stores its record, and an attempt has 10 of them", async () => {
+  it("is alone in memory while the archive stores its record, at most 10 in an attempt", async () => {
     const orgId = "jobs-ends";
     const speaker = await registered(poolOf(orgId), orgId);
     let isAway = true;

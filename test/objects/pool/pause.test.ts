@@ -112,7 +112,7 @@ it("the pool tries one assignment a minute for an hour without D1, then starts a
   expect(started.sort()).toEqual(builds.sort());
 });
 
-it("an agent claims and gives back every five seconds if the Worker cannot tell which part is down", async () => {
+it("agents claim and give back every five seconds if the Worker cannot tell which part is down", async () => {
   const { pool, agents, counted, nextHinted, claim, takeBack, enqueue } = await crowd("before");
   await enqueue();
   const before = await rowsOf(pool);

@@ -57,7 +57,7 @@ it("the pool deletes 50,000 old builds within ten rounds of upkeep", { timeout: 
   expect([await count(pool, "build"), await count(pool, "report")]).toEqual([0, 0]);
 });
 
-it("the pool queries a D1 that fails but answers once, however much is pending", async () => {
+it("the pool queries D1 once if it answers with a failure, however much is pending", async () => {
   const pool = poolOf("ailing");
   for (let made = 0; made < 60; made++) await registered(pool, "ailing");
   const ailing = newPlatform().trouble("DB", fails(D1.storage), { only: ({ statements }) => statements.length > 1 });
