@@ -18,7 +18,7 @@ describe("closestName", () => {
     ["", undefined],
     ["constructor", undefined],
     ["x".repeat(10_000), undefined],
-  ])("%s: %s", (text, meant) => {
+  ])("finds the closest name: %s: %s", (text, meant) => {
     expect(closestName(text, KEYS)).toBe(meant);
   });
 });

@@ -68,7 +68,7 @@ describe("a pattern", () => {
     ["(a+)+$", "aaaa", false],
     [".github/**", ".github/a", true],
     ["**", "a/.b", true],
-  ])("%j and %j: %s", (one, text, expected) => expect(nameMatcher([one])(text)).toBe(expected));
+  ])("%j on %j matches: %s", (one, text, expected) => expect(nameMatcher([one])(text)).toBe(expected));
 
   it("takes one step for each name if it is only a prefix", () => {
     const work = { left: 1000 };
@@ -91,7 +91,7 @@ describe("several patterns", () => {
     [["docs/b", "!docs/**"], "docs/b", false],
     [["a"], "b", false],
     [[], "a", false],
-  ])("%j and %j: the last match decides: %s", (patterns, text, expected) => {
+  ])("%j on %j: the last match decides: %s", (patterns, text, expected) => {
     expect(nameMatcher(patterns)(text)).toBe(expected);
   });
 

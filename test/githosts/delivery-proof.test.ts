@@ -5,7 +5,7 @@ import { SECRET, SIGNATURE_CASES } from "../support/deliveries/signature-cases.t
 
 describe("the proof of a delivery", () => {
   it.each(SIGNATURE_CASES.map((one) => [one.title, one] as const))(
-    "%s",
+    "is checked: %s",
     async (_, { kind, headers, body, isRight }) => {
       expect(await proves(HOSTS[kind], new Headers(headers), body, SECRET)).toBe(isRight);
     },

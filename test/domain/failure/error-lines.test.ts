@@ -90,7 +90,7 @@ describe("the excerpt of a step's output", () => {
   });
 });
 
-describe("the line that lists show", () => {
+describe("the failed line in lists", () => {
   it.each([
     ["names the cause", "FAIL cart.test.ts\nError: expected 118.99\n  at cart.ts:41\n", "Error: expected 118.99"],
     ["is without colours", "\x1b[31mError: red\x1b[0m\r\n", "Error: red"],

@@ -22,7 +22,7 @@ const ran = (name: string, outcome: keyof typeof OUTCOMES, more: Partial<TestCas
 const folded = (cases: TestCase[]) =>
   foldTries(cases).map(({ name, outcome, tries, isFlaky }) => [name, outcome, tries, isFlaky]);
 
-describe("the same test several times in a job", () => {
+describe("tries of the same test in a job", () => {
   it.each([
     ["failed, then passed", "ffp", [["a", "passed", 3, true]]],
     ["passed, then failed", "pff", [["a", "passed", 3, true]]],
@@ -43,7 +43,7 @@ describe("the same test several times in a job", () => {
         ["a", "skipped", 1, false],
       ],
     ],
-  ] as const)("%s", (_, outcomes, results) => {
+  ] as const)("are combined: %s", (_, outcomes, results) => {
     expect(folded([...outcomes].map((outcome) => ran("a", outcome as "p")))).toEqual(results);
   });
 

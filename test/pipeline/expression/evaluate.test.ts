@@ -93,7 +93,7 @@ describe("names", () => {
     ["'a' || NOPE2 || NOPE3 && 'x'", null, 0, undefined],
     ["null || NOPE", "There is no variable with this name", 8, undefined],
     ["(NOPE || NOPE2)", "There is no variable with this name", 9, undefined],
-  ])("%s: %s", (source, message, offset, suggestion) => {
+  ])("with mistakes: %s: %s", (source, message, offset, suggestion) => {
     expect(mistakeOf(() => run(source))).toEqual(message === null ? null : { message, offset, suggestion });
   });
 

@@ -11,7 +11,7 @@ describe("findSpans", () => {
     ["${{\n  x\n}}", ["x"]],
     ["${{}}", [""]],
     ["${{ '${{' }}", ["'${{'"]],
-  ])("%j", (text, inner) => {
+  ])("finds the expressions in %j", (text, inner) => {
     const { spans, open } = findSpans(text);
     expect(spans.map((span) => span.inner)).toEqual(inner);
     expect(open).toBeUndefined();
@@ -25,7 +25,7 @@ describe("findSpans", () => {
     ["a ${{ x", 2],
     ["${{ 'it''s }}", 0],
     ["${{ x }} ${{ y }", 9],
-  ])("%j is never closed", (text, open) => {
+  ])("reports the expression in %j as never closed", (text, open) => {
     expect(findSpans(text).open).toBe(open);
   });
 });

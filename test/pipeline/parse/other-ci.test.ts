@@ -342,7 +342,7 @@ const TYPED: [from: string, file: string, ...mistakes: string[]][] = [
 ];
 
 describe("a file with another system's syntax", () => {
-  it.each(TYPED)("%s: %j", (_, file, ...mistakes) => {
+  it.each(TYPED)("gets advice: %s: %j", (_, file, ...mistakes) => {
     expect(told(file)).toEqual(mistakes);
     expect(mistakes.length).toBeGreaterThan(0);
   });

@@ -204,7 +204,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
 ];
 
 describe("a wrong pipeline file", () => {
-  it.each(WRONG)("%j", (file, expected) => {
+  it.each(WRONG)("gets every mistake reported: %j", (file, expected) => {
     const { mistakes = [] } = parseFile(file);
     const said = mistakes.map(({ line, column, message, suggestion }) =>
       [`${line}:${column} ${message}`, ...(suggestion === undefined ? [] : [`[${suggestion}]`])].join(" "),

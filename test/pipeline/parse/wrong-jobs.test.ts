@@ -438,7 +438,7 @@ const WRONG: [file: string, mistakes: string[]][] = [
 ];
 
 describe("a wrong file with several jobs", () => {
-  it.each(WRONG)("%j", (file, expected) => {
+  it.each(WRONG)("gets every mistake reported: %j", (file, expected) => {
     expect(told(file)).toEqual(expected);
     expect(parseFile(file).mistakes?.length).toBe(expected.length);
   });
@@ -487,7 +487,7 @@ const LIMITS: [what: string, most: string, over: string, message: string][] = [
 ];
 
 describe("the limits of jobs", () => {
-  it.each(LIMITS)("%s", (_, most, over, message) => {
+  it.each(LIMITS)("reject one more than the limit: %s", (_, most, over, message) => {
     expect(told(`jobs: ${most}`)).toEqual([]);
     expect(told(`jobs: ${over}`)).toEqual([expect.stringContaining(message)]);
   });

@@ -23,7 +23,7 @@ describe("a command file", () => {
     ["A=1<<2\n", [["A", "1<<2"]]],
     ["out-put=1\n", [["out-put", "1"]]],
     ["", []],
-  ])("%j", (content, expected) => {
+  ])("is read: %j", (content, expected) => {
     const { entries, problems } = readCommandFile(content);
     expect(entries.map(({ name, value }) => [name, value])).toEqual(expected);
     expect(problems).toEqual([]);

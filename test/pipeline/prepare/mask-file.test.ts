@@ -25,7 +25,7 @@ describe("a file of masks", () => {
     ["abcd", ["abcd"]],
     ["<<E\na\nb\nE", ["a\nb"]],
     ["\ufeffone\r\n\ufefftwo\r\n", ["one", "two"]],
-  ])("%j", (content, masks) => expect(readMaskFile(content)).toEqual(masks));
+  ])("is read: %j", (content, masks) => expect(readMaskFile(content)).toEqual(masks));
 
   it("has a value per line, or lines up to the end word", () => {
     fc.assert(fc.property(file, (content) => void expect(readMaskFile(content)).toEqual(readSlowly(content))));

@@ -205,7 +205,7 @@ describe("a mistake that only the build reveals", () => {
       "The result has a NUL character",
       undefined,
     ],
-  ])("%j at %i:%i: %s", (file, line, column, message, suggestion) => {
+  ])("is reported at its place: %j at %i:%i: %s", (file, line, column, message, suggestion) => {
     const mistake = { line, column, message, ...(suggestion === undefined ? {} : { suggestion }) };
     expect(prepare(file)).toMatchObject({ kind: "mistake", mistake });
   });
