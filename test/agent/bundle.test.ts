@@ -29,12 +29,12 @@ describe("the agent as one file", () => {
     expect(await run("--version")).toEqual({ code: 0, stderr: "", stdout: `${packageJson.version}\n` });
   });
 
-  it("has the same bytes each time it is built, so that its checksum can be compared", async () => {
+  it("has the same bytes in every build, so that people can compare its checksum", async () => {
     expect((await bundled()).text).toBe(text);
     expect(sha256).toBe(createHash("sha256").update(text).digest("hex"));
   });
 
-  it("contains nothing of package.json but the version", () => {
+  it("contains only the version from package.json", () => {
     expect(text).not.toContain("vitest");
   });
 });
@@ -49,20 +49,23 @@ describe("an old Node", () => {
     return runAgentCli(["--version"], { program: file, env: { NODE_OPTIONS: pretend(node), ...env } }).ended;
   };
 
-  it.each(["16.20.2", "18.19.0", "20.8.1"])("%s: the program says in one line that it is too old", async (version) => {
-    const { code, stdout, stderr } = await versionOn(version);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
-    expect(stderr).toMatch(
-      new RegExp(`^The Millrace agent requires Node ${OLDEST_NODE} or newer, but /\\S+ is Node ${version}. .*\n$`),
-    );
-    expect((await versionOn(version, { MILLRACE_LAUNCHD_LOG: "/dev/null" })).code).toBe(0);
-  });
+  it.each(["16.20.2", "18.19.0", "20.8.1"])(
+    "%s: the program says in one line that Node is too old",
+    async (version) => {
+      const { code, stdout, stderr } = await versionOn(version);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      expect(stderr).toMatch(
+        new RegExp(`^The Millrace agent requires Node ${OLDEST_NODE} or newer, but /\\S+ is Node ${version}. .*\n$`),
+      );
+      expect((await versionOn(version, { MILLRACE_LAUNCHD_LOG: "/dev/null" })).code).toBe(0);
+    },
+  );
 
   it.each(["20.9.0", "21.0.0", "24.21.0"])("%s: the program runs", async (version) => {
     expect(await versionOn(version)).toMatchObject({ code: 0, stderr: "" });
   });
 
-  it("can parse the program up to that line", () => {
+  it("parses the program up to the version check", () => {
     expect([...text.matchAll(/^(?:import\b|}\s*from\b).*/gm)].map(([line]) => line)).toEqual([
       'import { createRequire as __createRequire } from "node:module";',
     ]);
@@ -84,14 +87,14 @@ describe("an old Node", () => {
         .filter((name) => name && !name.startsWith("type ") && !names.get(module)?.has(name)),
     );
 
-  it("of the oldest supported version has every method that the program's own code calls", () => {
+  it("has every method that the program's own code calls, if it is the oldest supported version", () => {
     const since21 =
       /\b(?:Map|Object)\.groupBy\(|\bPromise\.(?:withResolvers|try)\(|\bArray\.fromAsync\(|\bRegExp\.escape\(/;
     expect(text).not.toMatch(since21);
     expect("const groups = Map.groupBy(list, keyOf);").toMatch(since21);
   });
 
-  it("of the oldest supported version has every function that the program imports", () => {
+  it("has every function that the program imports, if it is the oldest supported version", () => {
     const sources = globSync("src/{agent,domain,protocol}/**/*.ts", { cwd: ROOT });
     expect(sources.flatMap((path) => unknownTo(readFileSync(join(ROOT, path), "utf8")))).toEqual([]);
     expect(unknownTo('import {\n  inspect,\n  styleText as s,\n} from "node:util";')).toEqual(["styleText"]);
@@ -99,7 +102,7 @@ describe("an old Node", () => {
 });
 
 describe("the notices", () => {
-  it("are in the program for every package in it", async () => {
+  it("cover every package in the program", async () => {
     const { file } = program();
     const { stdout } = await runAgentCli(["acknowledgements"], { program: file }).ended;
     expect(packages.map((folder) => folder.replace("node_modules/", ""))).toEqual([
@@ -123,7 +126,7 @@ describe("the notices", () => {
     expect(() => collectNotices([`node_modules/${name}`])).toThrow("has no license file");
   });
 
-  it("of a checkout say where they are", async () => {
+  it("of a checkout name their location", async () => {
     const { code, stdout } = await runAgentCli(["acknowledgements"], { program: join(ROOT, "src/agent/main.ts") })
       .ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining("node_modules") });

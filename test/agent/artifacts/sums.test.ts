@@ -6,7 +6,7 @@ import { crcByTable, SumsOfFiles } from "../../../src/agent/artifacts/sums.ts";
 import { filesInWords, sizeInWords } from "../../../src/agent/files/file-words.ts";
 
 describe("the sums of files", () => {
-  it("are those of their own bytes, however the bytes come", () => {
+  it("match each file's bytes, regardless of how the bytes arrive", () => {
     const content = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
     fc.assert(
       fc.property(
@@ -29,7 +29,7 @@ describe("the sums of files", () => {
     expect(() => new SumsOfFiles([{ size: 1 }]).push(Buffer.from("ab"))).toThrow();
   });
 
-  it("are the same on a Node without a sum of its own", () => {
+  it("are the same on a Node without crc32", () => {
     fc.assert(
       fc.property(fc.uint8Array(), fc.uint8Array(), (a, b) => {
         expect(crcByTable(b, crcByTable(a, 0))).toBe(zlib.crc32(Buffer.concat([a, b])));
@@ -39,7 +39,7 @@ describe("the sums of files", () => {
   });
 });
 
-it("sizes are told as people read them", () => {
+it("sizes are shown in readable units", () => {
   expect([0, 1, 1023, 1024, 10 * 1024, 327_155_712, 2_254_857_830].map(sizeInWords)).toEqual([
     ...["0 bytes", "1 bytes", "1023 bytes", "1.0 KiB", "10 KiB", "312 MiB", "2.1 GiB"],
   ]);

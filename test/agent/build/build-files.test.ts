@@ -49,8 +49,8 @@ const build = async (steps: string, change?: Partial<Job>, onLog: (log: string) 
 const pathsIn = (log: string): string[] => [...log.matchAll(/^at=(.*)$/gm)].map(([, path = ""]) => path);
 const PRINT = `  - run: printf 'at=%s\\n' "$CERT" "$PROFILE"\n`;
 
-describe("the files of a build", () => {
-  it("are beside the checkout, private, and what was stored", async () => {
+describe("a build's files", () => {
+  it("are private, outside the checkout, and identical to the stored bytes", async () => {
     const { result, log, paths, left } = await build(
       `${PRINT}  - run: |
       stat -c 'mode %a' "$CERT" "$(dirname "$CERT")" "$(dirname "$(dirname "$CERT")")" "$PROFILE"
@@ -72,7 +72,7 @@ describe("the files of a build", () => {
     expect(left).toEqual([]);
   });
 
-  it("are masked as they are stored, line by line; what bytes stand for is not", async () => {
+  it("are masked as stored, line by line, but not in decoded form", async () => {
     const { log } = await build(`  - run: cat "$CERT"; echo '${STORED}'; echo; od -An -v -tx1 "$PROFILE"; env\n`);
     for (const line of PEM.split("\n").slice(1, 3)) expect(log).not.toContain(line);
     expect(log).not.toContain(STORED);
@@ -86,13 +86,13 @@ describe("the files of a build", () => {
     ["fails", `${PRINT}  - run: exit 3\n`, {}, { status: "failed", exitCode: 3 }],
     ["reaches its time limit", `${PRINT}  - run: sleep 600\n`, { timeoutSeconds: 2 }, { reason: "timeout" }],
     ["leaves a process with the file open", `${PRINT}  - run: setsid tail -f "$CERT" > /dev/null 2>&1 &\n`, {}, {}],
-  ])("are gone when a build %s", async (_, steps, change, expected) => {
+  ])("are removed when a build %s", async (_, steps, change, expected) => {
     const { result, paths, left } = await build(steps, { ...WITH_FILES, ...change });
     expect(result).toMatchObject(expected);
     expect({ count: paths.length, left }).toEqual({ count: 2, left: [] });
   });
 
-  it("are gone when a build is canceled", async () => {
+  it("are removed when a build is canceled", async () => {
     const { result, paths, left } = await build(`${PRINT}  - run: sleep 600\n`, undefined, (log) => {
       if (log.includes("at=")) agent.service().heartbeat = { cancel: true, reason: "canceled" };
     });
@@ -100,7 +100,7 @@ describe("the files of a build", () => {
     expect({ count: paths.length, left }).toEqual({ count: 2, left: [] });
   });
 
-  it("come with the environment, where that is asked for", async () => {
+  it("arrive with the environment if the job requires it", async () => {
     agent.service().environment = { env: {}, runKeys: [], ...WITH_FILES };
     const { log, left } = await build(`${PRINT}  - run: cat "$CERT"\n`, { needsEnvironment: true });
     expect(log).toContain("at=/");
@@ -109,10 +109,10 @@ describe("the files of a build", () => {
   });
 
   it.each([
-    ["a name that leads elsewhere", { encoding: "text", text: PEM, name: "../../../../tmp/planted" }],
-    ["a name of a folder above", { encoding: "text", text: PEM, name: ".." }],
-    ["bytes that are no base64", { encoding: "base64", text: "not base64!" }],
-    ["an encoding of a later service", { encoding: "age", text: PEM }],
+    ["a name that leads to another folder", { encoding: "text", text: PEM, name: "../../../../tmp/planted" }],
+    ["the name of the parent folder", { encoding: "text", text: PEM, name: ".." }],
+    ["invalid base64", { encoding: "base64", text: "not base64!" }],
+    ["an encoding from a later service", { encoding: "age", text: PEM }],
   ])("run nothing with %s", async (_, one) => {
     const change = { files: { CERT: one }, secretKeys: ["CERT"] } as unknown as Partial<Job>;
     const { result, log } = await build("  - run: echo begun\n", change);
@@ -123,7 +123,7 @@ describe("the files of a build", () => {
     expect(existsSync("/tmp/planted")).toBe(false);
   });
 
-  it("take nothing along that a step links in their place", async () => {
+  it("are removed without the targets of links that a step put in their place", async () => {
     const victim = testFolder();
     writeFileSync(join(victim, "kept"), "kept");
     mkdirSync(join(victim, "1"));
@@ -137,7 +137,7 @@ describe("the files of a build", () => {
   });
 });
 
-describe("an agent that is killed in a step", () => {
+describe("an agent that is killed during a step", () => {
   it("removes the files at its next start, before it polls", async () => {
     const service = await startFakeService();
     onTestFinished(() => service.close());
@@ -172,7 +172,7 @@ const limitOf = (pid: number | "self"): string | undefined =>
   /^Max core file size +(\S+)/m.exec(readFileSync(`/proc/${pid}/limits`, "utf8"))?.[1];
 
 describe.runIf(process.platform === "linux" && spawnSync("prlimit").status !== null)("an agent's memory", () => {
-  it("becomes no core dump, which it would by the limit of who starts it", async () => {
+  it("never reaches a core dump, even if the starting user's limit would allow one", async () => {
     const allow = (limit?: string) => spawnSync("prlimit", ["--pid", String(process.pid), `--core=${limit}:`]);
     const before = limitOf("self");
     onTestFinished(() => void allow(before));

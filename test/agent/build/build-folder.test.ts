@@ -73,18 +73,18 @@ const lostIn = async (rounds: number, remove: Remove): Promise<number | null> =>
   return null;
 };
 
-describe.runIf(canAttack)("links swapped under a removal by root", () => {
+describe.runIf(canAttack)("links that are swapped while root removes a folder", () => {
   it("mislead a removal by path", async () => {
     expect(await lostIn(400, ({ path }) => rm(path, { recursive: true, force: true }))).not.toBeNull();
   });
 
-  it("do not mislead the agent's removal, in 60 rounds, while the swapping process lives on", async () => {
+  it("do not mislead the agent's removal in 60 rounds while the swapping process runs", async () => {
     expect(await lostIn(60, ({ path }, user) => removeBuildFolder(path, user))).toBeNull();
   });
 });
 
 describe("a build's folder", () => {
-  it("is removed although its folders are closed, and deeper than a path may be long", async () => {
+  it("is removed despite closed folders and paths longer than the path limit", async () => {
     const folder = await makeBuildFolder(testFolder(), null);
     const long = join(...Array(15).fill("d".repeat(200)));
     for (const name of ["one", "other"]) mkdirSync(join(folder.workspace, name, long), { recursive: true });
@@ -95,7 +95,7 @@ describe("a build's folder", () => {
     expect(existsSync(folder.path)).toBe(false);
   });
 
-  it.runIf(isRoot)("is removed with files of root in it, of a container for example", async () => {
+  it.runIf(isRoot)("is removed with root's files in it, for example from a container", async () => {
     const user = unnamedUser();
     const folder = await makeBuildFolder(testFolder(), user);
     chownTree(user, folder.workspace);

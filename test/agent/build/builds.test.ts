@@ -8,11 +8,11 @@ let number = 1;
 
 const pipeline = (steps: string): Record<string, string> => ({ ".millrace.yml": `steps:\n${steps}` });
 
-describe("an agent that takes one build after the other", () => {
+describe("an agent that runs consecutive builds", () => {
   it.each([
     ["a failed pipe", "  - run: false | cat\n", { status: "failed", exitCode: 1 }],
     ["an exit code", "  - run: exit 42\n  - run: echo never\n", { status: "failed", exitCode: 42 }],
-    ["a command that is not there", "  - run: no-such-command\n", { status: "failed", exitCode: 127 }],
+    ["a missing command", "  - run: no-such-command\n", { status: "failed", exitCode: 127 }],
     ["a signal", "  - run: kill -KILL $$\n", { status: "failed", exitCode: 137 }],
     ["a forgiven failure", "  - run: exit 3\n    continue-on-error: true\n", { status: "succeeded", exitCode: 0 }],
     [
@@ -21,11 +21,11 @@ describe("an agent that takes one build after the other", () => {
       { status: "failed", reason: "pipeline-invalid", message: expect.stringMatching(/^\.millrace\.yml:2:5: .*run/m) },
     ],
     [
-      "a mistake that only a running build shows",
+      "a mistake that only a running build can find",
       "  - run: echo ${{ GONE }}\n",
       { status: "failed", reason: "pipeline-invalid", message: expect.stringMatching(/^\.millrace\.yml:2:19: /) },
     ],
-    ["a folder that is not there", "  - run: pwd\n    working-directory: gone\n", { status: "failed", exitCode: 127 }],
+    ["a missing folder", "  - run: pwd\n    working-directory: gone\n", { status: "failed", exitCode: 127 }],
   ])("reports %s", async (_, steps, expected) => {
     const { result, log } = await agent.take(makeJob(testRepository(pipeline(steps)).cloneUrl, number++));
     expect(result).toMatchObject(expected);
@@ -34,7 +34,7 @@ describe("an agent that takes one build after the other", () => {
   });
 
   it.each([
-    ["a branch that is not there", { branch: "gone" }, "checkout-failed", /no such branch/],
+    ["a missing branch", { branch: "gone" }, "checkout-failed", /no such branch/],
     ["a commit that is not on the branch", { commitSha: "0".repeat(40) }, "commit-not-on-branch", /is not on main/],
   ])("fails a build with %s and says what to do", async (_, change, reason, message) => {
     const job = makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, number++);
@@ -43,7 +43,7 @@ describe("an agent that takes one build after the other", () => {
     expect(log).toMatch(message);
   });
 
-  it("runs no command that hides in a branch, a variable or a run's own variable", async () => {
+  it("runs no command hidden in a branch, a variable or a run's own variable", async () => {
     const branch = "x$(touch${IFS}marker)";
     const repository = testRepository(
       pipeline(`  - env:
@@ -66,7 +66,7 @@ describe("an agent that takes one build after the other", () => {
     expect(log).not.toMatch(/^marker$/m);
   });
 
-  it("releases a build whose file requires what it lacks", async () => {
+  it("releases a build whose file requires a capability that the agent lacks", async () => {
     const text = "requires:\n  ios: true\n  labels: [big, golden]\nsteps:\n  - run: true\n";
     const { kind, result } = await agent.take(makeJob(testRepository({ ".millrace.yml": text }).cloneUrl, number++));
     expect({ kind, result }).toMatchObject({
@@ -78,7 +78,7 @@ describe("an agent that takes one build after the other", () => {
     });
   });
 
-  it("masks what a step writes to its mask file, and reports the mask before the bytes", async () => {
+  it("masks values from a step's mask file, and reports the mask before the bytes", async () => {
     const steps = `  - run: |
       echo made-up-token >> "$MILLRACE_MASK"
       echo "it is made-up-token"
@@ -116,7 +116,7 @@ describe("an agent that takes one build after the other", () => {
     expect(sent.join("")).not.toContain("made-");
   });
 
-  it("says in the log of a later attempt how the earlier one ended, and where its log is", async () => {
+  it("logs in a later attempt how the previous one ended, and where its log is", async () => {
     const job = makeJob(testRepository(pipeline("  - run: echo attempt ${{ build.attempt }}\n")).cloneUrl, number++);
     const message = "Attempt 1 was lost. Its agent was stopped.";
     const { log } = await agent.take({ ...job, build: { ...job.build, attempt: 1, message } });

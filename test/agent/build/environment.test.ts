@@ -43,7 +43,7 @@ const build = async (file: string, { answer, ...change }: Partial<Job> & { answe
 };
 
 describe("a build without its environment", () => {
-  it("asks for it once its file was read, and reports the commit and the steps by that", async () => {
+  it("requests it after reading the file, and reports the commit and the steps in that request", async () => {
     const { asked, log, result, head, verbs, progress, lease, number } = await build(STEPS);
     const service = agent.service();
     expect({ asked, lease }).toMatchObject({ asked: [{ commitSha: head, steps: [FIRST] }], lease: String(number) });
@@ -56,14 +56,14 @@ describe("a build without its environment", () => {
     expect(poll?.headers[FEATURES_HEADER.toLowerCase()]).toBe(FEATURES.join());
   });
 
-  it("says what it is compared with", async () => {
+  it("reports the base of its comparison", async () => {
     const file = `${STEPS}  - run: echo "changed \${{ changed('src/**') }}"\n`;
     const sha = "1".repeat(40);
     const { asked, head } = await build(file, { base: { sha } });
     expect(asked).toMatchObject([{ commitSha: head, base: sha, steps: [FIRST, { status: "pending" }] }]);
   });
 
-  it("does not say that its first step runs where a condition may skip it", async () => {
+  it("does not report its first step as running if a condition may skip it", async () => {
     const { asked } = await build("steps:\n  - { run: echo a, if: failure() }\n  - run: echo b\n");
     expect(asked[0].steps).toMatchObject([
       { name: "echo a", status: "pending", startedAt: null },
@@ -75,7 +75,7 @@ describe("a build without its environment", () => {
     ["has a mistake", "steps:\n  - rum: x\n", {}, { kind: "finish", reason: "pipeline-invalid" }],
     ["requires another agent", `requires: { ios: true }\n${STEPS}`, {}, { kind: "release", requires: { ios: true } }],
     ["was only to be read", STEPS, { purpose: "read-file" as const }, { kind: "finish", reason: "skipped" }],
-  ])("never asks for it where the file %s", async (_, file, change, result) => {
+  ])("never requests it if the file %s", async (_, file, change, result) => {
     const { asked, kind, progress, head, ...done } = await build(file, change);
     expect({ asked, kind, ...done.result }).toMatchObject({ asked: [], ...result });
     expect(progress[0]).toMatchObject({ commitSha: head });
@@ -86,15 +86,15 @@ describe("a build without its environment", () => {
     body: { type: "/problems/x", title: "No", status, detail, requestId: "r" },
   });
   it.each([
-    ["cannot be composed", problem(422, "the secret KEY cannot be opened")],
-    ["is not known of any more", problem(404, "no")],
-  ])("runs nothing when it %s", async (_, answer) => {
+    ["cannot compose it", problem(422, "the secret KEY cannot be opened")],
+    ["no longer has the build", problem(404, "no")],
+  ])("runs nothing when the service %s", async (_, answer) => {
     const { kind, result, log } = await build(STEPS, { answer });
     expect({ kind, ...result }).toMatchObject({ kind: "finish", reason: "environment" });
     expect(log).not.toContain("wheel");
   });
 
-  it("fails by a checkout that goes on meanwhile, and its steps wait for that", async () => {
+  it("fails if the concurrent checkout fails, and runs no step before the checkout ends", async () => {
     const stuck = createServer();
     await new Promise<void>((resolve) => stuck.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void stuck.close());
@@ -121,7 +121,7 @@ describe("a build without its environment", () => {
     expect(requests.filter(isPending)).toHaveLength(1);
   });
 
-  it("is dropped where the lease was lost meanwhile", async () => {
+  it("is dropped if the lease is lost meanwhile", async () => {
     const { job } = jobFor(STEPS);
     const service = agent.service();
     service.intercept = ({ path }) => (path.endsWith("/environment") ? problem(409, "lost") : null);

@@ -6,12 +6,12 @@ describe("an error of the agent's machine", () => {
     ["ENOSPC", /disk is full.*--work.*\(\/srv\/log\)/],
     ["EACCES", /has no permission to write/],
     ["EMFILE", /ulimit/],
-  ])("%s is told as something to act on, and is not the build's fault", (code, message) => {
+  ])("%s becomes a message with advice, and is not the build's fault", (code, message) => {
     const failure = toBuildFailure(Object.assign(new Error("x"), { code, path: "/srv/log" }));
     expect(failure).toMatchObject({ reason: "agent-error", message: expect.stringMatching(message) });
   });
 
-  it("stays as it is when it is a build failure, and is described when it is unknown", () => {
+  it("stays unchanged as a build failure, and gets a description if it is unknown", () => {
     const known = new BuildFailure("checkout-failed", "gone");
     expect(toBuildFailure(known)).toBe(known);
     expect(toBuildFailure(new Error("odd"))).toMatchObject({ reason: "agent-error", message: "the agent failed: odd" });

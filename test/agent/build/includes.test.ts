@@ -33,7 +33,7 @@ describe("a file of steps that includes another", () => {
     return { ...(await agent.take(job)), heard: agent.heardOf(job.build.id) };
   };
 
-  it("runs the steps of both without a call for a plan, and what it is given is no code", async () => {
+  it("runs the steps of both without a call for a plan, and never runs its inputs as code", async () => {
     const { log, result, heard } = await run({ ".millrace.yml": STEPS, "ci/greet.yml": GREET });
     expect(result).toMatchObject({ status: "succeeded" });
     expect(log).toContain("hello main $(touch marker)\n");
@@ -42,18 +42,14 @@ describe("a file of steps that includes another", () => {
   });
 
   it.each([
-    [
-      "names a file that is not there",
-      { ".millrace.yml": STEPS },
-      /\.millrace\.yml:2:14: Commit \w+ has no file ci\/greet\.yml/,
-    ],
+    ["names a missing file", { ".millrace.yml": STEPS }, /\.millrace\.yml:2:14: Commit \w+ has no file ci\/greet\.yml/],
     [
       "includes one with a mistake",
       { ".millrace.yml": STEPS, "ci/greet.yml": GREET.replace("run:", "rum:") },
       /^ci\/greet\.yml:3:5: `rum` is not a key of a step/m,
     ],
     [
-      "includes one whose inputs are not what it needs",
+      "includes one with wrong inputs",
       { ".millrace.yml": STEPS, "ci/greet.yml": GREET.replace("who: {}", "who: { type: number }") },
       /^\.millrace\.yml:3:18: This must be a number/m,
     ],
@@ -80,7 +76,7 @@ describe("a job of a file that includes another", () => {
     return agent.take(makePlannedJob(repository.cloneUrl, number++, told));
   };
 
-  it("runs where its commit has what was planned", async () => {
+  it("runs if its commit has the planned files", async () => {
     const { log, result } = await run([greet]);
     expect(result).toMatchObject({ status: "succeeded" });
     expect(log).toContain("hello main $(touch marker)\n");
@@ -88,12 +84,12 @@ describe("a job of a file that includes another", () => {
 
   it.each<[string, IncludedText[], Record<string, string>?]>([
     ["another text of the included file", [{ ...greet, text: GREET.replace("hello", "bye") }]],
-    ["the file alone", []],
-    ["one more", [greet, { path: "more.yml", text: GREET }]],
+    ["the file without its include", []],
+    ["one more include", [greet, { path: "more.yml", text: GREET }]],
     ["another path", [{ ...greet, path: "ci/other.yml" }]],
     ["a file that the commit does not have", [greet], { ".millrace.yml": JOBS }],
     ["other inputs", [greet], { ...files, "ci/greet.yml": GREET.replace("who: {}", "who: { default: x }") }],
-  ])("runs nothing when the plan was made from %s", async (_, planned, commit) => {
+  ])("runs nothing when the plan came from %s", async (_, planned, commit) => {
     const { log, result } = await run(planned, commit);
     expect(result).toMatchObject({ status: "failed", reason: "plan-mismatch" });
     expect(log).not.toMatch(/^hello/m);

@@ -12,8 +12,8 @@ const TEXTS = { key: "main", fallback: [] as string[] };
 
 const text = fc.string({ unit: "binary", maxLength: 60 });
 
-describe("the key of a cache", () => {
-  it("is another one on another platform, for other values, paths, files and names", () => {
+describe("a cache key", () => {
+  it("differs for other platforms, values, paths, files and names", () => {
     const keys = [
       buildCacheKey(CACHE, LINUX, TEXTS, "ids"),
       buildCacheKey(CACHE, { ...LINUX, platform: "darwin" }, TEXTS, "ids"),
@@ -28,7 +28,7 @@ describe("the key of a cache", () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it("is the same for all combinations where it is shared, and in any order of their values", () => {
+  it("is the same for all combinations if it is shared, in any order of their values", () => {
     const shared = { ...CACHE, isShared: true };
     const of = (matrix: Record<string, string>) => buildCacheKey(shared, { ...LINUX, matrix }, TEXTS, "ids")?.key;
     expect(of({ node: "20" })).toBe(of({ node: "22" }));
@@ -36,7 +36,7 @@ describe("the key of a cache", () => {
     expect(ordered({ a: "1", b: "2" })).toBe(ordered({ b: "2", a: "1" }));
   });
 
-  it("is one that the service takes, whatever its text, and begins with each of its beginnings", () => {
+  it("is always valid for the service, and begins with each of its prefixes", () => {
     fc.assert(
       fc.property(text, fc.nat(60), (whole, length) => {
         const key = whole.toWellFormed();
@@ -53,7 +53,7 @@ describe("the key of a cache", () => {
 });
 
 describe("the ids of files", () => {
-  it("are those of the commit, whatever is in the folder", async () => {
+  it("come from the commit, whatever is in the folder", async () => {
     const { work, git } = makeRepository(testFolder(), { lock: "1", "app/lock": "1", "app/other": "1", "[a]": "x" });
     const context = { folder: work, protocols: [], tree: new ProcessTree("ids", {}) };
     const idsAt = (commit: string, ...files: string[]) => idsOfFiles(context, commit, files);
