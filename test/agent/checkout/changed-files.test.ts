@@ -43,8 +43,8 @@ const served = async ({ folder }: TestRepository, isOld: boolean): Promise<strin
   return `${server.url}/${basename(dirname(folder))}/mill.git`;
 };
 
-describe("what a commit changed", () => {
-  it.each(["sha1", "sha256"])("is what git diff --merge-base names, in a repository of %s", async (hash) => {
+describe("a commit's changes", () => {
+  it.each(["sha1", "sha256"])("match git diff --merge-base in a %s repository", async (hash) => {
     const { repository, fork, head } = withBranch(hash);
     const remote = remoteOf(repository.cloneUrl);
     expect(await changesSince(remote, "refs/heads/main", head)).toEqual({ base: fork, files: CHANGED });
@@ -53,13 +53,13 @@ describe("what a commit changed", () => {
     expect(readdirSync(remote.tempFolder)).toEqual([]);
   });
 
-  it("is told by a host that gives commits by their hash", async () => {
+  it("are found on a host that serves commits by hash", async () => {
     const { repository, fork, head } = withBranch();
     const cloneUrl = await served(repository, false);
     expect(await changesSince(remoteOf(cloneUrl), fork, head)).toEqual({ base: fork, files: CHANGED });
   });
 
-  it("is not known where the host does not give one of the commits", async () => {
+  it("are unknown if the host does not serve one of the commits", async () => {
     const { repository, fork, head } = withBranch();
     const old = await served(repository, true);
     expect(await changesSince(remoteOf(old), "refs/heads/main", fork)).toBeNull();
@@ -67,7 +67,7 @@ describe("what a commit changed", () => {
     expect(await changesSince(remoteOf(repository.cloneUrl), "refs/heads/nothing", head)).toBeNull();
   });
 
-  it("is nothing for the same commit, and not known without a history together", async () => {
+  it("are empty for the same commit, and unknown without a common history", async () => {
     const { repository, head } = withBranch();
     const remote = remoteOf(repository.cloneUrl);
     expect(await changesSince(remote, head, head)).toEqual({ base: head, files: [] });
@@ -76,7 +76,7 @@ describe("what a commit changed", () => {
     expect(await changesSince(remote, "refs/heads/other", head)).toBeNull();
   });
 
-  it("is found however far back the histories meet", async () => {
+  it("are found however far back the histories meet", async () => {
     const repository = testRepository({ "a.txt": "0" });
     const fork = repository.git("rev-parse", "HEAD");
     repository.git("checkout", "--quiet", "-b", "feature");

@@ -8,7 +8,7 @@ import { git } from "../../../src/agent/checkout/git.ts";
 import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/checkout.ts";
 import { testRepository } from "../support/repository.ts";
 
-describe("checking out", () => {
+describe("a checkout", () => {
   it("finds the branch's newest commit and its message, and writes only its files", async () => {
     const repository = testRepository({ "a.txt": "one" });
     const head = repository.commit({ "a.txt": "two", "b/c.txt": "three" }, "second\n\nwith more words");
@@ -29,8 +29,8 @@ describe("checking out", () => {
     ["a tag", "refs/tags/v1.0"],
     ["a pull request's head", "refs/pull/7/head"],
     ["a branch with slashes", "feature/new/wheel"],
-    ["a branch that would be a command", "x$(touch${IFS}marker)"],
-    ["a branch that would be two", "a;touch${IFS}marker"],
+    ["a branch that looks like a command", "x$(touch${IFS}marker)"],
+    ["a branch that looks like two commands", "a;touch${IFS}marker"],
     ["a merge request's head", "refs/merge-requests/7/head"],
     ["a branch with one bracket", "a{b"],
     ["a branch in quotes", "it's`touch${IFS}marker`"],
@@ -53,7 +53,7 @@ describe("checking out", () => {
     ["an address that is an option", { repository: { fullName: "a/b", cloneUrl: "--upload-pack=touch marker.git" } }],
     ["a remote helper", { repository: { fullName: "a/b", cloneUrl: "ext::sh -c touch% marker.git" } }],
     ["a host that is an option", { repository: { fullName: "a/b", cloneUrl: "ssh://-oProxyCommand=touch/x.git" } }],
-  ] as [string, Partial<CheckoutSource>][])("refuses %s before git sees it", async (_, change) => {
+  ] as [string, Partial<CheckoutSource>][])("rejects %s before git sees it", async (_, change) => {
     const at = await makeCheckoutContext();
     const failure = await failureOf(fetchSource(sourceOf(testRepository({}).cloneUrl, change), at));
     expect(failure.reason).toBe("checkout-failed");
@@ -61,7 +61,7 @@ describe("checking out", () => {
     expect(readdirSync(at.workspace)).toEqual([".git"]);
   });
 
-  it("allows file and http only for a clone URL that has them", async () => {
+  it("allows file and http only for a clone URL that uses them", async () => {
     expect(protocolsFor("https://mill.example/a/b.git")).toEqual(["https", "ssh"]);
     expect(protocolsFor("git@mill.example:a/b.git")).toEqual(["https", "ssh"]);
     expect(protocolsFor("file:///srv/b.git")).toEqual(["https", "ssh", "file"]);
@@ -83,7 +83,7 @@ describe("checking out", () => {
     expect(existsSync(join(at.workspace, "marker"))).toBe(false);
   });
 
-  it("fetches submodules, tags and history when asked to", async () => {
+  it("fetches submodules, tags and history on request", async () => {
     const inner = testRepository({ "inner.txt": "x" });
     const repository = testRepository({ "a.txt": "one" });
     repository.git("tag", "v1");
@@ -98,7 +98,7 @@ describe("checking out", () => {
     expect(tags.stdout.toString()).toMatch(/^v1-1-g/);
   });
 
-  it("fetches the other branches with the whole history, and only with that", async () => {
+  it("fetches other branches only with the whole history", async () => {
     const repository = testRepository({ "a.txt": "one" });
     repository.git("checkout", "--quiet", "-b", "feature");
     repository.commit({ "b.txt": "two" });
@@ -114,7 +114,7 @@ describe("checking out", () => {
     expect([await changedSince(0), await changedSince(5)]).toEqual(["b.txt\n", ""]);
   });
 
-  it("runs no hook, no filter of the repository's own and no template", async () => {
+  it("runs no hook, no filter from the repository and no template", async () => {
     const repository = testRepository({ ".gitattributes": "* filter=evil\n", "a.txt": "one" });
     const hooks = join(repository.folder, ".git/hooks");
     mkdirSync(hooks, { recursive: true });
@@ -130,7 +130,7 @@ describe("checking out", () => {
     expect(existsSync(join(repository.folder, "marker"))).toBe(false);
   });
 
-  it("says whether the branch or the repository does not exist", async () => {
+  it("reports whether the branch or the repository does not exist", async () => {
     const repository = testRepository({});
     const noBranch = await failureOf(
       fetchSource(sourceOf(repository.cloneUrl, { branch: "gone" }), await makeCheckoutContext()),
@@ -142,7 +142,7 @@ describe("checking out", () => {
     expect(noRepository.message).toMatch(/the repository does not exist.*git says:/s);
   });
 
-  it("ends at a cancel", async () => {
+  it("stops when the build is canceled", async () => {
     const cancel = new AbortController();
     const stuck = createServer(() => cancel.abort(new Error("canceled")));
     await new Promise<void>((resolve) => stuck.listen(0, "127.0.0.1", resolve));

@@ -54,17 +54,17 @@ describe("the times of commits", () => {
     ["sha1", 1],
     ["sha1", 0],
     ["sha256", 1],
-  ])("are those of the last change; a merge changes what it brings (%s, depth %i)", async (hash, depth) => {
+  ])("come from the last change; a merge changes what it brings in (%s, depth %i)", async (hash, depth) => {
     expect(NAMES.map(await checkedOut(withHistory(hash).cloneUrl, depth))).toEqual(TIMES);
   });
 
-  it("stay where a later commit changes another file", async () => {
+  it("stay the same if a later commit changes another file", async () => {
     const repository = withHistory();
     commitAt(repository, 1_400_000_000, { kept: "2" });
     expect(NAMES.map(await checkedOut(repository.cloneUrl))).toEqual([1.4e9, ...TIMES.slice(1)]);
   });
 
-  it.each([false, true])("come from a host that is asked over the network (an old one: %s)", async (isOld) => {
+  it.each([false, true])("come from a host over the network (old host: %s)", async (isOld) => {
     const { folder } = withHistory();
     const server = await startGitServer(dirname(dirname(folder)), "miller", "pw", isOld);
     onTestFinished(() => server.close());
@@ -72,7 +72,7 @@ describe("the times of commits", () => {
     expect(NAMES.map(timeOf)).toEqual(TIMES);
   });
 
-  it("never follow a link, lie in the future or before 1980, or come from a name that looks like a commit", async () => {
+  it("follow no link, are never in the future or before 1980, and ignore names that look like a commit", async () => {
     const outside = join(testFolder(), "outside");
     writeFileSync(outside, "");
     utimesSync(outside, 5, 5);
@@ -91,7 +91,7 @@ describe("the times of commits", () => {
     expect(timeOf("future")).toBeGreaterThan(1e9);
   });
 
-  it("are not known where the date of a commit is none", async () => {
+  it("are unknown if the commit's date is invalid", async () => {
     const repository = withHistory();
     writeFileSync(join(repository.folder, "kept"), "2");
     repository.git("add", "--all");
@@ -102,14 +102,14 @@ describe("the times of commits", () => {
     expect(NAMES.map(await checkedOut(repository.cloneUrl))).toEqual([BEFORE, ...TIMES.slice(1)]);
   });
 
-  it("are set on files whose names are no text", async () => {
+  it("are set on files whose names are not text", async () => {
     const repository = testRepository({});
     execFileSync("sh", ["-c", "printf x > \"$(printf 'n\\303me')\""], { cwd: repository.folder });
     commitAt(repository, 1_000_000_000, { plain: "1" });
     expect((await checkedOut(repository.cloneUrl))("plain")).toBe(1e9);
   });
 
-  it("are set along no link, whatever stands where a folder was", () => {
+  it("are set through no link, even in a folder's place", () => {
     const [root, outside] = [testFolder(), testFolder()];
     writeFileSync(join(outside, "secret"), "x");
     utimesSync(join(outside, "secret"), 5, 5);
@@ -121,7 +121,7 @@ describe("the times of commits", () => {
     expect(lstatSync(join(root, "real/file")).mtimeMs).toBe(BEFORE * 1000);
   });
 
-  it("fail the checkout where the history cannot be fetched", async () => {
+  it("fail the checkout if the history cannot be fetched", async () => {
     const { cloneUrl } = withHistory();
     const at = await makeCheckoutContext();
     const source = sourceOf(cloneUrl);

@@ -34,7 +34,7 @@ const cut = (bytes: Buffer, lengths: number[]): Buffer[] => {
 describe("the output of git cat-file", () => {
   const object = fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.constant(null));
 
-  it("is read object by object, however it is cut, and no more of one than was asked for", () => {
+  it("is read object by object, however it is cut, up to the limit of each object", () => {
     fc.assert(
       fc.property(fc.array(object), fc.array(fc.nat({ max: 40 })), fc.nat({ max: 70 }), (objects, lengths, limit) => {
         const lines = objects.map((bytes) =>
@@ -50,15 +50,15 @@ describe("the output of git cat-file", () => {
     );
   });
 
-  it("says which of its lines is no object", () => {
+  it("is rejected with the line that is not an object", () => {
     expect(parsed([Buffer.from("x missing\nabc ambiguous\n")])).toEqual([null, null]);
     for (const text of ["fatal: what\n", "\n", `${HASH} blob -1\n`, "x".repeat(5000)])
       expect(() => parsed([Buffer.from(text)])).toThrow("cannot read its output");
   });
 });
 
-describe("the objects of a repository", () => {
-  it("are found by one process that began before they were fetched", async () => {
+describe("a repository's objects", () => {
+  it("are found by one process that started before they were fetched", async () => {
     const repository = testRepository({ "a.txt": "one" });
     const { workspace: folder, tree, signal } = await makeCheckoutContext();
     const context = { folder, protocols: ["file"], tree, signal };
@@ -75,7 +75,7 @@ describe("the objects of a repository", () => {
     expect(tree.living()).toEqual([]);
   });
 
-  it("are found in a repository that was made again, where nothing was found before", async () => {
+  it("are found in a recreated repository that had none before", async () => {
     const { workspace: folder, tree, signal } = await makeCheckoutContext();
     const context = { folder, protocols: ["file"], tree, signal };
     const reader = new ObjectReader(context);
@@ -88,7 +88,7 @@ describe("the objects of a repository", () => {
     await reader.close();
   });
 
-  it("cannot be read after a cancel, nor where git says what is wrong", async () => {
+  it("are unavailable after a cancel, and when git reports an error", async () => {
     const { workspace: folder, tempFolder, tree } = await makeCheckoutContext();
     const cancel = new AbortController();
     const reader = new ObjectReader({ folder, protocols: [], tree, signal: cancel.signal });

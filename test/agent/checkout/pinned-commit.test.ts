@@ -35,7 +35,7 @@ const pinned = (cloneUrl: string, commitSha: string, branch = "main") =>
 
 describe("a pinned commit", () => {
   it.each(Object.entries(WAYS))(
-    "by %s is built however old it is, and refused when it is on another branch only",
+    "by %s is built however old it is, and rejected if it is only on another branch",
     async (_, way) => {
       const { repository, first, near, foreign } = withHistory();
       const cloneUrl = await way(repository);
@@ -56,7 +56,7 @@ describe("a pinned commit", () => {
     },
   );
 
-  it("is fetched without history, or with as much as the file asks for", async () => {
+  it("is fetched without history, or with the history that the file requests", async () => {
     const { repository, near } = withHistory();
     for (const [depth, commits] of [
       [1, "1"],
@@ -73,7 +73,7 @@ describe("a pinned commit", () => {
     }
   });
 
-  it("could be a fork's without the branch check: hosts serve every commit by its hash", async () => {
+  it("could come from a fork without the branch check: hosts serve every commit by its hash", async () => {
     const { repository, foreign } = withHistory();
     const at = await makeCheckoutContext();
     const place = { folder: at.workspace, protocols: ["file"], tree: at.tree };
@@ -82,7 +82,7 @@ describe("a pinned commit", () => {
     expect(fetched.commitSha).toBe(foreign);
   });
 
-  it("is found where clocks were wrong, and over a merge", async () => {
+  it("is found despite wrong clocks, and across a merge", async () => {
     const repository = testRepository({ "a.txt": "0" });
     const dated = (date: string, work: () => string): string => {
       process.env.GIT_COMMITTER_DATE = date;
@@ -104,7 +104,7 @@ describe("a pinned commit", () => {
     }
   });
 
-  it.each(["99999999999999", "-5", ""])("is found though its date is %j", async (date) => {
+  it.each(["99999999999999", "-5", ""])("is found although its date is %j", async (date) => {
     const repository = testRepository({ "a.txt": "0" });
     const commitSha = commitDated(repository, `${date} +0000`);
     repository.commit({ "a.txt": "1" });
@@ -112,7 +112,7 @@ describe("a pinned commit", () => {
     expect(fetched).toMatchObject({ commitSha, file: { text: "0" } });
   });
 
-  it("may be named by a tag object: its commit is built", async () => {
+  it("is built if a tag object names it", async () => {
     const repository = testRepository({ "a.txt": "0" });
     const commit = repository.git("rev-parse", "HEAD");
     repository.git("tag", "--annotate", "--message", "first", "v1");

@@ -46,7 +46,7 @@ const inner = () => {
 };
 
 describe("a submodule", () => {
-  it("is fetched with as much history as the file asks for, whatever .gitmodules recommends", async () => {
+  it("is fetched with the history that the file requests, whatever .gitmodules recommends", async () => {
     const { repository, head } = inner();
     const submodule = { url: repository.cloneUrl, commit: head, more: "shallow = true" };
     expect(await checkedOut("file", submodule)).toEqual({ commits: 1, text: "4" });
@@ -54,20 +54,20 @@ describe("a submodule", () => {
     expect(await checkedOut("file", submodule, 0)).toEqual({ commits: 4, text: "4" });
   });
 
-  it("of a host that serves plain files is fetched whole", async () => {
+  it("is fetched completely from a host that serves plain files", async () => {
     const { repository, old } = inner();
     const url = await WAYS["plain files"](repository);
     expect(await checkedOut("plain files", { url, commit: old })).toEqual({ commits: 2, text: "2" });
   });
 
-  it("of a host too old to give a commit by its hash is fetched whole for one that is not the newest", async () => {
+  it("is fetched completely for an older commit if the host does not serve commits by hash", async () => {
     const { repository, old, head } = inner();
     const url = `../../${basename(dirname(repository.folder))}/mill.git`;
     expect(await checkedOut("http of an old host", { url, commit: old })).toEqual({ commits: 2, text: "2" });
     expect(await checkedOut("http of an old host", { url, commit: head })).toEqual({ commits: 1, text: "4" });
   });
 
-  it.each(["direct", "recursive"] as const)("has its LFS files where both are asked for (%s)", async (submodules) => {
+  it.each(["direct", "recursive"] as const)("has its LFS files if the file requests both (%s)", async (submodules) => {
     const folder = testFolder();
     writeFileSync(join(folder, "git-lfs"), '#!/bin/sh\necho "$*" >> lfs\n', { mode: 0o755 });
     const path = process.env.PATH;
@@ -86,7 +86,7 @@ describe("a submodule", () => {
     expect(readFileSync(join(at.workspace, "inner/lfs"), "utf8")).toBe("install --local --skip-repo\npull\n");
   });
 
-  it("fails the checkout where its commit does not exist", async () => {
+  it("fails the checkout if its commit does not exist", async () => {
     const url = inner().repository.cloneUrl;
     const commit = "0123456789012345678901234567890123456789";
     const failure = await failureOf(checkedOut("file", { url, commit }));

@@ -10,7 +10,7 @@ const RUN = "steps: [{ run: echo included }]\n";
 const INCLUDE = "steps: [{ include: ./ci/a.yml }]\n";
 
 describe("check FILE and run FILE", () => {
-  it("read what a file includes from the root of its repository, as it lies there now", async () => {
+  it("read included files from the repository's root, in their current state", async () => {
     const { folder } = testRepository({ "sub/p.yml": INCLUDE, "ci/a.yml": "steps: [{ run: echo committed }]\n" });
     writeFileSync(join(folder, "ci/a.yml"), RUN);
     const { stdout, code } = await runAgentCli(["run", "p.yml"], { cwd: join(folder, "sub") }).ended;
@@ -20,7 +20,7 @@ describe("check FILE and run FILE", () => {
     expect(checked).toMatchObject({ code: 1, stdout: expect.stringMatching(/^ci\/a\.yml:1:11: `rum` is not a key/m) });
   });
 
-  it("run the jobs of a file with what it includes", async () => {
+  it("run the jobs of a file with its includes", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "ci"));
     writeFileSync(join(folder, "ci/a.yml"), RUN);
@@ -52,11 +52,11 @@ describe("a file that is included from a folder", () => {
     ["gone.yml", "cannot be read"],
     ["large.yml", "is larger than 262144 bytes"],
     ["latin1.yml", "is not UTF-8"],
-  ])("%s is refused: it %s", (path, problem) => {
+  ])("%s is rejected: it %s", (path, problem) => {
     expect(filesOf().find(path)).toEqual({ problem: expect.stringContaining(`${path} ${problem}`) });
   });
 
-  it("is read where nothing is wrong with it", () => {
+  it("is read if it is valid", () => {
     const files = filesOf();
     expect([files.find("ci/a.yml"), files.find("hard.yml")]).toEqual([{ text: RUN }, { text: RUN }]);
     expect(files.used.map(({ path }) => path)).toContain("ci/a.yml");

@@ -13,7 +13,7 @@ const write = (steps: string): string => {
 };
 
 describe("run FILE of steps with retry", () => {
-  it("tries again, extends PATH, and runs no hooks", async () => {
+  it("retries, extends PATH, and runs no hooks", async () => {
     const folder = write(`steps:
   - retry: { times: 2, on: [4] }
     run: |
@@ -34,7 +34,7 @@ describe("run FILE of steps with retry", () => {
     expect(existsSync(join(folder, "hooked"))).toBe(false);
   });
 
-  it("ends the wait for another try when the person does", async () => {
+  it("stops waiting for the next attempt when the person interrupts it", async () => {
     const folder = write("steps: [{ retry: { times: 1, wait-seconds: 3600 }, run: exit 1 }]\n");
     const run = runAgentCli(["run", "p.yml"], { cwd: folder });
     await waitUntil(() => run.output().includes("Waiting 3600 s before the next try"));

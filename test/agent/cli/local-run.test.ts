@@ -44,7 +44,7 @@ steps:
     expect(existsSync(join(folder, "here"))).toBe(true);
   });
 
-  it("keeps standard output and error in their order, and reads them to the last byte", async () => {
+  it("keeps standard output and error in order, and reads both to the last byte", async () => {
     const { stdout, code } = await run(
       "steps:\n  - run: for n in $(seq 500); do echo out $n; echo err $n >&2; done; head -c 300000 /dev/zero | tr '\\0' x\n",
     );
@@ -56,7 +56,7 @@ steps:
     expect(lines[1001]).toHaveLength(300_000);
   });
 
-  it("knows branch and commit of the repository in this folder", async () => {
+  it("knows the branch and commit of this folder's repository", async () => {
     const repository = testRepository({
       "p.yml": 'steps:\n  - run: echo "$MILLRACE_BRANCH $MILLRACE_COMMIT ${{ build.branch }}"\n',
     });
@@ -65,7 +65,7 @@ steps:
     expect(stdout.split("\n")[1]).toBe(`main ${repository.git("rev-parse", "HEAD")} main`);
   });
 
-  it("passes no variables of git or the agent to steps", async () => {
+  it("passes no variables from git or the agent to steps", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "p.yml"), "steps:\n  - run: env\n");
     const env = { GIT_DIR: "/evil", MILLRACE_TOKEN: "outer", MILLRACE_BUILD_ID: "outer", KEPT: "yes" };
@@ -74,7 +74,7 @@ steps:
     expect(stdout).not.toMatch(/GIT_DIR|MILLRACE_TOKEN|outer/);
   });
 
-  it("stops at once, with all it started, when it is interrupted", async () => {
+  it("stops at once, with all its processes, when interrupted", async () => {
     const folder = testFolder();
     writeFileSync(
       join(folder, "p.yml"),
@@ -91,7 +91,7 @@ steps:
     expect(["gone", "Z"]).toContain(state);
   });
 
-  it("does not follow what a step puts in the place of its command files", async () => {
+  it("does not follow files that a step puts in place of its command files", async () => {
     const { stdout, code } = await run(
       `steps:
   - id: evil
@@ -103,7 +103,7 @@ steps:
     expect(stdout).toContain("got <nothing>");
   });
 
-  it("gives a variable of type file as a private copy, which is gone afterwards", async () => {
+  it("passes a file variable as a private copy, and removes the copy afterwards", async () => {
     const folder = testFolder();
     const bytes = Buffer.from([0, 255, 10, 1]);
     writeFileSync(join(folder, "dist one.p12"), bytes, { mode: 0o644 });
@@ -145,7 +145,7 @@ steps:
     expect(existsSync((stdout.split("\n")[1] ?? folder) as string)).toBe(false);
   });
 
-  it("compares the folder, also what is not committed, with where its branch left the default branch", async () => {
+  it("compares the folder, including uncommitted files, with its branch's start on the default branch", async () => {
     const file = `steps:
   - { if: "changed('docs/**')", run: echo docs }
   - { if: "changed('src/**')", run: echo src }
@@ -182,7 +182,7 @@ describe("check FILE", () => {
     expect(stdout).toMatch(/^bad\.yml:3:12: /m);
   });
 
-  it("accepts a valid file, and names one that is missing or no UTF-8", async () => {
+  it("accepts a valid file, and names one that is missing or not UTF-8", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "good.yml"), "steps:\n  - run: echo\n");
     expect((await runAgentCli(["check", "good.yml"], { cwd: folder }).ended).code).toBe(0);
@@ -211,7 +211,7 @@ describe("the command line", () => {
     [["start", "--run-as", "root"], /--run-as/],
     [["start", "--run-as", "no-such-user"], /--run-as/],
     [["start", "--run-as", "a;b"], /--run-as must be the name/],
-  ])("%j is wrong usage", async (args, word) => {
+  ])("rejects %j as invalid usage", async (args, word) => {
     const state = ["register", "start"].includes(args[0] ?? "") ? ["--state", join(testFolder(), "s")] : [];
     const { code, stderr } = await runAgentCli([...args, ...state], { input: "token" }).ended;
     expect(stderr).toMatch(word);

@@ -5,7 +5,7 @@ import { makeSampleRepository } from "../../../src/local/sample-repository.ts";
 import { runAgentCli } from "../support/agent-cli.ts";
 import { testFolder } from "../support/folder.ts";
 
-it("is made whatever hooks the developer has for all repositories", () => {
+it("the sample repository is created regardless of the developer's hooks for all repositories", () => {
   const folder = testFolder();
   const hooks = join(folder, "hooks");
   mkdirSync(hooks);
@@ -20,7 +20,7 @@ it("is made whatever hooks the developer has for all repositories", () => {
   expect(makeSampleRepository(folder)).toBe(`file://${join(folder, "sample.git")}`);
 });
 
-it("leaves a report of three tests, which is an artifact too", async () => {
+it("the sample repository leaves a report of three tests, which is also an artifact", async () => {
   const folder = testFolder();
   makeSampleRepository(folder);
   const args = ["run", ".millrace.yml", "--artifacts", join(folder, "kept")];
