@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { isBundle, isTarOfBundle, shownPath } from "../../../src/agent/files/file-words.ts";
 import { staysWithin } from "../../../src/agent/files/link-rule.ts";
 
-it("folders that are good only as a whole are known by their names' ends", () => {
+it("folders that are useful only as a whole are recognized by their names' ends", () => {
   expect(["Mill.app", "x.xcresult", "x.dSYM", "app", "x.App", "x.apps"].map(isBundle)).toEqual([
     ...[true, true, true, false, false, false],
   ]);
   expect(["a/Mill.app.tar", "Mill.app", "x.tar", "x.tar.gz"].map(isTarOfBundle)).toEqual([true, false, false, false]);
 });
 
-it("a path in a log has no control characters of its own", () => {
+it("a path in a log has no control characters", () => {
   expect(shownPath('a\n\u001b[31m"b')).toBe('a\\n\\u001b[31m\\"b');
 });
 

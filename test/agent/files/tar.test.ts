@@ -40,7 +40,7 @@ const read = (pieces: Buffer[]): Written[] => {
 };
 
 describe("a tar", () => {
-  it("is read as it was written, however its bytes come, and is as long as was said before", () => {
+  it("is read as written, regardless of how its bytes arrive, and has the announced length", () => {
     fc.assert(
       fc.property(members, fc.integer({ min: 1, max: 2000 }), (all, size) => {
         const tar = write(all);
@@ -54,7 +54,7 @@ describe("a tar", () => {
     );
   });
 
-  it("is one for the system's tar too, and Python's", () => {
+  it("is readable by the system's tar and Python's", () => {
     const long = `${"d".repeat(120)}/${"e".repeat(90)}`;
     const file = { kind: "file", path: long, mode: 0o644, mtime: 1_700_000_000, link: "", size: 3 } as const;
     const tar = write([
@@ -67,7 +67,7 @@ describe("a tar", () => {
     expect(execFileSync("python3", ["-c", names], { input: tar }).toString()).toBe(`${long} 3 \nto 0 ${long}\n`);
   });
 
-  it("with more than eight GiB in a file says its size", () => {
+  it("with more than eight GiB in a file states its size", () => {
     const size = 9 * 1024 ** 3;
     const head = tarHeader({ kind: "file", path: "x", mode: 0o644, mtime: 0, link: "", size });
     const seen: number[] = [];

@@ -15,8 +15,8 @@ const jobOn = (branch: string) => {
   return JobAnswer.parse({ ...job, build: { ...job.build, branch } });
 };
 
-describe("what a hook is told", () => {
-  it("is the names of the job, and no variable, secret or credential", () => {
+describe("a hook's variables", () => {
+  it("contain the job's names, but no variable, secret or credential", () => {
     const credential = { kind: "https-token", username: null, value: "hunter33" };
     const job = jobOn("main");
     const variables = hookVariables({ ...job, repository: { ...job.repository, credential } as never }, AGENT);
@@ -29,13 +29,13 @@ describe("what a hook is told", () => {
     expect(variablesIn(JSON.stringify(variables))).toEqual(variables);
   });
 
-  it("is also the names of a job of several", () => {
+  it("contain the names of a job in a build with several jobs", () => {
     const one = { text: "", key: "test (a\nb)", matrix: { x: "\u0000$(touch x)" } };
     const variables = hookVariables(JobAnswer.parse(makePlannedJob("file:///none", 2, one)), AGENT);
     expect(variables).toMatchObject({ MILLRACE_JOB_KEY: "test (a b)", MILLRACE_JOB: "test" });
   });
 
-  it("has nothing of the agent's own that steps do not get either", () => {
+  it("contain nothing of the agent's own that steps do not get either", () => {
     const before = { ...process.env };
     Object.assign(process.env, { MILLRACE_TOKEN: "t", GIT_ASKPASS: "x", OTHER: "kept" });
     try {
@@ -47,7 +47,7 @@ describe("what a hook is told", () => {
   });
 
   it.each(["$(touch x)", "`touch x`", "a'; touch x; '", "a\ntouch x\n", "--help", "\u0000x", "$" + "{IFS}", "\ud800"])(
-    "is %j as a value, and nothing of it runs",
+    "keep %j as a value, and run nothing in it",
     async (branch) => {
       const state = testFolder();
       const folder = writeHooks(state, { "before-job": 'printf "[%s]\\n" "$MILLRACE_BRANCH"' });
@@ -60,7 +60,7 @@ describe("what a hook is told", () => {
     },
   );
 
-  it("is in one line, whatever a note of an earlier agent says", () => {
+  it("stay in one line, whatever an earlier agent's note says", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.dictionary(fc.string(), fc.string()), (text, said) => {
         const read = { ...variablesIn(text), ...variablesIn(JSON.stringify({ ...said, MILLRACE_A: text })) };

@@ -21,7 +21,7 @@ describe.runIf(CAN_MOUNT)("a log on a full disk", () => {
   });
 });
 
-describe("what a log has to send", () => {
+describe("a log's next chunk", () => {
   const buffer = () => {
     const spool = new LogBuffer(join(testFolder(), "log"));
     onTestFinished(() => spool.dispose());
@@ -29,7 +29,7 @@ describe("what a log has to send", () => {
   };
   const title = Buffer.from("--- title\n");
 
-  it("is a line that may wait together with what follows it", () => {
+  it("contains a line that may wait together with the text after it", () => {
     const spool = buffer();
     spool.write(title, true);
     expect({ size: spool.size, due: spool.due }).toEqual({ size: title.length, due: 0 });
@@ -37,7 +37,7 @@ describe("what a log has to send", () => {
     expect(spool.due).toBe(spool.size);
   });
 
-  it("is that line alone where nothing follows, or the log ends", async () => {
+  it("contains that line alone if nothing follows, or the log ends", async () => {
     const spool = buffer();
     spool.write(title, true);
     await spool.grown.wait(null, new AbortController().signal);

@@ -56,7 +56,7 @@ const bufferWith = (text: string): LogBuffer => {
 };
 
 describe("the log on its way to the service", () => {
-  it("is sent again from exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
+  it("continues exactly where the service stopped: 3 of 13 bytes, a failure, 6 more, a repeat, the rest", async () => {
     const service = await logService([{ keep: 3 }, "fail", { keep: 6 }, "lie", "take"]);
     const buffer = bufferWith("hello, mill!\n");
     buffer.close();
@@ -98,7 +98,7 @@ describe("the log on its way to the service", () => {
     );
   });
 
-  it("would fail this test when the service claims more than it kept", async () => {
+  it("fails this test if the service claims more bytes than it kept", async () => {
     const service = await startStubServer(({ query, body }) => ({
       status: 200,
       body: { next: Number(query.get("offset")) + body.length },
@@ -110,7 +110,7 @@ describe("the log on its way to the service", () => {
     await service.close();
   });
 
-  it("goes back to the offset that the service expects after a loss", async () => {
+  it("returns to the offset that the service expects after a loss", async () => {
     const service = await logService([]);
     const buffer = bufferWith("0123456789");
     const answers: StubResponse[] = [
@@ -143,7 +143,7 @@ describe("the log on its way to the service", () => {
     await service.close();
   });
 
-  it("goes on once its burst is spent, at a pace that is no whole number", async () => {
+  it("continues after its burst, even at a fractional pace", async () => {
     const service = await logService([]);
     const buffer = bufferWith("");
     const sending = sendLog({ ...route(service.url, buffer), pace: 20.5 });
@@ -183,8 +183,8 @@ describe("the log on its way to the service", () => {
   });
 });
 
-describe("the buffer", () => {
-  it("takes no more than its limit and keeps every byte below it", () => {
+describe("the log buffer", () => {
+  it("accepts at most its limit and keeps every byte below it", () => {
     const buffer = new LogBuffer(join(testFolder(), "log"), 10);
     buffer.write(Buffer.from("0123456"));
     buffer.write(Buffer.from("789abc"));

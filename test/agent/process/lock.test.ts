@@ -10,8 +10,8 @@ import { unnamedUser } from "../support/step-user.ts";
 
 const claimsOf = (state: string, work = testFolder(), user: StepUser | null = null) => ({ state, work, user });
 
-describe("what only one agent may use", () => {
-  it("includes its work folder, and all locks are released when one is taken", () => {
+describe("an agent's locks", () => {
+  it("include its work folder, and are all released when one is already held", () => {
     const [work, state] = [testFolder(), testFolder()];
     const unlock = lockAgent(claimsOf(testFolder(), work));
     expect(() => lockAgent(claimsOf(state, work))).toThrow(/uses the work folder .*: give each agent its own --work$/);
@@ -20,7 +20,7 @@ describe("what only one agent may use", () => {
     lockAgent(claimsOf(state, work))();
   });
 
-  it.runIf(isRoot)("includes the user that its steps run as", () => {
+  it.runIf(isRoot)("include the user of its steps", () => {
     const user = unnamedUser();
     const unlock = lockAgent(claimsOf(testFolder(), testFolder(), user));
     expect(() => lockAgent(claimsOf(testFolder(), testFolder(), user))).toThrow(
@@ -44,8 +44,8 @@ describe("the lock of a state folder", () => {
 
   it.each([
     ["a dead process", "999999999 x\n"],
-    ["a process number that was given away again", `${process.pid} another-start\n`],
-    ["nothing that makes sense", "?"],
+    ["a reused process number", `${process.pid} another-start\n`],
+    ["an invalid file", "?"],
     ["an empty file", ""],
   ])("of %s is taken over", (_, text) => {
     const folder = testFolder();
@@ -59,7 +59,7 @@ describe("the lock of a state folder", () => {
 });
 
 describe("the agent's identity", () => {
-  it("is distinguished from a damaged file and from no file", () => {
+  it("is distinguished from a damaged file and a missing file", () => {
     const folder = join(testFolder(), "state");
     expect(findIdentity(folder)).toBeNull();
     expect(() => loadIdentity(folder)).toThrow(/run register first/);

@@ -51,7 +51,7 @@ const alive = (pids: number[]): number[] => {
   return pids.filter((pid) => living.has(pid));
 };
 
-describe("the process tree of a build", () => {
+describe("a build's process tree", () => {
   it("ends children, children in their own session, and those that ignore SIGTERM", async () => {
     const { tree, ended, pids } = await startStep(
       "11111111-1111-7111-8111-111111111111",
@@ -78,7 +78,7 @@ describe("the process tree of a build", () => {
     expect(alive(pids)).toEqual([]);
   });
 
-  it("finds by the run id alone what outlived its step, and not what belongs to another run", async () => {
+  it("finds processes that outlived their step by the run id alone, and no other run's processes", async () => {
     const one = await startStep(
       "33333333-3333-7333-8333-333333333333",
       "setsid sleep 1000 & echo $! > part; mv part ready",
@@ -116,7 +116,7 @@ describe("the process tree of a build", () => {
     expect(alive(pids)).toEqual([]);
   });
 
-  it("ends all in its control group, whatever it did to its environment, folder and output", async () => {
+  it("ends all processes in its control group, regardless of their environment, folder and output", async () => {
     const folder = await makeBuildFolder(testFolder(), null);
     onTestFinished(() => removeBuildFolder(folder.path, null));
     const id = "77777777-7777-7777-8777-777777777777";
@@ -133,7 +133,7 @@ describe("the process tree of a build", () => {
   });
 
   it.runIf(process.platform === "linux")(
-    "ends what hides, but has the build's folder or a file of it open",
+    "ends a hidden process that has the build's folder or one of its files open",
     async () => {
       const id = "88888888-8888-7888-8888-888888888888";
       const script = hidden("cd /", "exec 4>&-");
@@ -173,13 +173,13 @@ while True:
     return { user, stdout, ended };
   };
 
-  it("is missed by a scan of all processes, and lives on", async () => {
+  it("survives a scan of all processes", async () => {
     const { user, stdout } = await chainOf();
     await waitUntil(() => processTable("").every(({ uid }) => uid() !== user.uid));
     await once(stdout, "data");
   });
 
-  it("is ended with all processes of that user", async () => {
+  it("ends with all processes of that user", async () => {
     const { user, ended } = await chainOf();
     expect(await new ProcessTree("99999999-9999-7999-8999-999999999999", { user }).terminate(100)).toBe(true);
     await ended;

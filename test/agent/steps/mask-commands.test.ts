@@ -47,11 +47,11 @@ describe("::add-mask:: in a step's output", () => {
       "::add-mask::\n::add-mask::  \n::add-\n  a  b\n",
       "::add-mask::\n::add-mask::  \n::add-\n  a  b\n",
     ],
-  ])("%s, wherever the pieces are cut", (_, text, expected) => {
+  ])("handles %s, wherever the pieces are cut", (_, text, expected) => {
     for (const pieces of cuts(text)) expect(logged(pieces).text).toBe(expected);
   });
 
-  it("would fail this test when a line is not held back", () => {
+  it("fails this test if a line is not held back", () => {
     const hasty = {
       push: (bytes: Uint8Array) => new MaskCommandParser().push(bytes),
       end: () => ({ masks: [], bytes: new Uint8Array() }),
@@ -60,7 +60,7 @@ describe("::add-mask:: in a step's output", () => {
     expect(cuts(text).some((pieces) => logged(pieces, hasty).text.includes("tokenvalue"))).toBe(true);
   });
 
-  it("changes no byte of any other output, and holds back no more than one line", () => {
+  it("changes no byte of other output, and holds back at most one line", () => {
     const word = fc.constantFrom("::add-mask", "::", " ", "\n", "\r", "x", "\xff", "::add", "-mask:", "\0");
     fc.assert(
       fc.property(fc.array(fc.array(word, { maxLength: 6 }), { maxLength: 8 }), (words) => {

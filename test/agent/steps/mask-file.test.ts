@@ -26,8 +26,8 @@ const maskFile = () => {
   };
 };
 
-describe("the file of masks of a step that runs", () => {
-  it("tells what is new in it", () => {
+describe("a running step's mask file", () => {
+  it("returns only new values", () => {
     const { file, append } = maskFile();
     append("one-one\n");
     expect(file.added()).toEqual(["one-one"]);
@@ -38,7 +38,7 @@ describe("the file of masks of a step that runs", () => {
     expect(file.all()).toEqual(["one-one", "two\nthree"]);
   });
 
-  it("is read past a byte order mark, also one that is cut, and puts cut characters together", () => {
+  it("is read without a byte order mark, even in pieces, and joins cut characters", () => {
     const { file, append } = maskFile();
     const bytes = Buffer.from("\ufeffpässword\n");
     const told = [...bytes].flatMap((byte) => {
@@ -48,13 +48,13 @@ describe("the file of masks of a step that runs", () => {
     expect(told).toEqual(["päss", "pässw", "pässwo", "pässwor", "pässword", "pässword"]);
   });
 
-  it("tells the values of a file that was written over, with fewer, as many or more bytes", () => {
+  it("returns the values of an overwritten file with fewer, equally many or more bytes", () => {
     const { replace } = maskFile();
     const values = ["secret-of-one", "secret-of-two", "secret-of-three", "other-secret-4", "short"];
     expect(values.flatMap((value) => replace(`${value}\n`))).toEqual(values);
   });
 
-  it("that is written over too often is read once more when the step has ended", () => {
+  it("is read again after the step if it was overwritten too often", () => {
     const { file, replace } = maskFile();
     const large = (digit: string) => `${digit.repeat(300_000)}\n`;
     const told = ["1", "2", "3", "4", "5", "6"].map((digit) => replace(large(digit)).length);

@@ -15,7 +15,7 @@ const flaky = (folder: string, more = ""): string => `
       [ $n -ge 3 ] || exit 7`;
 
 describe("a step with retry", () => {
-  it("is run again until it succeeds, and its record and the log say how often", async () => {
+  it("runs again until it succeeds, and its record and the log show the number of tries", async () => {
     const text = `steps:\n  - name: flaky\n    retry: 4\n    run: |${flaky(testFolder(), "echo run $n")}\n  - run: echo after\n`;
     const { value, log, told } = await runPlan(text);
     expect(value).toMatchObject({ succeeded: true, exitCode: 0, message: null });
@@ -29,7 +29,7 @@ describe("a step with retry", () => {
     expect(told.steps.map((steps) => steps[0]?.tries)).toEqual([undefined, 2, 3, 3, 3, 3]);
   });
 
-  it("keeps what the last try wrote, and the masks of all", async () => {
+  it("keeps the last try's output, and all tries' masks", async () => {
     const folder = testFolder();
     const written = `
       for file in OUTPUT ENV; do eval "echo V$n=$n; echo SAME=$n" >> "$(printenv MILLRACE_$file)"; done
@@ -43,7 +43,7 @@ describe("a step with retry", () => {
     expect(told.summary).toBe("sum 3\n");
   });
 
-  it("that fails each time has failed once, with what its last try left", async () => {
+  it("that fails each time fails once, with its last try's results", async () => {
     const text = `steps:
   - { id: s, retry: { times: 1 }, run: 'echo A=1 >> "$MILLRACE_OUTPUT"; echo once; exit 3' }
   - { if: failure() && steps.s.exitCode == 3 && steps.s.outputs.A == '1', run: echo told }
@@ -62,7 +62,7 @@ describe("a step with retry", () => {
     ]);
   });
 
-  it("lets the build go on after its last try with continue-on-error, and not before", async () => {
+  it("continues the build after its last try with continue-on-error, but not before", async () => {
     const { value, log } = await runPlan(
       "steps:\n  - { retry: 1, continue-on-error: true, run: exit 1 }\n  - run: echo after\n",
     );
@@ -71,7 +71,7 @@ describe("a step with retry", () => {
     expect(log.match(/^--- try/gm)).toHaveLength(1);
   });
 
-  it("is run again only after the exit codes that it names", async () => {
+  it("runs again only after the listed exit codes", async () => {
     const run = async (code: number) =>
       (await runPlan(`steps: [{ retry: { times: 1, on: [5, 6] }, run: exit ${code} }]`)).told.steps.at(-1)?.[0];
     expect(await run(6)).toMatchObject({ exitCode: 6, tries: 2 });
@@ -91,7 +91,7 @@ describe("a step with retry", () => {
     expect(log).toMatch(/was stopped after 0\.02 minutes \(timeout-minutes\)\n--- try 2 of 2\nfast\n$/);
   });
 
-  it("ends its wait at a cancel, and no other try begins", async () => {
+  it("ends its wait at a cancel, and starts no other try", async () => {
     const folder = testFolder();
     const stop = new AbortController();
     const onLog = (log: string) => log.includes("Waiting 3600 s") && stop.abort(new Cancel("canceled"));
@@ -107,14 +107,14 @@ describe("a step with retry", () => {
     expect(told.steps.at(-1)?.[0]).toMatchObject({ status: "canceled" });
   });
 
-  it("is not run again when the build is canceled during a try", async () => {
+  it("does not run again when the build is canceled during a try", async () => {
     const stop = new AbortController();
     const onLog = (log: string) => log.includes("begun") && stop.abort(new Cancel("canceled"));
     const { log } = await runPlan("steps: [{ retry: 3, run: echo begun; sleep 1000 }]", { signal: stop.signal, onLog });
     expect(log).not.toContain("try 2");
   });
 
-  it("finds no file of an earlier try in its own", async () => {
+  it("finds no earlier try's file in its own folder", async () => {
     const text = `steps:\n  - retry: 1\n    run: |\n      cat "$MILLRACE_ENV" "$MILLRACE_PATH"; echo A=1 >> "$MILLRACE_ENV"; exit 1\n`;
     const { log } = await runPlan(text);
     expect(log).not.toMatch(/^A=1/m);
@@ -122,8 +122,8 @@ describe("a step with retry", () => {
   });
 });
 
-describe("the folders that a step puts before PATH", () => {
-  it("are searched by later steps, the latest first, and not by the step itself", async () => {
+describe("the folders that a step adds to PATH", () => {
+  it("are searched by later steps, the latest first, but not by the step itself", async () => {
     const folder = testFolder();
     const tool = (name: string, says: string): string =>
       `mkdir -p ${folder}/${name}; printf '#!/bin/sh\\necho ${says}\\n' > ${folder}/${name}/tool-of-test; chmod +x ${folder}/${name}/tool-of-test; echo ${folder}/${name} >> "$MILLRACE_PATH"`;
@@ -139,7 +139,7 @@ describe("the folders that a step puts before PATH", () => {
     expect(said).toEqual(["not yet", "one", "two", "two", `${folder}/b:${folder}/a:/usr/bin:/bin`]);
   });
 
-  it("fail the step that writes a part of a path, in words that do not quote it", async () => {
+  it("fail a step that writes an incomplete path, without quoting it", async () => {
     const { value, log } = await runPlan(
       `steps:\n  - run: printf '/good\\nsecret-bin\\n' >> "$MILLRACE_PATH"\n  - { if: always(), run: 'echo "$PATH"' }\n`,
     );
@@ -157,7 +157,7 @@ describe("the folders that a step puts before PATH", () => {
   });
 });
 
-describe("the rule of tries", () => {
+describe("the retry rule", () => {
   const retry: fc.Arbitrary<Retry | null> = fc.option(
     fc.record({
       times: fc.integer({ min: 1, max: 10 }),
@@ -172,7 +172,7 @@ describe("the rule of tries", () => {
     ...{ artifacts: fc.constant([]), why: fc.constant(null) },
   }) as fc.Arbitrary<StepVerdict>;
 
-  it("never tries after a success or a cancel, nor one too many, and gives the last try's end", async () => {
+  it("never retries after a success or a cancel, or too often, and returns the last try's end", async () => {
     await fc.assert(
       fc.asyncProperty(retry, fc.array(verdict, { minLength: 11, maxLength: 11 }), async (rule, ends) => {
         const runs: number[] = [];

@@ -97,8 +97,8 @@ const runPlan = async (
   return { ...result, log: Buffer.concat(parts).toString(), told, folder, tree };
 };
 
-describe("the steps of a plan", () => {
-  it("are stopped at their time limit, and the build continues with continue-on-error", async () => {
+describe("a plan's steps", () => {
+  it("stop at their time limit, and the build continues with continue-on-error", async () => {
     const shorten = (plan: Plan): Plan => {
       plan.job.steps[0]!.timeoutMinutes = 0.005;
       return plan;
@@ -109,14 +109,14 @@ describe("the steps of a plan", () => {
     expect(log).toMatch(/was stopped after 0\.005 minutes \(timeout-minutes\)\n--- echo after\nafter\n$/);
   });
 
-  it("fail the build at a mistake that only a running build shows, with its position", async () => {
+  it("fail the build at a mistake that only a running build can find, with its position", async () => {
     const { error, told } = await runPlan("steps:\n  - run: echo one\n  - run: echo ${{ GONE }}\n");
     expect(error).toBeInstanceOf(BuildFailure);
     expect(error).toMatchObject({ reason: "pipeline-invalid", message: expect.stringMatching(/^p\.yml:3:\d+: /) });
     expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "failed"]);
   });
 
-  it("with always() run after a mistake, which is in the log of its step", async () => {
+  it("run with always() after a mistake, which is in its step's log", async () => {
     const { error, log, told } = await runPlan(
       "steps:\n  - run: echo ${{ GONE }}\n  - run: echo never\n  - { if: always(), run: echo cleaned }\n  - { if: failure(), name: '${{ WRONG }}', run: x }\n",
     );
@@ -131,7 +131,7 @@ describe("the steps of a plan", () => {
     expect(log).toBe(`--- a b ${"c".repeat(196)}\n`);
   });
 
-  it("are reported while they run, each with the offset of its log", async () => {
+  it("are reported while they run, each with its log's offset", async () => {
     const { told, log } = await runPlan(
       "steps:\n  - id: a\n    run: printf é\n  - if: false\n    run: echo b\n  - run: echo c\n",
     );
@@ -153,7 +153,7 @@ describe("the steps of a plan", () => {
     ).toBe("--- echo c\nc\n");
   });
 
-  it("do not start after a cancel, except those that ask for it", async () => {
+  it("do not start after a cancel, except with always()", async () => {
     const stop = new AbortController();
     stop.abort(new Cancel("canceled"));
     const text =
@@ -163,7 +163,7 @@ describe("the steps of a plan", () => {
     expect(log).toBe("--- echo always\nalways\n--- echo tidy\ntidy\n");
   });
 
-  it.runIf(isRoot)("that are stopped while their program is searched as their user never start", async () => {
+  it.runIf(isRoot)("never start if they are stopped during the search for their program as their user", async () => {
     const stop = new AbortController();
     const onSteps = () => setImmediate(() => stop.abort(new Cancel("canceled")));
     const text = "steps:\n  - run: echo begun; sleep 1000\n";
@@ -173,7 +173,7 @@ describe("the steps of a plan", () => {
     expect(told.steps.at(-1)).toMatchObject([{ status: "canceled", exitCode: null }]);
   });
 
-  it("collect a summary, and masks that hold for output in pieces", async () => {
+  it("collect a summary, and masks that apply to output in pieces", async () => {
     const text = `steps:
   - run: |
       echo "## Result" >> "$MILLRACE_SUMMARY"
@@ -186,7 +186,7 @@ describe("the steps of a plan", () => {
     expect(log.split("\n").slice(1)).toEqual(["***", ""]);
   });
 
-  it("may write a byte order mark where a command file begins, as .NET does", async () => {
+  it("may begin a command file with a byte order mark, like .NET", async () => {
     const text = `steps:
   - id: one
     run: |
@@ -212,7 +212,7 @@ describe("the steps of a plan", () => {
     expect(told).toMatchObject({ masks: ["hush-hush-99"], summary: "## Result\n", kept: [{ name: "app" }] });
   });
 
-  it("have what they name kept when they have ended, also after a failure", async () => {
+  it("store their named artifacts at their end, even after a failure", async () => {
     const steps = `steps:
   - run: |
       echo "app=build/*.ipa" >> "$MILLRACE_ARTIFACT"
@@ -228,7 +228,7 @@ describe("the steps of a plan", () => {
     expect(value).toMatchObject({ succeeded: false, exitCode: 3 });
   });
 
-  it("fail the build when what they name cannot be kept, unless they fail by themselves", async () => {
+  it("fail the build if an artifact cannot be stored, unless they fail themselves", async () => {
     const name = 'echo "refused=x" >> "$MILLRACE_ARTIFACT"';
     const { error, told, log } = await runPlan(`steps:
   - run: ${JSON.stringify(name)}
@@ -244,19 +244,19 @@ describe("the steps of a plan", () => {
     expect(both.log).toContain("refused was not kept");
   });
 
-  it("fail by a line that names no artifact", async () => {
+  it("fail on a line that names no artifact", async () => {
     const { value, log } = await runPlan(`steps: [{ run: 'echo "a/b=/etc/passwd" >> "$MILLRACE_ARTIFACT"' }]`);
     expect(value).toMatchObject({ succeeded: false });
     expect(log).toContain("$MILLRACE_ARTIFACT, line 1: the name of an artifact must not have any of");
     expect(log).not.toMatch(/: .*\/etc\/passwd$/m);
   });
 
-  it("end with the agent's own error when a script cannot be written", async () => {
+  it("end with the agent's own error if a script cannot be written", async () => {
     const prepare = (folder: string): void => writeFileSync(join(folder, "0.sh"), "");
     expect((await runPlan("steps:\n  - run: echo x\n", { prepare })).error).toMatchObject({ code: "EEXIST" });
   });
 
-  it("say when their program is missing", async () => {
+  it("report a missing program", async () => {
     const { value, log } = await runPlan("steps:\n  - run: Write-Output x\n    shell: pwsh\n");
     const isThere = value?.succeeded === true;
     expect(isThere ? log : `${value?.exitCode} ${log}`).toMatch(
@@ -264,7 +264,7 @@ describe("the steps of a plan", () => {
     );
   });
 
-  it("run as another user where the agent may do that, and else are refused with advice", async () => {
+  it("run as another user if the agent can switch users, and otherwise fail with advice", async () => {
     if (process.getuid?.() !== 0)
       return expect(() => findStepUser("nobody")).toThrow(/needs an agent that runs as root/);
     const user = namedUser();
@@ -289,7 +289,7 @@ describe("the steps of a plan", () => {
 });
 
 describe("a build's folder", () => {
-  it("is new, closed to other users, and removed whatever steps made in it", async () => {
+  it("is new, closed to other users, and removed whatever the steps created in it", async () => {
     const work = testFolder();
     const [one, other] = [await makeBuildFolder(work, null), await makeBuildFolder(work, null)];
     expect(one.path).not.toBe(other.path);
