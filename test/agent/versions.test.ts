@@ -49,7 +49,7 @@ describe("an agent that meets a newer service", () => {
     expect(log).toContain(`\nby ${WORD}\n`);
   });
 
-  it("runs one of several jobs with a result that it does not know among its needs", async () => {
+  it("runs a planned job with an unknown result among its needs", async () => {
     const { service, start } = await stage();
     const text = `jobs:
   before: { steps: [{ run: echo }] }
@@ -73,7 +73,7 @@ describe("an agent that meets a newer service", () => {
     expect(service.logs.get(job.job?.id ?? "")).toContain(`before ${WORD}\n`);
   });
 
-  it("says what to do about a credential of an unknown kind", async () => {
+  it("gives advice on a credential of an unknown kind", async () => {
     const { service, start } = await stage();
     const credential = { kind: "token", username: null, value: "a-secret-credential" } as const;
     const job = jobFor("echo never", 2);
@@ -115,7 +115,7 @@ describe("an agent that meets a newer service", () => {
     expect(service.results).toMatchObject([{ body: { status: "succeeded" } }]);
   });
 
-  it("continues after refusals of an unknown type", async () => {
+  it("continues after rejections of an unknown type", async () => {
     const { service, start } = await stage();
     const problem = { type: `/problems/${WORD}`, title: "Odd", status: 418, detail: "odd", requestId: "r", ...FIELD };
     const job = jobFor("for n in 1 2 3; do echo line $n; sleep 0.5; done", 5);

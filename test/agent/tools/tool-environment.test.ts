@@ -7,8 +7,8 @@ import { installedVersions, toolEnvironment, withTools } from "../../../src/agen
 import { chosenXcode, findXcodes } from "../../../src/agent/tools/xcodes.ts";
 import { testFolder } from "../support/folder.ts";
 
-describe("what steps get of tools", () => {
-  it("is the folders and variables that lie in the build's tools, and no other", () => {
+describe("the tools' environment for steps", () => {
+  it("contains only folders and variables inside the build's tools", () => {
     const printed = JSON.stringify({
       PATH: "/b/tools/data/node/bin:/evil:/b/tools/data/../../x:/usr/bin",
       JAVA_HOME: "/b/tools/data/java",
@@ -30,7 +30,7 @@ describe("what steps get of tools", () => {
     });
   });
 
-  it("is nothing where the answer is no JSON or something else", () => {
+  it("is empty if the answer is not JSON or has another shape", () => {
     for (const printed of ["", "{", "null", "[]", '{"PATH":1}'])
       expect(toolEnvironment(printed, "/b")).toEqual({ paths: [], variables: {} });
     expect(installedVersions('{"node":[{"version":"24.1.0","installed":false}],"a":[null],"b":3}').size).toBe(0);
@@ -38,8 +38,8 @@ describe("what steps get of tools", () => {
   });
 });
 
-describe("the environment of mise", () => {
-  it("has the owner's proxies, certificates and mirrors, and no token", () => {
+describe("mise's environment", () => {
+  it("has the owner's proxies, certificates and mirrors, but no token", () => {
     const own = {
       PATH: "/usr/bin",
       https_proxy: "http://proxy:3128",
@@ -66,7 +66,7 @@ describe("the environment of mise", () => {
   });
 });
 
-describe("a release of mise", () => {
+describe("a mise release", () => {
   it.each([
     [MISE_VERSION, true],
     ["2026.9.14", false],
@@ -80,7 +80,7 @@ describe("a release of mise", () => {
   });
 });
 
-describe("Xcodes of a made-up folder of applications", () => {
+describe("the Xcodes in a folder of applications", () => {
   it("are found by their own version, the newest first", () => {
     const folder = testFolder();
     const add = (name: string, version: string | null): void => {

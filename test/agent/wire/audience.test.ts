@@ -52,7 +52,7 @@ const untilQuiet = async (log: Awaited<ReturnType<typeof sending>>) => {
   await new Promise(setImmediate);
 };
 
-describe("a log that nobody follows", () => {
+describe("a log without followers", () => {
   it("is sent at once when it begins, then waits until it is closed", async () => {
     const log = await sending({ followed: false });
     await untilQuiet(log);
@@ -88,10 +88,10 @@ describe("a log that nobody follows", () => {
   });
 });
 
-describe("a log whose followers the agent cannot be told of", () => {
+describe("a log with unknown followers", () => {
   it.each([
     ["no socket for hints is open", { followed: false }, new Audience(() => false)],
-    ["the service is older and does not say", {}, new Audience(() => true)],
+    ["the service is older and does not report followers", {}, new Audience(() => true)],
   ])("is sent line by line, because %s", async (_, answer, audience) => {
     const log = await sending(answer, audience);
     await untilQuiet(log);
@@ -128,14 +128,14 @@ const reporting = async (audience: Audience) => {
   return { progress, bodies, arrived };
 };
 
-describe("the progress of a build that nobody follows", () => {
+describe("the progress of a build without followers", () => {
   const alone = () => {
     const audience = new Audience(() => true);
     audience.note(false);
     return audience;
   };
 
-  it("is not reported for what another call has told, until it is news", async () => {
+  it("is not reported again after another call sent it, until it changes", async () => {
     const progress = await progressOf(alone());
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     onTestFinished(() => void vi.useRealTimers());
@@ -151,7 +151,7 @@ describe("the progress of a build that nobody follows", () => {
     expect(service.requests).toEqual([]);
   });
 
-  it("is merged into one report, which its end sends", async () => {
+  it("is merged into one report, which is sent at the end", async () => {
     const { progress, bodies } = await reporting(alone());
     progress.report({ steps: [step("running")] });
     progress.report({ steps: [step("succeeded")], summary: "done" });
@@ -162,7 +162,7 @@ describe("the progress of a build that nobody follows", () => {
     progress.close();
   });
 
-  it("does not wait with values to mask, with a failed step, or when somebody comes", async () => {
+  it("is sent at once with values to mask, with a failed step, or when somebody follows", async () => {
     const audience = alone();
     const { progress, bodies, arrived } = await reporting(audience);
     progress.report({ steps: [step("running")] });

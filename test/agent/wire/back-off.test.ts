@@ -15,25 +15,25 @@ const randoms = Array.from({ length: AGENTS }, (_, n) => (n + 0.5) / AGENTS);
 const failed = { retry: 0, retryAfter: null, isCut: false, backOff: DEFAULT_BACK_OFF };
 const cut = { opened: true, isCut: true, status: null, retryAfter: null, failures: 0, backOff: DEFAULT_BACK_OFF };
 
-describe("agents that lost the service together", () => {
+describe("agents that lost the service at the same time", () => {
   it.each([
-    ["long polls that were cut", (one: number) => retryDelay({ ...failed, isCut: true, random: one }), 2],
-    ["sockets that were cut", (one: number) => reopenDelay({ ...cut, random: one }), 2],
+    ["cut long polls", (one: number) => retryDelay({ ...failed, isCut: true, random: one }), 2],
+    ["cut sockets", (one: number) => reopenDelay({ ...cut, random: one }), 2],
     [
-      "calls refused with Retry-After: 5",
+      "calls rejected with Retry-After: 5",
       (one: number) => retryDelay({ ...failed, retryAfter: 5_000, random: one }),
       8,
     ],
     [
-      "sockets refused with Retry-After: 5",
+      "sockets rejected with Retry-After: 5",
       (one: number) => reopenDelay({ ...cut, retryAfter: 5_000, random: one }),
       8,
     ],
-  ])("come back apart: %s", (_, delay, most) => {
+  ])("return at different times: %s", (_, delay, most) => {
     expect(peak(randoms.map(delay))).toBeLessThanOrEqual(most);
   });
 
-  it("wait at least as long as Retry-After says, and are spread more with each repeat", () => {
+  it("wait at least as long as Retry-After says, and spread out more with each repeat", () => {
     fc.assert(
       fc.property(fc.nat(20), fc.integer({ min: 1, max: 600_000 }), random, (retry, retryAfter, one) => {
         const wait = retryDelay({ ...failed, retry, retryAfter, random: one });
@@ -60,7 +60,7 @@ describe("agents that lost the service together", () => {
 });
 
 describe("a socket", () => {
-  it("that the agent gave up, or that never opened, is tried again soon", () => {
+  it("that the agent closed, or that never opened, is retried soon", () => {
     expect(reopenDelay({ ...cut, isCut: false, random: 1 })).toBe(1_000);
     expect(reopenDelay({ ...cut, isCut: false, failures: 2, random: 1 })).toBe(4_000);
     expect(reopenDelay({ ...cut, isCut: false, status: 426, random: 1 })).toBe(300_000);

@@ -58,7 +58,7 @@ describe("a call to the service", () => {
     await thief.close();
   });
 
-  it("ends at once with advice when the service refuses the token", async () => {
+  it("ends at once with advice if the service rejects the token", async () => {
     const service = await serviceWith([{ status: 401 }]);
     const refused = clientOf(service.url).send({ method: "GET", path: "/x" });
     await expect(refused).rejects.toThrow(TokenRefused);
@@ -66,7 +66,7 @@ describe("a call to the service", () => {
     await service.close();
   });
 
-  it("fails after its last try, and says why", async () => {
+  it("fails after its last try, and reports the reason", async () => {
     const service = await serviceWith([{ drop: true }, { drop: true }]);
     const url = service.url;
     await expect(clientOf(url).send({ method: "GET", path: "/x", maxTries: 2 })).rejects.toThrow(Unreachable);
@@ -74,7 +74,7 @@ describe("a call to the service", () => {
     await expect(clientOf(url).send({ method: "GET", path: "/x", maxTries: 2 })).rejects.toThrow(/ECONNREFUSED/);
   });
 
-  it("ends during a wait when its signal is aborted", async () => {
+  it("ends during a wait if its signal is aborted", async () => {
     const end = new AbortController();
     const service = await startStubServer(() => {
       setImmediate(() => end.abort(new Error("enough")));
@@ -120,7 +120,7 @@ describe("the wait between tries", () => {
     ["99999", 600_000],
     ["Thu, 01 Jan 1970 00:00:09 GMT", 4000],
     ["Thu, 01 Jan 1970 00:00:01 GMT", null],
-  ])("takes Retry-After %j for %j milliseconds", (header, expected) => {
+  ])("converts Retry-After %j to %j milliseconds", (header, expected) => {
     expect(parseRetryAfter(header, 5000)).toBe(expected);
   });
 });
@@ -141,5 +141,5 @@ describe("the service's address", () => {
     "https://user:pass@mill.example",
     "mill.example",
     "",
-  ])("%s is refused", (text) => expect(() => serviceUrl(text)).toThrow(/--url (must|may)/));
+  ])("%s is rejected", (text) => expect(() => serviceUrl(text)).toThrow(/--url (must|may)/));
 });

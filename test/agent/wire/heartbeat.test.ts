@@ -37,8 +37,8 @@ const beating = async ({ isAllowed = true } = {}) => {
   return { service, byHttp, stops, end, kept };
 };
 
-describe("the heartbeats of a build", () => {
-  it("go over the socket, with lease and boot, and none by HTTP", async () => {
+describe("a build's heartbeats", () => {
+  it("use the socket, with lease and boot, and never HTTP", async () => {
     const { service, byHttp, stops } = await beating();
     await waitUntil(() => service.socketBeats.length >= 3);
     expect(service.socketBeats[0]).toEqual({ type: "heartbeat", lease: LEASE, boot: "boot" });
@@ -47,14 +47,14 @@ describe("the heartbeats of a build", () => {
     expect([stops[0], byHttp()]).toEqual(["canceled", []]);
   });
 
-  it("go by HTTP where the job does not name the socket, as from a service of an older release", async () => {
+  it("use HTTP if the job does not name the socket, as with a service of an older release", async () => {
     const { service, byHttp } = await beating({ isAllowed: false });
     await waitUntil(() => byHttp().length >= 2);
     expect(service.socketBeats).toEqual([]);
     expect(byHttp()[0]?.headers).toMatchObject({ "x-lease": "7", "x-boot-id": "boot" });
   });
 
-  it("go by HTTP after an answer that is missing, and over the socket again once it answers", async () => {
+  it("use HTTP after a missing answer, and the socket again once it answers", async () => {
     const { service, byHttp } = await beating();
     const usual = service.onSocketBeat;
     service.onSocketBeat = () => {};
@@ -67,7 +67,7 @@ describe("the heartbeats of a build", () => {
     expect(byHttp().length).toBeLessThanOrEqual(count + 2);
   });
 
-  it("end in peace with the lease, also while one is under way or refused", async () => {
+  it("end cleanly with the lease, even while one is under way or rejected", async () => {
     const { service, byHttp, stops, end, kept } = await beating({ isAllowed: false });
     service.intercept = async ({ path }) => {
       if (!path.endsWith("/heartbeat")) return null;
@@ -81,7 +81,7 @@ describe("the heartbeats of a build", () => {
     expect(stops).toEqual([]);
   });
 
-  it("take no answer for another lease, however late", async () => {
+  it("ignore an answer for another lease, however late", async () => {
     const { service, byHttp, stops } = await beating();
     service.onSocketBeat = (_, client) =>
       client.send(JSON.stringify({ type: "heartbeat", lease: LEASE - 1, cancel: true, reason: "lease-lost" }));
@@ -89,7 +89,7 @@ describe("the heartbeats of a build", () => {
     expect(stops).toEqual([]);
   });
 
-  it("go by HTTP after the service closed the socket for one, and are not tried there again", async () => {
+  it("use HTTP after the service closed the socket for one, and do not retry there", async () => {
     const { service, byHttp } = await beating();
     service.onSocketBeat = (_, client) => client.close(1008);
     await waitUntil(() => service.sockets() === 0 && byHttp().length >= 1);
