@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { oncePer } from "../src/once-per.ts";
 
 describe("oncePer", () => {
-  it("makes a value once for each key", () => {
+  it("creates a value once for each key", () => {
     const once = oncePer<object>();
     const [one, other] = [{}, {}];
     const first = once(one, () => ({}));

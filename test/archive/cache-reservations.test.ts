@@ -15,12 +15,12 @@ beforeEach(async () => {
   await deleteCache(archive, "org/");
 });
 
-it("gives a key to one of 256 simultaneous requests", async () => {
+it("a reservation gives a key to one of 256 simultaneous requests", async () => {
   const asked = Array.from({ length: 256 }, (_, n) => reserve(archive, of(`job-${n}`), NOW));
   expect((await Promise.all(asked)).filter((isTaken) => isTaken)).toHaveLength(1);
 });
 
-it("gives an expired key to one other job after ten minutes, and no longer to its first holder", async () => {
+it("an expired reservation passes to one other job after ten minutes, and never returns to its first holder", async () => {
   expect(await reserve(archive, of("dead"), NOW)).toBe(true);
   // An agent that lost the answer repeats the request. This does not extend the reservation.
   expect(await reserve(archive, of("dead"), NOW + PERIOD_MS - 1)).toBe(true);
@@ -32,7 +32,7 @@ it("gives an expired key to one other job after ten minutes, and no longer to it
   expect(await reserve(archive, of("dead"), NOW + PERIOD_MS)).toBe(false);
 });
 
-it("releases a key for its holder alone", async () => {
+it("only a key's holder can release it", async () => {
   await reserve(archive, of("a"), NOW);
   await giveBack(archive, of("b"));
   await giveBack(archive, of("a", PATH, 2));
@@ -51,7 +51,7 @@ const inPages = (limit: number): R2Bucket =>
         : (bucket[name] as () => unknown).bind(bucket),
   });
 
-it("keeps any number of keys out of the list of entries, and deletes old ones", async () => {
+it("reservations do not add keys to the list of entries, and old ones are deleted", async () => {
   await Promise.all(Array.from({ length: 50 }, (_, n) => reserve(archive, of("liar", `${PATH}-${n}`), NOW)));
   expect(await listEntries(archive, "org/")).toEqual([]);
   expect(await deleteReservations(inPages(20), NOW - PERIOD_MS)).toBe(0);

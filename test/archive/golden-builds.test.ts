@@ -72,7 +72,7 @@ const insert = async (row: Record<string, unknown>) => {
     .run();
 };
 
-describe("the row of a build", () => {
+describe("a build's row", () => {
   const orgId = `golden-${newId()}`;
   const id = newId();
   const ended = { ...recordOf(orgId, id), jobs: [], jobCounts: COUNTS, failedLine: "Error: *** is wrong" };
@@ -107,7 +107,7 @@ const LISTED =
   base schedule supersededBy jobs jobCounts waitsFor tests environment steps summary webUrl`.split(/\s+/);
 
 describe("a build that an earlier release stored", () => {
-  it("is answered byte for byte, in full or without the fields that lists omit", async () => {
+  it("is returned byte for byte, in full or without the fields that lists omit", async () => {
     const { orgId, admin } = await newOrganization();
     const id = newId();
     const record = recordOf(orgId, id);

@@ -48,7 +48,7 @@ const build: BuildRecord & { finishedAt: string } = {
   requires: { labels: ["ios"] },
 };
 
-describe("the record of an ended build", () => {
+describe("an ended build's record", () => {
   it("can be read back in full until it is deleted", async () => {
     await putRecord(env.ARCHIVE, build);
     await putRecord(env.ARCHIVE, { ...build, leak: true });
@@ -66,7 +66,7 @@ describe("the record of an ended build", () => {
 });
 
 describe("days", () => {
-  it("begin at midnight UTC, and are kept as a whole", () => {
+  it("begin at midnight UTC, and are kept whole", () => {
     const midnight = Date.parse("2026-11-22T00:00:00Z");
     expect([dayOf(midnight - 1), dayOf(midnight)]).toEqual(["2026-11-21", "2026-11-22"]);
     expect(lastDayPast(midnight, 90)).toBe(dayOf(midnight - 91 * 86_400_000));

@@ -4,7 +4,7 @@ import { BadgeMint } from "../../src/crypto/badge.ts";
 const key = (id: string) => ({ id, bytes: new Uint8Array(32).fill(id.charCodeAt(1)) });
 const BADGE = { orgId: "acme", pipelineId: "01900000-0000-7000-8000-000000000000", generation: 3 };
 
-it("recognizes only its own addresses, including those of an older key", async () => {
+it("a badge's signer recognizes only its own addresses, including those of an older key", async () => {
   const mint = new BadgeMint([key("k1")]);
   const token = await mint.grant(BADGE);
   expect(await mint.recognize(token)).toEqual(BADGE);

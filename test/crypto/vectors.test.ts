@@ -6,7 +6,7 @@ const ring = new Keyring([{ id: "k1", bytes: new Uint8Array(32).fill(7) }]);
 const CONTEXT = ["variable", "acme", "pipeline", "p-1", "v-1", "TOKEN", "3"];
 const A = "////////////////DYujZtVPnPurkJLGXkAC96o=";
 
-describe("a sealed value of another implementation", () => {
+describe("a sealed value from another implementation", () => {
   it.each([
     ["of no bytes, under an IV of zeros", "", "AAAAAAAAAAAAAAAADxxxkfRX16n0dFbvptKhMw=="],
     ["of one byte, under an IV of ones", "a", A],
@@ -30,8 +30,8 @@ describe("a sealed value of another implementation", () => {
     ["another key's id in the associated data", "m1.k1.AQEBAQEBAQEBAQEBFzGlzWo7OXGwvKJ4gA/18Zw="],
     ["a tag of 12 bytes", "m1.k1.AQEBAQEBAQEBAQEBRtC7hKSK2jnp7XR5LJU+b/Jge6MQng=="],
     ["a tag of zeros", "m1.k1.AQEBAQEBAQEBAQEBFwAAAAAAAAAAAAAAAAAAAAA="],
-    ["a byte more", `m1.k1.${btoa(`${atob(A)}\0`)}`],
-    ["a byte before", `m1.k1.${btoa(`\0${atob(A)}`)}`],
+    ["an extra byte", `m1.k1.${btoa(`${atob(A)}\0`)}`],
+    ["a leading byte", `m1.k1.${btoa(`\0${atob(A)}`)}`],
     ["nothing after the IV", "m1.k1.////////////////"],
     ["nothing", "m1.k1."],
     ["stray bits in its last letter", `m1.k1.${A.replace("o=", "p=")}`],
@@ -42,9 +42,9 @@ describe("a sealed value of another implementation", () => {
     ["the alphabet of URLs", `m1.k1.${A.replaceAll("/", "_")}`],
     ["a fourth part", `m1.k1.${A}.`],
     ["another format", `m2.k1.${A}`],
-    ["a format of other case", `M1.k1.${A}`],
+    ["a format in upper case", `M1.k1.${A}`],
     ["no key", `m1.${A}`],
-    ["no form at all", "secret"],
+    ["no structure", "secret"],
     ["no text", ""],
   ])("is rejected with %s", async (_, sealed) => {
     await expect(ring.open(sealed, CONTEXT)).rejects.toThrow(SealBroken);

@@ -22,7 +22,7 @@ const all = async (query: string, ...values: unknown[]) =>
   ).results;
 
 describe("the tables", () => {
-  it("have no rowid where each row is found by its key", async () => {
+  it("have no rowid if each row is found by its key", async () => {
     const tables = await all("SELECT name FROM sqlite_master WHERE sql LIKE '%WITHOUT ROWID%' ORDER BY name");
     expect(tables.map(({ name }) => name)).toEqual(WITHOUT_ROWID);
   });

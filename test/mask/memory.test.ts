@@ -12,7 +12,7 @@ const used = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-it("fits in 32 MB with 1,000 secrets that total 256 KiB and need many escapes", () => {
+it("the mask fits in 32 MB with 1,000 secrets that total 256 KiB and need many escapes", () => {
   const secrets = Array.from({ length: 1000 }, (_, n) => `${n}/"a$b'<${n}>&% `.repeat(20).slice(0, 256));
   const before = used();
   const masker = new Masker(compile(secrets));

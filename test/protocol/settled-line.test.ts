@@ -28,7 +28,7 @@ describe("the line that a terminal shows", () => {
     ["5\x1b[31m0%\x1b[0m\b\b\b60%", "60%"],
     ["\u{1f600}\b\u{1f680}", "\u{1f680}"],
     ["50%\rbuilding |\b/", "building /"],
-  ])("of %j is %j", (line, text) => {
+  ])("for %j is %j", (line, text) => {
     expect(shown(line)).toBe(text);
   });
 
