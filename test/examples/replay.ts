@@ -5,14 +5,14 @@ import type { Step } from "./scenario.ts";
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 type Answers = Record<string, any>;
 
-/** A request as it was sent, with its answer. */
+/** A sent request, with its answer. */
 export interface Exchange extends Example {
   method: string;
   path: string;
   responseHeaders: Headers;
 }
 
-/** Replaces each `$name.field` in the value by that field of an earlier answer. */
+/** Replaces each `$name.field` in the value with that field of an earlier answer. */
 const resolve = <T>(value: T, answers: Answers): T => {
   if (typeof value === "string") {
     const [, name = "", path = ""] = /^\$(\w+)\.([\w.]+)$/.exec(value) ?? [];
@@ -52,7 +52,7 @@ const receive = async (response: Response): Promise<Received> => {
   return { status, headers, answer: text === "" || isArchive ? undefined : isJson ? JSON.parse(text) : text };
 };
 
-/** The first answer that has a value at the path. */
+/** Returns the first answer with a value at the path. */
 const firstWith = async (path: string, ask: () => Promise<Received>): Promise<Received> => {
   const received = await ask();
   if ((path.split(".").reduce((found, field) => found?.[field], received.answer) ?? null) !== null) return received;
@@ -60,7 +60,7 @@ const firstWith = async (path: string, ask: () => Promise<Received>): Promise<Re
   return firstWith(path, ask);
 };
 
-/** Sends the steps one after the other; each may use values of earlier answers. */
+/** Sends the steps in order. Each may use values from earlier answers. */
 export const replay = async (
   send: (path: string, init: RequestInit) => Promise<Response>,
   operatorToken: string,
@@ -80,7 +80,7 @@ export const replay = async (
       const sent = {
         Authorization: `Bearer ${token}`,
         ...(body === undefined ? {} : { "Content-Type": isText ? "application/octet-stream" : "application/json" }),
-        // Inside workerd no network adds it.
+        // Inside workerd, no network adds it.
         ...(isText ? { "Content-Length": String(new TextEncoder().encode(body).length) } : {}),
         ...Object.fromEntries(Object.entries(headers).map(([header, value]) => [header, String(value)])),
       };

@@ -1,4 +1,4 @@
-/** Values that differ from run to run, and what replaces the nth of each kind. */
+/** Values that differ from run to run, each with the replacement for the nth of its kind. */
 const CHANGING: { kind: string; pattern: RegExp; replacement(n: number, found: string): string }[] = [
   {
     kind: "id",
@@ -64,7 +64,7 @@ export const stabilize = <T>(value: T): T => {
   return JSON.parse(text) as T;
 };
 
-/** Removes times, which may or may not be equal to each other, and whether a use is recorded already. */
+/** Removes times, which may be equal by chance, and the field that shows whether a use is already recorded. */
 export const withoutTimes = <T>(value: T): T => {
   const text = JSON.stringify(value)
     .replace(/\b202\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "a moment")
