@@ -1,5 +1,5 @@
-/** What today's description may break of the last release's, and why: nothing else. */
+/** Intended breaking changes since the last release, each with its reason. */
 export const ALLOWED: { what: RegExp; why: string }[] = [];
 
-/** Patterns that were spelled another way and mean the same. */
+/** Equivalent patterns with another spelling. */
 export const RESPELLED: Record<string, string> = {};

@@ -10,7 +10,7 @@ import { type Side, within } from "./within.ts";
 
 type Released = Pick<ApiDescription, "paths" | "components">;
 
-/** What a reference in a description leads to. */
+/** Resolves references in a description. */
 const resolver =
   ({ components }: Released) =>
   <T extends object>(value: T | Reference): T => {
@@ -39,7 +39,8 @@ class Comparison {
 
   #operation(place: string, before: Operation, after: Operation): void {
     if (before.operationId !== after.operationId) this.found.push(`${place}: has another operationId`);
-    for (const kind of before.security.flatMap((one) => Object.keys(one))) {
+    const kinds = before.security.flatMap((one) => Object.keys(one));
+    for (const kind of kinds) {
       if (!after.security.some((one) => kind in one)) this.found.push(`${place}: no longer takes ${kind}`);
     }
     this.#parameters(place, before, after);
@@ -88,14 +89,14 @@ class Comparison {
     }
   }
 
-  /** Whatever was taken before must be taken still. */
+  /** The service must still accept everything that it accepted before. */
   #sent(place: string, before: JsonSchema, after: JsonSchema): void {
     const narrow: Side = { schema: before, resolve: this.#before };
     const wide: Side = { schema: after, resolve: this.#after };
     this.found.push(...within(narrow, wide, "sent").map((what) => place + what));
   }
 
-  /** Whatever is answered now must be what was said before, but for new fields. */
+  /** Answers must match the earlier description, except for new fields. */
   #answered(place: string, before: JsonSchema, after: JsonSchema): void {
     const narrow: Side = { schema: after, resolve: this.#after };
     const wide: Side = { schema: before, resolve: this.#before };
@@ -103,7 +104,7 @@ class Comparison {
   }
 }
 
-/** What a client made for the API of before could stumble over today, each with its place. */
+/** Returns the changes that break a client of the earlier API, each with its place. */
 export const breakingChanges = (before: Released, after: Released): string[] => [
   ...new Set(new Comparison(before, after).found),
 ];

@@ -7,9 +7,9 @@ import { ROOT } from "../../src/local/service.ts";
 import { lastReleaseWith, OLDEST_RELEASE, RELEASES, THIS_RELEASE } from "./last.ts";
 
 /*
- * Keeps the description, the Worker and the agent of this release for the next one to be tested against. Of earlier
- * releases it keeps the one before, which this one is tested against, and the oldest from which a service may upgrade.
- * Run it when a release is made; the next change then raises the version in package.json.
+ * Keeps this release's description, Worker and agent, so that the next release can be tested against them. Also keeps
+ * the previous release, which this one is tested against, and the oldest release from which a service may upgrade. Run
+ * it for each release. The next change then raises the version in package.json.
  */
 const before = lastReleaseWith("worker.js.gz");
 const folder = join(RELEASES, THIS_RELEASE);

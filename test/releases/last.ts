@@ -8,10 +8,10 @@ export const OLDEST_RELEASE = join(RELEASES, "0.10.0");
 
 const { version } = JSON.parse(readFileSync(join(RELEASES, "../../package.json"), "utf8")) as { version: string };
 
-/** The version that this is, or will be once it is released. */
+/** The version of this release, even before it is released. */
 export const THIS_RELEASE = version;
 
-/** Folder of the newest kept release before this one that has `file`. @throws where none is kept */
+/** Returns the folder of the newest kept earlier release that has `file`. @throws without such a release */
 export const lastReleaseWith = (file: string): string => {
   const [last] = readdirSync(RELEASES)
     .filter((name) => /^\d/.test(name) && name !== THIS_RELEASE && existsSync(join(RELEASES, name, file)))

@@ -1,13 +1,13 @@
 import type { JsonSchema, Reference } from "../../src/api/description/schemas.ts";
 
-/** A schema with the description it stands in. */
+/** A schema with its description. */
 export interface Side {
   schema: JsonSchema;
   resolve: <T extends object>(value: T | Reference) => T;
 }
 export type Direction = "sent" | "answered";
 
-/** Keywords that say nothing of which values there are. */
+/** Keywords that do not restrict values. */
 const WORDS = new Set(["description", "title", "examples", "readOnly", "x-extensible-enum", "$ref"]);
 const JUDGED = new Set([
   ...["type", "anyOf", "enum", "const", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"],
@@ -24,7 +24,7 @@ const JUDGED = new Set([
   ],
 ]);
 
-/** The patterns a text must have: several stand in `allOf`. */
+/** Returns a text's patterns. Several patterns are in `allOf`. */
 const patternsOf = ({ pattern, allOf = [] }: JsonSchema): unknown[] => {
   const several = allOf as JsonSchema[];
   if (several.some((one) => Object.keys(one).join() !== "pattern"))
@@ -32,7 +32,7 @@ const patternsOf = ({ pattern, allOf = [] }: JsonSchema): unknown[] => {
   return [pattern, ...several.map((one) => one.pattern)].filter((one) => one !== undefined);
 };
 
-/** The forms a value may have, each of one type at most. */
+/** Returns the possible forms of a value, each with at most one type. */
 const formsOf = ({ schema, resolve }: Side): JsonSchema[] => {
   const { $ref: _, ...beside } = schema;
   const whole = schema.$ref ? { ...(resolve(schema as Reference) as JsonSchema), ...beside } : schema;
@@ -49,7 +49,7 @@ const valuesOf = ({ enum: values, const: value }: JsonSchema): unknown[] | undef
 const LEAST = ["minimum", "minLength", "minItems"];
 const MOST = ["maximum", "maxLength", "maxItems"];
 
-/** What of a value of the form `narrow` does not fit the form `wide`, but for its inner values. */
+/** Returns what does not fit when a value of the form `narrow` meets the form `wide`. Ignores inner values. */
 const plainly = (narrow: JsonSchema, wide: JsonSchema, direction: Direction): string[] => {
   const found: string[] = [];
   const grows = direction === "answered" && wide["x-extensible-enum"] === true;
@@ -94,7 +94,7 @@ const fields = (narrow: Side, wide: Side, direction: Direction): string[] => {
   return found;
 };
 
-/** Values under names that are not told one by one, and the names themselves. */
+/** Compares the values of unlisted names, and the names themselves. */
 const entries = (narrow: Side, wide: Side, direction: Direction): string[] =>
   ["additionalProperties", "propertyNames", "items"].flatMap((keyword) => {
     const [some, all] = [narrow.schema[keyword], wide.schema[keyword]];
@@ -114,10 +114,10 @@ const oneForm = (narrow: Side, wide: Side, direction: Direction): string[] => [
 const takes = (wide: JsonSchema, narrow: JsonSchema): boolean =>
   wide.type === undefined || wide.type === narrow.type || (wide.type === "number" && narrow.type === "integer");
 
-/** By what the narrow schema's references lead to: two descriptions may share a schema, and mean another by it. */
+/** Keyed by the narrow schema's resolver: two descriptions may share a schema that means something else in each. */
 const judged = new WeakMap<Side["resolve"], WeakMap<object, WeakMap<object, string[]>>>();
 
-/** Why some value of `narrow` is none of `wide`: nothing where each one is. Each pair of schemas is judged once. */
+/** Returns why `wide` does not accept some value of `narrow`; empty if it accepts all. Judges each pair once. */
 export const within = (narrow: Side, wide: Side, direction: Direction): string[] => {
   const [some, all] = [narrow, wide].map(({ schema, resolve }) => ({
     ...{ resolve, schema: Object.keys(schema).join() === "$ref" ? resolve<JsonSchema>(schema as Reference) : schema },
