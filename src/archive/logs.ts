@@ -44,7 +44,7 @@ export const putLog = async (
     httpMetadata: { contentType: "text/plain; charset=utf-8" },
   });
   const [object] = await Promise.all([storing, sending]);
-  if (object.size !== total) throw new Error(`The archive kept ${object.size} of ${total} bytes of a log`);
+  if (object.size !== total) throw new Error(`The archive stored ${object.size} of ${total} bytes of a log`);
 };
 
 const send = async (
@@ -86,7 +86,7 @@ export const readLogText = async (
   end: number,
 ): Promise<ReadableStream<Uint8Array>> => {
   const text = await readRange(archive, key, { start, end });
-  if (!text) throw new Error("The archived log is gone");
+  if (!text) throw new Error("The archived log does not exist");
   return text;
 };
 

@@ -52,7 +52,7 @@ const signIn = async ({ url, token }: LocalAccess): Promise<string[]> => {
     headers: { Origin: url },
     body: new URLSearchParams({ token }),
   });
-  if (response.status !== 303) throw new Error(`Signing in failed: ${response.status}`);
+  if (response.status !== 303) throw new Error(`Cannot sign in: status ${response.status}`);
   return response.headers.getSetCookie();
 };
 
@@ -76,7 +76,7 @@ export const offerSignIn = async (local: LocalAccess): Promise<{ url: string; cl
     try {
       answer(response, 303, { Location: `${local.url}/app`, "Set-Cookie": await signIn(local) });
     } catch {
-      answer(response, 502, { "Content-Type": "text/plain" }, `Signing in at ${local.url} failed.\n`);
+      answer(response, 502, { "Content-Type": "text/plain" }, `Cannot sign in at ${local.url}.\n`);
     }
   });
   const { hostname } = new URL(local.url);

@@ -23,7 +23,7 @@ const register = async (client: Client, state: string): Promise<void> => {
   child.stdin?.end(`${token}\n`);
   const [code] = await once(child, "exit");
   await client.call("DELETE", `/token/${id}`);
-  if (code !== 0) throw new Error(`The agent could not be registered (exit code ${code}): see above.`);
+  if (code !== 0) throw new Error(`Cannot register the agent (exit code ${code}): see above.`);
 };
 
 /** Starts an agent for the local service as a separate process. Registers it first if necessary. */

@@ -17,7 +17,7 @@ export const prepareDemo = async (client: Client, orgId: string, cloneUrl: strin
   });
   const group = await client.ensure<Group>("/secrets/groups", ({ name }) => name === "shared", {
     name: "shared",
-    description: "What several pipelines share",
+    description: "Variables that pipelines share",
   });
   const pipeline = await client.ensure<Pipeline>(`/pipeline?repoId=${repository.id}`, ({ name }) => name === "ci", {
     repoId: repository.id,

@@ -16,7 +16,7 @@ interface Checked {
 const ask = async <T>(service: string, token: string, path: string): Promise<T | null> => {
   const answer = await fetch(new URL(path, service), { headers: { Authorization: `Bearer ${token}` } });
   if (answer.status === 403) return null;
-  if (!answer.ok) throw new Error(`GET ${path} was answered with ${answer.status}`);
+  if (!answer.ok) throw new Error(`GET ${path} answered with ${answer.status}`);
   return (await answer.json()) as T;
 };
 
@@ -61,7 +61,7 @@ interface AgentRecord {
 
 const fetchPage = async (address: URL, token: string) => {
   const answer = await fetch(address, { headers: { Authorization: `Bearer ${token}` } });
-  if (!answer.ok) throw new Error(`GET /buildagent was answered with ${answer.status}`);
+  if (!answer.ok) throw new Error(`GET /buildagent answered with ${answer.status}`);
   const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("Link") ?? "")?.[1];
   return { agents: (await answer.json()) as AgentRecord[], next: next ? new URL(next, address) : null };
 };
@@ -169,7 +169,7 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
   const bucket = readBucketName(settings);
   const buckets = await wrangler("r2", "bucket", "list");
   findings.push({
-    what: `the R2 bucket ${bucket} is there`,
+    what: `the R2 bucket ${bucket} exists`,
     isOk: buckets.isOk && new RegExp(`^name:\\s+${bucket}\\s*$`, "m").test(buckets.output),
     fix: `npx wrangler r2 bucket create ${bucket} (a new account first enables R2 in the dashboard)`,
   });

@@ -69,7 +69,7 @@ writeFileSync(localFile, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600 })
 const link = await offerSignIn(local);
 console.log(`
 Open it in a browser: ${link.url}
-(this link signs in one browser, once)
+(the link works once)
 
 Millrace is at ${local.url}, organization ${ORG}, admin token:
   ${local.token}

@@ -19,8 +19,8 @@ export const BUILD_STATES = {
   running: { phase: "leased", meaning: "runs on its agent" },
   canceling: { phase: "leased", meaning: "was canceled, and its agent is stopping it" },
   succeeded: { phase: "ended", meaning: "ran to its end and succeeded" },
-  failed: { phase: "ended", meaning: "failed at a step, or for the cause that `reason` names" },
-  canceled: { phase: "ended", meaning: "was canceled before it ended otherwise" },
+  failed: { phase: "ended", meaning: "failed at a step, or for the cause in `reason`" },
+  canceled: { phase: "ended", meaning: "was canceled before it finished" },
 } as const satisfies Record<string, StateRow>;
 
 export type BuildStatus = keyof typeof BUILD_STATES;

@@ -45,5 +45,5 @@ const INVISIBLE = /[\u061C\u200B\u200E\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/;
 export const visible = () =>
   z.refine<string>(
     (text) => !INVISIBLE.test(text),
-    "must not have invisible characters or ones that change the direction of the text",
+    "must not have invisible characters, or characters that change the text's direction",
   );

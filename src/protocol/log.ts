@@ -28,7 +28,7 @@ export const MORE = "more";
 
 /** The id of an event, which says where to resume: `attempt:offset`, or an offset in the latest attempt. */
 export const EventId = z.pipe(
-  z.string().check(z.regex(/^(?:\d{1,9}:)?\d{1,15}$/, "must be the id of an event: attempt:offset")),
+  z.string().check(z.regex(/^(?:\d{1,9}:)?\d{1,15}$/, "must be an event id of the form attempt:offset")),
   z.transform((text) => {
     const [offset = "0", attempt] = text.split(":").reverse();
     return { attempt: attempt === undefined ? null : Number(attempt), offset: Number(offset) };

@@ -15,7 +15,7 @@ const decodeCursor = (text: string): string => {
 export const cursorSchema = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
-    .check(z.refine((end) => ends.safeParse(end).success, "must be one that an earlier page gave"));
+    .check(z.refine((end) => ends.safeParse(end).success, "must be a cursor from an earlier page"));
 
 const Cursor = cursorSchema(Id);
 

@@ -42,14 +42,14 @@ export const IncludedFile = z.strictObject({ path: ConfigPath, text: z.string() 
 /** No path occurs twice. */
 export const IncludedFiles = z.array(IncludedFile).check(
   atMostItems(LIMITS.includes, "files"),
-  z.refine((files) => new Set(files.map(({ path }) => path)).size === files.length, "must have each path once"),
+  z.refine((files) => new Set(files.map(({ path }) => path)).size === files.length, "must not have duplicate paths"),
 );
 
 export const Definition = z.string().check(notEmpty(), atMost(LIMITS.definitionCharacters));
 
 const Patterns = z.optional(z.array(z.string().check(withoutNul())));
 const event = <Conditions extends z.ZodMiniObject>(conditions: Conditions) =>
-  z.optional(z.union([z.literal(true), conditions], "must be true, or an object with its conditions"));
+  z.optional(z.union([z.literal(true), conditions], "must be true, or an object with conditions"));
 
 export const PushConditions = z.strictObject({ branches: Patterns, paths: Patterns });
 export const TagConditions = z.strictObject({ names: Patterns });
@@ -115,7 +115,7 @@ export const PIPELINE_DEFAULTS = {
 
 const GroupIds = z.array(Id).check(
   atMostItems(LIMITS.groups, "groups"),
-  z.refine((ids) => new Set(ids).size === ids.length, "must not name a group twice"),
+  z.refine((ids) => new Set(ids).size === ids.length, "must not have duplicate groups"),
 );
 const TimeoutSeconds = intBetween(1, LIMITS.timeoutSeconds);
 const MaxParallel = intBetween(1, LIMITS.parallelBuilds);

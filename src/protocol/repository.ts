@@ -29,7 +29,7 @@ export const Branch = z.pipe(
 export const CommitSha = z.pipe(
   z
     .string()
-    .check(z.regex(/^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/, "must be a whole commit hash of 40 or 64 hex digits")),
+    .check(z.regex(/^(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})$/, "must be a full commit hash of 40 or 64 hex digits")),
   z.transform((sha) => sha.toLowerCase()),
 );
 

@@ -63,7 +63,7 @@ export const ReportedTests = z.object({
   warnings: Warnings,
   tests: z.array(ReportedTest).check(
     atMostItems(LIMITS.reportedTests, "tests"),
-    z.refine((tests) => new Set(tests.map(({ id }) => id)).size === tests.length, "must not have an id twice"),
+    z.refine((tests) => new Set(tests.map(({ id }) => id)).size === tests.length, "must not have duplicate ids"),
   ),
   passed: z.optional(z.array(TestId).check(atMostItems(LIMITS.reportedTests, "ids"))),
 });

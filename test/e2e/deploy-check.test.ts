@@ -49,7 +49,7 @@ describe("the check before a deployment", () => {
       "the bucket",
       READY,
       { r2: { output: "name:           another" } },
-      /bucket millrace-archive is there: npx wrangler r2 bucket create/,
+      /bucket millrace-archive exists: npx wrangler r2 bucket create/,
     ],
     ["a bundle", READY, { deploy: { isOk: false } }, /can be bundled/],
     ["a migration", READY, { d1: { output: "Migrations to be applied: 0001" } }, /migrations apply millrace --remote/],
