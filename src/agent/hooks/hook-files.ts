@@ -18,9 +18,9 @@ const find = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: f
 /** Returns the permission problem of a hook file or folder, worded to follow its path. Null: no problem. */
 const permissionProblem = (stats: Stats, kind: "file" | "folder"): string | null => {
   if (stats.isSymbolicLink()) return "is a link";
-  if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) return `is no ${kind}`;
+  if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) return `is not a ${kind}`;
   if (stats.uid !== process.getuid?.()) return "does not belong to the agent's user (chown)";
-  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) return "can be written by others than its owner (chmod go-w)";
+  if ((stats.mode & WRITABLE_BY_OTHERS) !== 0) return "can be written by users other than its owner (chmod go-w)";
   if (kind === "file" && (stats.mode & EXECUTABLE_BY_OWNER) === 0) return "is not executable (chmod u+x)";
   return null;
 };

@@ -39,7 +39,7 @@ const runHook = async (options: RunHookOptions): Promise<string | null> => {
   const { name, files, state, variables, log, tree, grace, milliseconds, signal } = options;
   const path = files.paths[name];
   if (path === undefined || signal.aborted) return null;
-  log.begin(`${name} (a hook of this machine's owner)`);
+  log.begin(`${name} (hook of this machine's owner)`);
   const pipe = join(state, `hook-output-${process.pid}`);
   rmSync(pipe, { force: true });
   await StepOutput.makePipe(pipe);
@@ -58,7 +58,7 @@ const runHook = async (options: RunHookOptions): Promise<string | null> => {
   stop.addEventListener("abort", onStop, { once: true });
   try {
     const env = { ...hookEnvironment(variables), ...tree.env, MILLRACE_HOOK: name };
-    const missingMessage = `${files.folder} cannot be entered`;
+    const missingMessage = `cannot enter ${files.folder}`;
     const end = await runProcess(
       { argv: [path], folder: files.folder, missingMessage, env, output: output.fd, user: null },
       tree,
@@ -90,7 +90,7 @@ const NOTE = "after-job-due";
 /** Prefix of hooks' run ids. The note contains the id while a hook runs. */
 const OF_HOOK = "hook/";
 
-/** Failures of before-job in a row that indicate a broken machine. */
+/** Consecutive before-job failures that indicate a broken machine. */
 const MOST_FAILURES = 3;
 
 /** This machine is not ready for the job. Another one may be. */
@@ -137,14 +137,14 @@ export class JobHooks {
     const files = this.#trusted();
     if (files === null && this.#trouble === null) return;
     await started;
-    if (this.#trouble !== null) throw new MachineNotReady("the hooks of this machine's owner cannot be trusted");
+    if (this.#trouble !== null) throw new MachineNotReady("the agent does not trust the hooks of this machine's owner");
     if (files === null) return;
     const why = await this.#run("before-job", files, job);
     job.signal.throwIfAborted();
     this.#failures = why === null ? 0 : this.#failures + 1;
     if (this.#failures >= MOST_FAILURES)
-      this.#trouble = `before-job failed ${this.#failures} times in a row, the last time it ${why}`;
-    if (why !== null) throw new MachineNotReady(`this machine is not ready: its hook before-job ${why}`);
+      this.#trouble = `before-job failed ${this.#failures} times in a row; the last time, it ${why}`;
+    if (why !== null) throw new MachineNotReady(`this machine is not ready: the hook before-job ${why}`);
   }
 
   /**
@@ -166,7 +166,7 @@ export class JobHooks {
   async recover(signal: AbortSignal, secrets: string[]): Promise<void> {
     this.#trusted();
     if (this.#trouble !== null || !existsSync(join(this.#options.state, NOTE))) return;
-    logger.warn("an earlier agent was killed during a job: after-job runs now");
+    logger.warn("an earlier agent was killed during a job: running after-job");
     await this.#endKilled();
     const log = new JobLog(secrets, ownLog(), () => {});
     await this.after({ log, signal });

@@ -49,7 +49,7 @@ class TreeCopy {
     const folder = await open(from, FOLDER);
     try {
       this.#check(await folder.stat(), inTree);
-      if (levels > MOST_LEVELS) throw new RefusedTree(`${inTree}: too many folders in one another`);
+      if (levels > MOST_LEVELS) throw new RefusedTree(`${inTree}: nested too deeply`);
       await mkdir(to, { mode: 0o755 });
       const source = stablePath(folder, from);
       const names = await readdir(source);
@@ -66,7 +66,7 @@ class TreeCopy {
     if (stats.isDirectory()) await this.folder(from, to, inTree, levels + 1);
     else if (stats.isFile()) await this.#file(from, to, inTree);
     else if (stats.isSymbolicLink()) await this.#link(from, to, inTree, stats);
-    else throw new RefusedTree(`${inTree} is no file, folder or link`);
+    else throw new RefusedTree(`${inTree} is not a file, folder or link`);
   }
 
   #check(stats: Stats, inTree: string): void {
@@ -81,7 +81,7 @@ class TreeCopy {
     try {
       const stats = await source.stat();
       this.#check(stats, inTree);
-      if (!stats.isFile()) throw new RefusedTree(`${inTree} is no file, folder or link`);
+      if (!stats.isFile()) throw new RefusedTree(`${inTree} is not a file, folder or link`);
       const target = await open(to, "wx", stats.mode & 0o111 ? 0o755 : 0o644);
       try {
         await this.#content(source, target);
@@ -99,7 +99,7 @@ class TreeCopy {
       const { bytesRead } = await source.read(chunk, 0, CHUNK);
       if (bytesRead === 0) return;
       this.#bytes += bytesRead;
-      if (this.#bytes > this.#rules.bytes) throw new RefusedTree("it is larger than the store");
+      if (this.#bytes > this.#rules.bytes) throw new RefusedTree("it is larger than the tool store");
       await target.writeFile(chunk.subarray(0, bytesRead));
     }
   }

@@ -51,12 +51,12 @@ const withoutCredentials = (address: string): string => {
 const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffer> => {
   try {
     const response = await fetch(address, { signal: AbortSignal.any([signal, AbortSignal.timeout(DOWNLOAD_MS)]) });
-    if (!response.ok) throw fail(`${withoutCredentials(address)} was answered with ${response.status}`);
+    if (!response.ok) throw fail(`${withoutCredentials(address)} answered with ${response.status}`);
     const parts: Uint8Array[] = [];
     let bytes = 0;
     for await (const part of response.body ?? []) {
       bytes += part.length;
-      if (bytes > PACKAGE_LIMIT) throw fail(`${withoutCredentials(address)} is larger than any release of mise`);
+      if (bytes > PACKAGE_LIMIT) throw fail(`${withoutCredentials(address)} is too large for a release of mise`);
       parts.push(part);
     }
     return Buffer.concat(parts);
@@ -65,16 +65,14 @@ const fetchPackage = async (address: string, signal: AbortSignal): Promise<Buffe
     if (error instanceof BuildFailure) throw error;
     const { cause } = error as Error;
     const why = (cause as NodeJS.ErrnoException | undefined)?.code ?? (error as Error).name;
-    throw fail(`${withoutCredentials(address)} cannot be fetched (${why}): this agent seems to be offline`);
+    throw fail(`${withoutCredentials(address)} is unreachable (${why}): the agent may be offline`);
   }
 };
 
 /** Verifies and unpacks the program. @throws BuildFailure unless the bytes match this agent's hash */
 const programIn = async (tarball: Buffer, address: string): Promise<Buffer> => {
   if (createHash("sha512").update(tarball).digest("base64") !== MISE_PACKAGE.sha512)
-    throw fail(
-      `${withoutCredentials(address)} is not mise ${MISE_VERSION}: its checksum differs, so nothing of it was run`,
-    );
+    throw fail(`${withoutCredentials(address)} is not mise ${MISE_VERSION}: its checksum differs, so it was not run`);
   const tar = await promisify(gunzip)(tarball, { maxOutputLength: PROGRAM_LIMIT });
   const program = tarMember(tar, MISE_PACKAGE.member);
   if (!program) throw fail(`${withoutCredentials(address)} has no ${MISE_PACKAGE.member}`);
@@ -143,9 +141,9 @@ const installedMise = async (configured: string | null, user: StepUser | null): 
   const path = configured ?? (await findProgram("mise", user).catch(() => null));
   if (path === null) throw fail(`this agent has no mise: ${ADVICE}`);
   const version = await readVersion(path, user);
-  if (version === null) throw fail(`${path} cannot be run, or is not mise: ${ADVICE}`);
+  if (version === null) throw fail(`${path} cannot run, or is not mise: ${ADVICE}`);
   if (!isRecentEnough(version)) throw fail(`${path} is mise ${version}, which is too old: ${ADVICE}`);
-  return { path, note: `mise ${version} of this machine, not checked by a hash` };
+  return { path, note: `mise ${version} from this machine, checksum not verified` };
 };
 
 /**
@@ -161,7 +159,7 @@ export const findMise = async (
 ): Promise<MiseProgram> => {
   if (mise !== null || !isKnownMachine()) return installedMise(mise, user);
   const { path, isNew } = await downloadedMise(folder, registry, signal);
-  const note = isNew ? `mise ${MISE_VERSION} was fetched, and its checksum is right` : null;
+  const note = isNew ? `mise ${MISE_VERSION} downloaded, checksum verified` : null;
   if (user === null) return { path, note };
   const linked = join(beside, "mise");
   try {

@@ -51,8 +51,8 @@ const OFFLINE = /dns error|error sending request|ENOTFOUND|EAI_AGAIN|ECONNREFUSE
 const failed = (lines: string[]): BuildFailure => {
   const errors = lines.filter((line) => /^mise ERROR /.test(line)).map((line) => line.replace(/^mise ERROR /, ""));
   const why = errors.join("\n") || lines.at(-1) || "mise failed";
-  const offline = lines.some((line) => OFFLINE.test(line)) ? "\nThis agent seems to be offline." : "";
-  return new BuildFailure("agent-error", `tools cannot be set up: ${why}${offline}`);
+  const offline = lines.some((line) => OFFLINE.test(line)) ? "\nThe agent may be offline." : "";
+  return new BuildFailure("agent-error", `cannot set up tools: ${why}${offline}`);
 };
 
 const succeed = async (run: MiseRun, args: string[], onLine: (line: string) => void): Promise<void> => {
@@ -79,7 +79,7 @@ const holdToChecksums = async (
   const fd = createFileFor(user, path);
   writeFileSync(fd, text);
   closeSync(fd);
-  for (const name of unchecked) log.say(`${name}: its checksum in ${LOCK_FILE} cannot be compared`);
+  for (const name of unchecked) log.say(`${name}: cannot verify its checksum in ${LOCK_FILE}`);
 };
 
 const ask = async (run: MiseRun, ...args: string[]): Promise<string> => (await runMise(run, args, () => {})).stdout;
@@ -100,7 +100,7 @@ const ensureInstalled = async (
   await succeed(run, ["install"], (line) => options.log.say(line));
   const after = await versionsNow(run);
   for (const { name, version } of tools)
-    if (!after.has(name)) throw new BuildFailure("agent-error", `tools: ${name} ${version} was not installed`);
+    if (!after.has(name)) throw new BuildFailure("agent-error", `tools: cannot install ${name} ${version}`);
   if (options.store) await keepInstalled(options.store, tools, locked, options);
   return after;
 };

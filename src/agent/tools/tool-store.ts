@@ -142,7 +142,7 @@ export const takeStored = async (
       () => true,
       () => false,
     );
-    if (isTaken) log.say(`taken from what this agent kept of ${words}`);
+    if (isTaken) log.say(`reused the tools that this agent kept for ${words}`);
     else rmSync(data, { recursive: true, force: true });
     return isTaken;
   };
@@ -158,12 +158,10 @@ export const keepInstalled = async (
   { folder, root, user, tree, grace, log }: Place,
 ): Promise<void> => {
   const say = (why: string): void => log.say(`not kept for other builds: ${why}`);
-  if (!(await tree.terminate(grace))) return say("something that the installation started does not end");
+  if (!(await tree.terminate(grace))) return say("cannot end a process that the installation started");
   const owner = user?.uid ?? process.getuid?.() ?? 0;
   const key = ToolStore.key(own, tools, locked);
   await store.keep(key, join(folder, "data"), { owner, root: join(root, "data") }).catch((error: Error) => {
-    say(
-      error instanceof RefusedTree ? error.message : ((error as NodeJS.ErrnoException).code ?? "it cannot be copied"),
-    );
+    say(error instanceof RefusedTree ? error.message : ((error as NodeJS.ErrnoException).code ?? "cannot copy it"));
   });
 };

@@ -82,7 +82,7 @@ export const toolsIn = async (options: ToolsOptions): Promise<ToolEnvironment> =
   const { variables } = withXcode(wantedTools, log);
   if (tools.length === 0 && wantedTools.length > 0) return { paths: [], variables };
   if (tools.length === 0) {
-    log.say(`nothing to set up: none of ${VERSION_FILES.join(", ")} names a tool`);
+    log.say(`nothing to set up: no tool is named in ${VERSION_FILES.join(", ")}`);
     return NO_TOOLS;
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });

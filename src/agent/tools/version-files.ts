@@ -19,9 +19,9 @@ const refuse = (file: string, message: string): never => {
 const checked = (name: string, version: string, file: string): Tool => {
   const miseName = toolName(name);
   const displayName = /^[\w.:@/+-]{1,100}$/.test(name) ? name : "a tool";
-  if (!isToolName(miseName)) refuse(file, `there is no tool ${displayName}`);
+  if (!isToolName(miseName)) refuse(file, `unknown tool ${displayName}`);
   const problem = versionProblem(version);
-  if (problem !== null) refuse(file, `the version of ${displayName} cannot be used here. ${problem}`);
+  if (problem !== null) refuse(file, `invalid version of ${displayName}. ${problem}`);
   return { name: miseName, version };
 };
 
@@ -60,7 +60,7 @@ const parseToml = (text: string, file: string): Record<string, unknown> => {
   try {
     return parse(text);
   } catch {
-    return refuse(file, "it is no TOML");
+    return refuse(file, "it is not valid TOML");
   }
 };
 

@@ -41,22 +41,22 @@ describe("an agent with hooks", () => {
       .log()
       .split(/^--- /m)
       .map((part) => part.trimEnd());
-    expect(sections[1]).toBe("before-job (a hook of this machine's owner)\n0\nbefore-job 1");
+    expect(sections[1]).toBe("before-job (hook of this machine's owner)\n0\nbefore-job 1");
     expect(sections[2]).toMatch(/commit [0-9a-f]{40}$/);
     expect(sections.slice(3)).toEqual([
       "echo built\nbuilt",
-      "after-job (a hook of this machine's owner)\n0\nafter-job 1\n***",
+      "after-job (hook of this machine's owner)\n0\nafter-job 1\n***",
     ]);
     expect(existsSync(join(state, "after-job-due"))).toBe(false);
   });
 
-  it("gives a job back whose before-job failed, uses no attempt, runs nothing of it, and ends after three", async () => {
+  it("returns a job whose before-job failed without using an attempt or running it, and exits after three failures", async () => {
     const { service, queue, start } = await stage({ "before-job": "echo no disk; exit 4", "after-job": "echo tidied" });
     const builds = [1, 2, 3, 4].map((number) => queue(number, "  - run: echo built\n"));
     const { code, stderr } = await start().ended;
     expect(code).toBe(EXIT.hooks);
-    expect(stderr).toContain("before-job failed 3 times in a row, the last time it ended with exit code 4");
-    const reason = "this machine is not ready: its hook before-job ended with exit code 4";
+    expect(stderr).toContain("before-job failed 3 times in a row; the last time, it ended with exit code 4");
+    const reason = "this machine is not ready: the hook before-job ended with exit code 4";
     expect(service.results.map(({ kind, body }) => [kind, body])).toEqual(Array(3).fill(["release", { reason }]));
     expect(service.jobs).toHaveLength(1);
     expect(builds[0]?.log()).toContain("no disk\nbefore-job ended with exit code 4\n");
@@ -64,7 +64,7 @@ describe("an agent with hooks", () => {
     expect(builds.some((build) => build.log().includes("built"))).toBe(false);
   });
 
-  it("takes no job after one whose after-job failed, and none at its next start until that succeeds", async () => {
+  it("accepts no job after a failed after-job, not even after a restart until after-job succeeds", async () => {
     const { service, queue, start, folder } = await stage({ "after-job": "[ -e good ] || exit 5" });
     queue(1, "  - run: 'true'\n");
     queue(2, "  - run: 'true'\n");
@@ -78,7 +78,7 @@ describe("an agent with hooks", () => {
     expect(service.results).toHaveLength(2);
   });
 
-  it("cleans up for a job during which it was killed, before it asks for another", async () => {
+  it("cleans up after a job during which it was killed, before it polls", async () => {
     const { queue, start, folder, service } = await stage({ "after-job": 'echo "$MILLRACE_BUILD_NUMBER" >> ran' });
     const build = queue(7, "  - run: echo begun; sleep 1000\n");
     const killed = start();
@@ -101,7 +101,7 @@ describe("an agent with hooks", () => {
     expect(ranBeforePoll).toBe(true);
   });
 
-  it("ends a hook that hung when it was killed, and then cleans up", async () => {
+  it("ends a hook that hung when the agent was killed, and then cleans up", async () => {
     const { queue, start, folder } = await stage({
       "before-job": "echo $$ > pid; while :; do sleep 0.1; done",
       // An ended process may still wait for its parent.
@@ -121,16 +121,16 @@ describe("an agent with hooks", () => {
     expect(readFileSync(join(folder, "ran"), "utf8")).toBe("dead\n");
   });
 
-  it("that others can write does not begin, and says what to do", async () => {
+  it("does not start if others can write the hooks, and says what to do", async () => {
     const { service, start, folder } = await stage({ "before-job": "true" });
     chmodSync(join(folder, "before-job"), 0o777);
     const { code, stderr } = await start().ended;
     expect(code).toBe(EXIT.hooks);
-    expect(stderr).toContain(`${folder}/before-job can be written by others than its owner (chmod go-w)`);
+    expect(stderr).toContain(`${folder}/before-job can be written by users other than its owner (chmod go-w)`);
     expect(service.requests).toEqual([]);
   });
 
-  it("gives back the job that a cancel reaches during before-job as canceled", async () => {
+  it("returns a job as canceled if the cancel arrives during before-job", async () => {
     const { service, queue, start, folder } = await stage({ "before-job": "touch begun; sleep 1000" });
     queue(1, "  - run: echo built\n");
     const agent = start("--once");
@@ -141,7 +141,7 @@ describe("an agent with hooks", () => {
     expect(service.results).toMatchObject([{ kind: "finish", body: { status: "canceled" } }]);
   });
 
-  it.runIf(isRoot)("with --run-as runs them as itself, and no step can write, read or stop them", async () => {
+  it.runIf(isRoot)("runs them as itself with --run-as, and no step can write, read or stop them", async () => {
     const { queue, start, folder, service, work, state } = await stage({
       "before-job": "id -u",
       "after-job": "id -u; echo clean",
@@ -164,7 +164,7 @@ describe("an agent with hooks", () => {
     expect(service.results).toMatchObject([{ body: { status: "succeeded" } }]);
     expect(build.log().match(/ermission denied/g)?.length).toBe(attack.length);
     expect(build.log()).toContain(`\n${user.uid}\n`);
-    expect(build.log()).toMatch(/before-job \(a hook of this machine's owner\)\n0\n/);
-    expect(build.log()).toMatch(/after-job \(a hook of this machine's owner\)\n0\nclean\n$/);
+    expect(build.log()).toMatch(/before-job \(hook of this machine's owner\)\n0\n/);
+    expect(build.log()).toMatch(/after-job \(hook of this machine's owner\)\n0\nclean\n$/);
   });
 });

@@ -27,7 +27,7 @@ const refusal = (root: string): string => {
 };
 
 describe("the hooks in a state folder", () => {
-  it("are found where nobody else can have written them", () => {
+  it("are found if nobody else can have written them", () => {
     const { root, hooks, file } = withHook();
     expect(findHooks(root)).toEqual({ folder: hooks, paths: { "before-job": file } });
     chmodSync(file, 0o755);
@@ -35,7 +35,7 @@ describe("the hooks in a state folder", () => {
     expect(refusal(root)).toBe("none");
   });
 
-  it("are none without the folder, and in an empty one", () => {
+  it("are absent without the folder, and in an empty folder", () => {
     const root = state();
     expect(findHooks(root)).toBeNull();
     mkdirSync(join(root, "hooks"));
@@ -49,13 +49,13 @@ describe("the hooks in a state folder", () => {
     ["the group can write the folder", "hooks", 0o770],
     ["others can write the folder", "hooks", 0o703],
     ["others can put another folder in its place", "root", 0o777],
-  ] as const)("are refused where %s", (_, which, mode) => {
+  ] as const)("are rejected if %s", (_, which, mode) => {
     const hook = withHook();
     chmodSync(hook[which], mode);
-    expect(refusal(hook.root)).toBe(`${hook[which]} can be written by others than its owner (chmod go-w)`);
+    expect(refusal(hook.root)).toBe(`${hook[which]} can be written by users other than its owner (chmod go-w)`);
   });
 
-  it("are refused as links, the file and the folder, wherever they lead", () => {
+  it("are rejected if the file or the folder is a link, wherever it leads", () => {
     const { root, hooks, file } = withHook();
     renameSync(file, join(hooks, "real"));
     symlinkSync(join(hooks, "real"), file);
@@ -69,16 +69,16 @@ describe("the hooks in a state folder", () => {
     expect(refusal(root)).toBe(`${hooks} is a link`);
   });
 
-  it("are refused where they are no file, or cannot be run", () => {
+  it("are rejected if they are not files, or not executable", () => {
     const { root, file } = withHook();
     chmodSync(file, 0o600);
     expect(refusal(root)).toBe(`${file} is not executable (chmod u+x)`);
     rmSync(file);
     mkdirSync(file, { mode: 0o700 });
-    expect(refusal(root)).toBe(`${file} is no file`);
+    expect(refusal(root)).toBe(`${file} is not a file`);
   });
 
-  it("are refused where one of two is not safe", () => {
+  it("are rejected if one of two is unsafe", () => {
     const { root, hooks, file } = withHook();
     linkSync(file, join(hooks, "after-job"));
     expect(refusal(root)).toBe("none");
@@ -87,9 +87,12 @@ describe("the hooks in a state folder", () => {
     expect(refusal(root)).toBe(`${join(hooks, "after-job")} is a link`);
   });
 
-  it.runIf(isRoot).each(["file", "hooks", "root"] as const)("are refused where %s is of another user", (which) => {
-    const hook = withHook();
-    chownSync(hook[which], 12345, 12345);
-    expect(refusal(hook.root)).toBe(`${hook[which]} does not belong to the agent's user (chown)`);
-  });
+  it.runIf(isRoot).each(["file", "hooks", "root"] as const)(
+    "are rejected if the %s belongs to another user",
+    (which) => {
+      const hook = withHook();
+      chownSync(hook[which], 12345, 12345);
+      expect(refusal(hook.root)).toBe(`${hook[which]} does not belong to the agent's user (chown)`);
+    },
+  );
 });

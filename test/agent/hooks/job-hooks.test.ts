@@ -26,7 +26,7 @@ const stage = (scripts: Parameters<typeof writeHooks>[1], milliseconds?: number)
 const notes = (state: string): string[] => readdirSync(state).filter((name) => name !== "hooks");
 
 describe("the hooks of a machine's owner", () => {
-  it("are run around a job, each in a section of its log, masked, and leave no note", async () => {
+  it("run around a job, each in a section of its log, masked, and leave no note", async () => {
     const { state, runBefore, runAfter, hooks, text } = stage({
       "before-job": 'echo "$MILLRACE_HOOK for $MILLRACE_BRANCH in $PWD" > /dev/stderr; echo hunter22',
       "after-job": 'echo "$MILLRACE_HOOK for $MILLRACE_BRANCH"',
@@ -37,12 +37,12 @@ describe("the hooks of a machine's owner", () => {
     expect(notes(state)).toEqual([]);
     expect(hooks.trouble).toBeNull();
     expect(text()).toBe(
-      `--- before-job (a hook of this machine's owner)\nbefore-job for main in ${state}/hooks\n***\n` +
-        "--- after-job (a hook of this machine's owner)\nafter-job for main\n",
+      `--- before-job (hook of this machine's owner)\nbefore-job for main in ${state}/hooks\n***\n` +
+        "--- after-job (hook of this machine's owner)\nafter-job for main\n",
     );
   });
 
-  it("cost nothing where there are none: not even the wait for the start", async () => {
+  it("cost nothing if there are no hooks, not even the wait for the start", async () => {
     const state = testFolder();
     const hooks = new JobHooks({ state, grace: 100 });
     const { log, text } = keptLog();
@@ -51,12 +51,12 @@ describe("the hooks of a machine's owner", () => {
     expect([readdirSync(state), text(), hooks.trouble]).toEqual([[], "", null]);
   });
 
-  it("that fail before a job keep it from running, and the third in a row is trouble", async () => {
+  it("that fail before a job prevent it, and the third failure in a row is trouble", async () => {
     const { runBefore, hooks, text, folder } = stage({ "before-job": "[ -e good ] || exit 3" });
     const fails = async () => {
       const error = await runBefore();
       expect(error).toBeInstanceOf(MachineNotReady);
-      expect(error).toMatchObject({ message: "this machine is not ready: its hook before-job ended with exit code 3" });
+      expect(error).toMatchObject({ message: "this machine is not ready: the hook before-job ended with exit code 3" });
     };
     await fails();
     await fails();
@@ -67,7 +67,7 @@ describe("the hooks of a machine's owner", () => {
     await fails();
     expect(hooks.trouble).toBeNull();
     await fails();
-    expect(hooks.trouble).toBe("before-job failed 3 times in a row, the last time it ended with exit code 3");
+    expect(hooks.trouble).toBe("before-job failed 3 times in a row; the last time, it ended with exit code 3");
     expect(text()).toContain("before-job ended with exit code 3\n");
   });
 
@@ -79,7 +79,7 @@ describe("the hooks of a machine's owner", () => {
     expect(notes(state)).toEqual(["after-job-due"]);
   });
 
-  it("that hang are ended with all they started", async () => {
+  it("that hang are ended with all their processes", async () => {
     const { runBefore, folder } = stage(
       { "before-job": "trap '' TERM; sleep 1000 & echo $! > pid; wait; sleep 1000" },
       1500,
@@ -92,7 +92,7 @@ describe("the hooks of a machine's owner", () => {
     );
   });
 
-  it("that are not begun by #! or cannot be run are a failure in words", async () => {
+  it("that do not begin with #! or cannot run fail with a message", async () => {
     const { runBefore, folder } = stage({ "before-job": "true" });
     writeFileSync(join(folder, "before-job"), "#!/nowhere/at/all\n");
     chmodSync(join(folder, "before-job"), 0o700);
@@ -101,7 +101,7 @@ describe("the hooks of a machine's owner", () => {
     });
   });
 
-  it("end with the job that is canceled meanwhile, and the cancel is told", async () => {
+  it("stop when their job is canceled, which reports the cancel", async () => {
     const { runBefore, folder } = stage({ "before-job": "touch begun; sleep 1000" });
     const stop = new AbortController();
     const running = runBefore({}, stop.signal);
@@ -110,18 +110,18 @@ describe("the hooks of a machine's owner", () => {
     expect(await running).toBe(stop.signal.reason);
   });
 
-  it("that somebody could have changed meanwhile are not run", async () => {
+  it("that somebody else could have changed meanwhile do not run", async () => {
     const { runBefore, runAfter, folder, hooks, state } = stage({ "before-job": "true", "after-job": "touch ran" });
     expect(await runBefore()).toBeNull();
     chmodSync(join(folder, "after-job"), 0o777);
     await runAfter();
     expect(existsSync(join(folder, "ran"))).toBe(false);
-    expect(hooks.trouble).toBe(`${folder}/after-job can be written by others than its owner (chmod go-w)`);
+    expect(hooks.trouble).toBe(`${folder}/after-job can be written by users other than its owner (chmod go-w)`);
     expect(notes(state)).toEqual(["after-job-due"]);
-    expect(await runBefore()).toMatchObject({ message: "the hooks of this machine's owner cannot be trusted" });
+    expect(await runBefore()).toMatchObject({ message: "the agent does not trust the hooks of this machine's owner" });
   });
 
-  it("clean up at the next start for a job whose agent was killed, with its names and no others", async () => {
+  it("clean up after a killed agent's job at the next start, with only that job's names", async () => {
     const { state, runBefore, folder } = stage({
       "after-job": 'printf "%s|%s|%s" "$MILLRACE_BRANCH" "$X" "$PATH" > ran',
     });
@@ -136,7 +136,7 @@ describe("the hooks of a machine's owner", () => {
     expect(notes(state)).toEqual([]);
   });
 
-  it("stopped with the agent are due again at its next start", async () => {
+  it("that stop with the agent are due again at its next start", async () => {
     const { state, runBefore, runAfter, folder, hooks } = stage({ "after-job": "touch begun; sleep 1000" });
     expect(await runBefore()).toBeNull();
     const stop = new AbortController();

@@ -33,7 +33,7 @@ const tree = (): { from: string; to: string; copy: (owner?: number, bytes?: numb
 };
 
 describe("a copy of installed tools", () => {
-  it("has the files with their rights to run, the links that stay inside, and nothing that is left out", async () => {
+  it("has the files with their executable bits, inside links, and nothing that was left out", async () => {
     const { from, to, copy } = tree();
     writeFileSync(join(from, "notes"), "notes", { mode: 0o600 });
     symlinkSync("bin/tool", join(from, "tool"));
@@ -52,21 +52,21 @@ describe("a copy of installed tools", () => {
     ["/etc/passwd", "an absolute link"],
     ["../../outside", "a link upwards"],
     ["bin/../../../outside", "a link that goes in first"],
-  ])("is refused with %s, %s", async (target) => {
+  ])("is rejected with %s, %s", async (target) => {
     const { from, copy } = tree();
     symlinkSync(target, join(from, "link"));
     await expect(copy()).rejects.toThrow(new RefusedTree("link is a link to a place outside the tools"));
   });
 
-  it("is refused with a pipe, and where it is larger than allowed", async () => {
+  it("is rejected with a pipe, and above the size limit", async () => {
     const { from, copy } = tree();
     execFileSync("mkfifo", [join(from, "pipe")]);
-    await expect(copy()).rejects.toThrow(new RefusedTree("pipe is no file, folder or link"));
-    await expect(tree().copy(OWN, 3)).rejects.toThrow(new RefusedTree("it is larger than the store"));
+    await expect(copy()).rejects.toThrow(new RefusedTree("pipe is not a file, folder or link"));
+    await expect(tree().copy(OWN, 3)).rejects.toThrow(new RefusedTree("it is larger than the tool store"));
     await expect(tree().copy(OWN, 4)).resolves.toBe(4);
   });
 
-  it.runIf(isRoot)("keeps no right to become another user, and nothing of a file that is another user's", async () => {
+  it.runIf(isRoot)("keeps no setuid bit, and none of another user's files", async () => {
     const user = unnamedUser();
     const [suid, linked, given] = [tree(), tree(), tree()];
     chownTree(user, suid.from);
@@ -87,59 +87,56 @@ describe("a copy of installed tools", () => {
     await expect(given.copy(user.uid)).rejects.toThrow(new RefusedTree("bin belongs to another user"));
   });
 
-  it("of a file with several names is as many files", async () => {
+  it("counts a file once for each of its names", async () => {
     const { from, to, copy } = tree();
     linkSync(join(from, "bin/tool"), join(from, "again"));
     await copy();
     expect(lstatSync(join(to, "again")).nlink).toBe(1);
   });
 
-  it.runIf(canAttack && process.platform === "linux")(
-    "never has what lies behind a folder that is swapped",
-    async () => {
-      const user = unnamedUser();
-      const secrets = testFolder();
-      chmodSync(secrets, 0o700);
-      for (let at = 0; at < 20; at++) writeFileSync(join(secrets, `f${at}`), "SECRET");
-      const { from, to } = tree();
-      const swapped = join(from, "swapped");
-      mkdirSync(swapped);
-      for (let at = 0; at < 20; at++) writeFileSync(join(swapped, `f${at}`), "plain");
-      symlinkSync(secrets, join(from, "link"));
-      chownTree(user, from);
-      const attack = attackAs(
-        user,
-        `import ctypes, sys
+  it.runIf(canAttack && process.platform === "linux")("never contains files behind a swapped folder", async () => {
+    const user = unnamedUser();
+    const secrets = testFolder();
+    chmodSync(secrets, 0o700);
+    for (let at = 0; at < 20; at++) writeFileSync(join(secrets, `f${at}`), "SECRET");
+    const { from, to } = tree();
+    const swapped = join(from, "swapped");
+    mkdirSync(swapped);
+    for (let at = 0; at < 20; at++) writeFileSync(join(swapped, `f${at}`), "plain");
+    symlinkSync(secrets, join(from, "link"));
+    chownTree(user, from);
+    const attack = attackAs(
+      user,
+      `import ctypes, sys
 libc = ctypes.CDLL(None)
 print("ready", flush=True)
 while True:
     libc.renameat2(-100, sys.argv[1].encode(), -100, sys.argv[2].encode(), 2)
 `,
-        [swapped, join(from, "link")],
-      );
-      await once(attack.stdout, "data");
-      let copied = 0;
-      for (let turn = 0; turn < 80; turn++) {
-        const target = `${to}${turn}`;
-        const rules = { owner: user.uid, root: from, bytes: 1e6, without: ["link"] };
-        await copyTree(from, target, rules).catch(() => {});
-        for (let at = 0; at < 20; at++) {
-          const file = join(target, "swapped", `f${at}`);
-          if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) continue;
-          copied++;
-          expect(readFileSync(file, "utf8")).not.toBe("SECRET");
-        }
+      [swapped, join(from, "link")],
+    );
+    await once(attack.stdout, "data");
+    let copied = 0;
+    for (let turn = 0; turn < 80; turn++) {
+      const target = `${to}${turn}`;
+      const rules = { owner: user.uid, root: from, bytes: 1e6, without: ["link"] };
+      await copyTree(from, target, rules).catch(() => {});
+      for (let at = 0; at < 20; at++) {
+        const file = join(target, "swapped", `f${at}`);
+        if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) continue;
+        copied++;
+        expect(readFileSync(file, "utf8")).not.toBe("SECRET");
       }
-      expect(copied).toBeGreaterThan(0);
-      // The control: a read by path alone sooner or later finds a file behind the swapped folder.
-      let isSwapped = false;
-      for (let turn = 0; turn < 100_000 && !isSwapped; turn++)
-        try {
-          isSwapped = readFileSync(join(swapped, "f0"), "utf8") === "SECRET";
-        } catch {
-          // The read fell between two swaps.
-        }
-      expect(isSwapped).toBe(true);
-    },
-  );
+    }
+    expect(copied).toBeGreaterThan(0);
+    // The control: a read by path alone sooner or later finds a file behind the swapped folder.
+    let isSwapped = false;
+    for (let turn = 0; turn < 100_000 && !isSwapped; turn++)
+      try {
+        isSwapped = readFileSync(join(swapped, "f0"), "utf8") === "SECRET";
+      } catch {
+        // The read fell between two swaps.
+      }
+    expect(isSwapped).toBe(true);
+  });
 });

@@ -15,8 +15,8 @@ const data = (text: string): string => {
   return folder;
 };
 
-describe("the store of tools", () => {
-  it("has an entry for each scope, list and lock, and never one for another", () => {
+describe("the tool store", () => {
+  it("keys an entry by scope, list and lock, and never returns another entry", () => {
     const keys = [
       ToolStore.key(MAIN, NODE, []),
       ToolStore.key({ ...MAIN, repository: "s" }, NODE, []),
@@ -30,7 +30,7 @@ describe("the store of tools", () => {
     expect(ToolStore.key(MAIN, two, [])).toBe(ToolStore.key(MAIN, [...two].reverse(), []));
   });
 
-  it("gives copies, and lets go of those used longest ago", async () => {
+  it("returns copies, and deletes the least recently used ones", async () => {
     const folder = testFolder();
     const store = new ToolStore(folder, 10);
     const keep = (key: string, text: string) => {
@@ -51,7 +51,7 @@ describe("the store of tools", () => {
     expect(readFileSync(join(again, "tool"), "utf8")).toBe("aaaa");
   });
 
-  it("has nothing of what it refuses, and keeps what it had", async () => {
+  it("keeps nothing of a rejected tree, and its previous entry stays", async () => {
     const folder = testFolder();
     const store = new ToolStore(folder, 10);
     const good = data("good");
@@ -60,12 +60,12 @@ describe("the store of tools", () => {
     symlinkSync("/etc/passwd", join(wrong, "link"));
     await expect(store.keep("a", wrong, { owner: OWN, root: wrong })).rejects.toThrow("outside the tools");
     const large = data("12345678901");
-    await expect(store.keep("b", large, { owner: OWN, root: large })).rejects.toThrow("larger than the store");
+    await expect(store.keep("b", large, { owner: OWN, root: large })).rejects.toThrow("larger than the tool store");
     expect([store.has("a"), store.has("b")]).toEqual([true, false]);
     expect(readFileSync(join(folder, "a/data/tool"), "utf8")).toBe("good");
   });
 
-  it("of no size keeps nothing", async () => {
+  it("with size 0 keeps nothing", async () => {
     const folder = join(testFolder(), "store");
     const from = data("x");
     const store = new ToolStore(folder, 0);

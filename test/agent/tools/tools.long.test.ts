@@ -8,8 +8,8 @@ import { build, fakeService, useToolAgents } from "./support/tool-agents.ts";
 
 const tools = useToolAgents("whole");
 
-describe.runIf(hasMise)("Node as it is delivered", () => {
-  it("is set up, with a package that its npm installs without a token", async () => {
+describe.runIf(hasMise)("Node from the real registry", () => {
+  it("is set up with a package that its npm installs without a token", async () => {
     const service = await fakeService();
     tools.start(service, null);
     const repository = testRepository({
@@ -28,7 +28,7 @@ describe.runIf(hasMise)("Node as it is delivered", () => {
     const repository = testRepository({ ".millrace.yml": "tools: { node: 24 }\nsteps: [{ run: node --version }]\n" });
     expect((await build(service, repository)).log).not.toContain("taken from");
     const { log } = await build(service, repository);
-    expect(log).toContain("taken from what this agent kept of refs/heads/main\n");
+    expect(log).toContain("reused the tools that this agent kept for refs/heads/main\n");
     expect(log).toContain(`\nv${NODE_VERSION}\n`);
   });
 });

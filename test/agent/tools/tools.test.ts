@@ -21,7 +21,7 @@ const PRINT = "  - run: which node; node --version\n";
 const tarballs = (): number => tools.mirror().asked.filter((path) => path.endsWith(".tar.gz")).length;
 
 describe.runIf(hasMise)("tools", () => {
-  it("are set up before the first step, and are not there for a file without them", async () => {
+  it("are set up before the first step, and are absent for a file without tools", async () => {
     const service = await fakeService();
     const { work } = tools.start(service, null);
     const repository = testRepository({
@@ -39,7 +39,7 @@ describe.runIf(hasMise)("tools", () => {
     await waitUntil(() => !existsSync(join(work, "tools")));
   });
 
-  it("are not set up from a download whose checksum is wrong", async () => {
+  it("are not set up from a download with a wrong checksum", async () => {
     const service = await fakeService();
     tools.start(service, null);
     const mirror = tools.mirror();
@@ -71,7 +71,7 @@ describe.runIf(hasMise)("tools", () => {
     expect(right).toMatchObject({ body: { status: "succeeded" } });
   });
 
-  it("are told to be missing by an agent that is offline", async () => {
+  it("are reported missing by an offline agent", async () => {
     const service = await fakeService();
     const closed = await startStubServer(() => ({ status: 404 }));
     await closed.close();
@@ -81,13 +81,13 @@ describe.runIf(hasMise)("tools", () => {
     const { body } = await build(service, repository);
     expect(body).toMatchObject({
       status: "failed",
-      message: `tools: ${closed.url}/npm/@jdxcode/mise-linux-x64/-/mise-linux-x64-${MISE_VERSION}.tgz cannot be fetched (ECONNREFUSED): this agent seems to be offline`,
+      message: `tools: ${closed.url}/npm/@jdxcode/mise-linux-x64/-/mise-linux-x64-${MISE_VERSION}.tgz is unreachable (ECONNREFUSED): the agent may be offline`,
     });
   });
 });
 
 describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
-  it("are kept, and no step changes those of another build", async () => {
+  it("are kept, and no step changes another build's tools", async () => {
     const service = await fakeService();
     const { state, work } = tools.start(service, namedUser());
     const text = `tools: { node: 24 }\nsteps:\n${PRINT}`;
@@ -102,10 +102,10 @@ describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
     expect(tarballs()).toBe(before + 1);
 
     const again = await build(service, one);
-    expect(again.log).toContain("taken from what this agent kept of refs/heads/main\n");
+    expect(again.log).toContain("reused the tools that this agent kept for refs/heads/main\n");
     expect(again.log).toContain(`\nv${NODE_VERSION}\n`);
     const side = await build(service, one, { branch: "side" });
-    expect(side.log).toContain("taken from what this agent kept of refs/heads/main, the default branch\n");
+    expect(side.log).toContain("reused the tools that this agent kept for refs/heads/main, the default branch\n");
     expect(side.log).toContain(`\nv${NODE_VERSION}\n`);
     expect(tarballs()).toBe(before + 1);
 
@@ -116,7 +116,7 @@ describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
     await waitUntil(() => !readdirSync(work).includes("tools"));
   });
 
-  it("that a branch alone names are not read by the default branch", async () => {
+  it("that only a branch names are not read by the default branch", async () => {
     const service = await fakeService();
     tools.start(service, namedUser());
     const repository = testRepository({ ".millrace.yml": "steps: [{ run: 'true' }]\n" });
@@ -124,7 +124,7 @@ describe.runIf(hasMise && isRoot)("tools of an agent with --run-as", () => {
     repository.commit({ ".millrace.yml": `tools: { node: 24 }\nsteps:\n${PRINT}` });
     expect((await build(service, repository, { branch: "side" })).body).toMatchObject({ status: "succeeded" });
     const own = await build(service, repository, { branch: "side" });
-    expect(own.log).toContain("taken from what this agent kept of refs/heads/side\n");
+    expect(own.log).toContain("reused the tools that this agent kept for refs/heads/side\n");
     repository.git("checkout", "-q", "main");
     repository.git("merge", "-q", "side");
     const before = tarballs();
@@ -172,8 +172,8 @@ const makePlugin = (marks: string): void => {
 
 const ran = (marks: string): string[] => readdirSync(marks).filter((name) => name !== "evil");
 
-describe.runIf(hasMise)("a repository that would have mise run its own commands", () => {
-  it("has none of them run, and gets the tools that it names", async () => {
+describe.runIf(hasMise)("a repository that makes mise run the repository's commands", () => {
+  it("runs none of them, and gets the tools that it names", async () => {
     const marks = testFolder();
     chmodSync(marks, 0o777);
     makePlugin(marks);
@@ -189,7 +189,7 @@ describe.runIf(hasMise)("a repository that would have mise run its own commands"
     const withPlugin = hostile(marks)["mise.toml"]?.replace("[plugins]", 'evil = "1.0.0"\n[plugins]') ?? "";
     repository.commit({ "mise.toml": withPlugin });
     const refused = await build(service, repository);
-    expect(refused.body).toMatchObject({ reason: "pipeline-invalid", message: "mise.toml: there is no tool evil" });
+    expect(refused.body).toMatchObject({ reason: "pipeline-invalid", message: "mise.toml: unknown tool evil" });
     expect(ran(marks)).toEqual([]);
 
     // The control: a default mise runs them all.
@@ -200,8 +200,8 @@ describe.runIf(hasMise)("a repository that would have mise run its own commands"
   });
 });
 
-describe.runIf(hasMise)("a package of npm", () => {
-  it("is installed by the npm of the Node beside it, through the agent's proxy, which sees no token", async () => {
+describe.runIf(hasMise)("an npm package", () => {
+  it("is installed by the accompanying Node's npm, through the agent's proxy, which sees no token", async () => {
     const service = await fakeService();
     const mirror = await startNodeMirror("with npm");
     onTestFinished(() => mirror.close());
@@ -241,10 +241,10 @@ describe.runIf(hasMise)("run FILE", () => {
     });
     const { code, stdout } = await run.ended;
     expect({ code, stdout }).toMatchObject({ code: 0 });
-    expect(stdout).toContain("of this machine, not checked by a hash\n");
+    expect(stdout).toContain("from this machine, checksum not verified\n");
     expect(stdout).toContain(`node ${NODE_VERSION} (${NODE_VERSION} in .nvmrc)\n`);
     expect(stdout).toContain(`\nv${NODE_VERSION}\n`);
     const none = runAgentCli(["run", "file.yml", "--mise", "/bin/true"], { cwd: folder, env: { HOME: folder } });
-    expect((await none.ended).stderr).toContain("/bin/true cannot be run, or is not mise: install mise");
+    expect((await none.ended).stderr).toContain("/bin/true cannot run, or is not mise: install mise");
   });
 });

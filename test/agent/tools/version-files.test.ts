@@ -8,7 +8,7 @@ import { isToolName, versionProblem } from "../../../src/pipeline/fields/tool-fi
 const read = (files: Record<string, string>) => toolsInFiles(new Map(Object.entries(files)));
 
 describe("files that name tools", () => {
-  it("are read as text, the first one that names a tool decides", () => {
+  it("are read as text; the first file that names a tool decides", () => {
     expect(
       read({
         "mise.toml":
@@ -30,24 +30,24 @@ describe("files that name tools", () => {
     ["lts/Iron", "lts-iron"],
     ["node", "latest"],
     ["# first\n22", "22"],
-  ])("have the words of nvm: %s is %s", (written, version) => {
+  ])("accept nvm's words: %s is %s", (written, version) => {
     expect(read({ ".nvmrc": `${written}\n` })).toEqual([{ name: "node", version, from: ".nvmrc" }]);
   });
 
   it.each([
-    [{ "mise.toml": "[tools]\nnode = \"{{ exec(command='x') }}\"\n" }, "mise.toml: the version of node"],
-    [{ "mise.toml": '[tools]\n"vfox:a/b" = "1"\n' }, "mise.toml: there is no tool vfox:a/b"],
-    [{ "mise.toml": '[tools]\n"asdf:https://evil/x" = "1"\n' }, "mise.toml: there is no tool asdf:https://evil/x"],
-    [{ "mise.toml": "[tools\n" }, "mise.toml: it is no TOML"],
-    [{ ".tool-versions": "node path:/etc\n" }, ".tool-versions: the version of node"],
-    [{ ".tool-versions": "node ref:main\n" }, ".tool-versions: the version of node"],
-    [{ ".tool-versions": "__proto__ 1\n" }, ".tool-versions: there is no tool __proto__"],
-    [{ ".python-version": "../../x\n" }, ".python-version: the version of python"],
-  ])("are refused by name: %j", (files, message) => {
+    [{ "mise.toml": "[tools]\nnode = \"{{ exec(command='x') }}\"\n" }, "mise.toml: invalid version of node"],
+    [{ "mise.toml": '[tools]\n"vfox:a/b" = "1"\n' }, "mise.toml: unknown tool vfox:a/b"],
+    [{ "mise.toml": '[tools]\n"asdf:https://evil/x" = "1"\n' }, "mise.toml: unknown tool asdf:https://evil/x"],
+    [{ "mise.toml": "[tools\n" }, "mise.toml: it is not valid TOML"],
+    [{ ".tool-versions": "node path:/etc\n" }, ".tool-versions: invalid version of node"],
+    [{ ".tool-versions": "node ref:main\n" }, ".tool-versions: invalid version of node"],
+    [{ ".tool-versions": "__proto__ 1\n" }, ".tool-versions: unknown tool __proto__"],
+    [{ ".python-version": "../../x\n" }, ".python-version: invalid version of python"],
+  ])("are rejected with the tool's name: %j", (files, message) => {
     expect(() => read(files as Record<string, string>)).toThrow(message);
   });
 
-  it("give nothing where they say nothing", () => {
+  it("result in no tools if they name none", () => {
     expect(read({ "mise.toml": "[env]\nA = 1\n", ".nvmrc": "\n" })).toEqual([]);
   });
 });
@@ -62,7 +62,7 @@ url = "http://evil.invalid/node.tar.gz"
 `;
 
 describe("a lock file", () => {
-  it("gives the version and this machine's checksum, and no address", () => {
+  it("provides the version and this machine's checksum, but no address", () => {
     const locked = lockedTools(LOCK, [{ name: "node", version: "24" }], "linux-x64");
     expect(locked).toEqual([{ name: "node", version: "24.21.0", checksum: SUM }]);
     expect(lockedTools(LOCK, [{ name: "node", version: "24" }], "macos-arm64")).toEqual([]);
@@ -71,7 +71,7 @@ describe("a lock file", () => {
     expect(lockedTools(LOCK.replace(SUM, "md5:1"), [{ name: "node", version: "24" }], "linux-x64")).toEqual([]);
   });
 
-  it("of mise itself keeps its addresses, with the repository's checksums", () => {
+  it("from mise itself keeps its addresses, with the repository's checksums", () => {
     const locked = [{ name: "node", version: "24.21.0", checksum: `sha256:${"b".repeat(64)}` }];
     const own = LOCK.replace("evil", "mirror");
     const { text, unchecked } = withChecksums(own, locked, "linux-x64");
@@ -85,7 +85,7 @@ describe("a lock file", () => {
 });
 
 describe("the configuration that the agent writes", () => {
-  it("has just these tools, whatever passes as a name and a version", () => {
+  it("contains exactly these tools, whatever is valid as a name and a version", () => {
     const name = fc
       .oneof(
         fc.constantFrom("node", "java"),
