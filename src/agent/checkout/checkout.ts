@@ -130,9 +130,9 @@ export const fetchSource = async (source: CheckoutSource, context: CheckoutConte
   const remote = toRemote(source, context);
   const { gitContext } = remote;
   const wrong = cloneUrlProblem(repository.cloneUrl, gitContext.protocols) ?? branchProblem(branch);
-  if (wrong) throw new BuildFailure("checkout-failed", `the clone URL or branch cannot be used: ${wrong}`);
+  if (wrong) throw new BuildFailure("checkout-failed", `invalid clone URL or branch: ${wrong}`);
   if (!ConfigPath.safeParse(configPath).success)
-    throw new BuildFailure("pipeline-invalid", "the pipeline's configPath is not a path inside the repository");
+    throw new BuildFailure("pipeline-invalid", "the pipeline's configPath must be a path inside the repository");
   addOrigin(remote);
   const objects = new ObjectReader(gitContext);
   try {

@@ -102,7 +102,7 @@ export const findCommit = async (objects: ObjectReader, revision: string): Promi
   const commit = await objects.read(`${revision}^{commit}`, COMMIT_BYTES);
   const [, treeHash] = /^tree ([0-9a-f]+)\n/.exec(commit?.bytes.toString("latin1", 0, 100) ?? "") ?? [];
   if (commit && treeHash !== undefined) return { ...commit, treeHash };
-  throw new BuildFailure("checkout-failed", `there is no commit ${revision} in the repository`);
+  throw new BuildFailure("checkout-failed", `the repository has no commit ${revision}`);
 };
 
 /**

@@ -31,12 +31,12 @@ const ADVICE: Advice[] = [
   },
   {
     pattern: /'lfs' is not a git command/i,
-    text: "the agent has no git-lfs: install it there, or leave out checkout.lfs",
+    text: "git-lfs is not installed on the agent: install it, or remove checkout.lfs",
   },
   {
     pattern:
       /repository corruption|bad object|inflate: data stream error|missing (?:blob|tree|commit)|unable to read tree/i,
-    text: "the host's repository is damaged: run git fsck there, or push the missing objects again",
+    text: "the repository on the host is damaged: run git fsck there, or push the missing objects again",
   },
   {
     pattern: /(?:Load key|identity file).{0,300}(?:invalid format|error in libcrypto|incorrect passphrase|not a key)/i,
@@ -46,39 +46,42 @@ const ADVICE: Advice[] = [
   {
     pattern: /Authentication failed|HTTP Basic: Access denied|returned error: 403/i,
     credential: "token",
-    text: "the host refuses the stored credential (it is wrong, expired, or has no access to this repository): replace it with PUT /repository/{id}/credential",
+    text: "the host rejected the stored credential (it is wrong, expired, or has no access to this repository): replace it with PUT /repository/{id}/credential",
   },
   {
     pattern: /could not read (?:Username|Password)|terminal prompts disabled/i,
     credential: "token",
-    text: "another host, port or protocol than the clone URL's asks for a credential; the stored one is only for the clone URL",
+    text: "a host, port or protocol other than the clone URL's requires a credential; the stored credential is only for the clone URL",
   },
   {
     pattern: /could not read (?:Username|Password)|terminal prompts disabled/i,
-    text: `the host asks for a credential: ${STORE_CREDENTIAL}, or give the agent's user one`,
+    text: `the host requires a credential: ${STORE_CREDENTIAL}, or give the agent's user one`,
   },
   {
     pattern: /Authentication failed|HTTP Basic: Access denied|returned error: 403/i,
-    text: `the host refuses the credential of the agent's user: ${STORE_CREDENTIAL}, or give the agent's user another`,
+    text: `the host rejected the credential of the agent's user: ${STORE_CREDENTIAL}, or replace the user's credential`,
   },
   {
     pattern: /Permission denied \(publickey/i,
     credential: "ssh-key",
-    text: "the host does not know the stored key, or it is another host than the clone URL's: add the public key at the host, or replace the key with PUT /repository/{id}/credential",
+    text: "the host rejected the stored key, or is not the clone URL's host: add the public key on the host, or replace the key with PUT /repository/{id}/credential",
   },
   {
     pattern: /Permission denied \(publickey/i,
-    text: `the host knows none of the agent's SSH keys: ${STORE_CREDENTIAL}, or give the agent's user one`,
+    text: `the host rejected the agent's SSH keys: ${STORE_CREDENTIAL}, or give the agent's user a key that the host accepts`,
   },
   {
     pattern: /Host key verification failed/i,
-    text: "the agent's user does not know this host's key: compare the key, then run ssh-keyscan HOST >> ~/.ssh/known_hosts as that user",
+    text: "this host's key is not in the known_hosts file of the agent's user: verify the key, then run ssh-keyscan HOST >> ~/.ssh/known_hosts as that user",
   },
   {
     pattern: /batch response|\/info\/lfs|\(missing\)|Object does not exist on the server/i,
-    text: "the host has no LFS for this repository, or lacks this file: check LFS at the host, or leave out checkout.lfs",
+    text: "the host has no LFS for this repository, or the file is missing: check LFS on the host, or remove checkout.lfs",
   },
-  { pattern: /couldn't find remote ref/i, text: "the repository has no such branch or tag: push it, or build another" },
+  {
+    pattern: /couldn't find remote ref/i,
+    text: "the repository has no such branch or tag: push it, or build a different one",
+  },
   {
     pattern: /Repository not found|does not appear to be a git repository|not found/i,
     text: "the repository does not exist, or the agent has no access to it: check cloneUrl and the credential",
@@ -115,7 +118,7 @@ const shortMessage = (stderr: string): string => {
 
 /** Explains why a stored credential may not apply: git uses another address than the repository's. */
 const rewriting = ({ from, to }: Rewritten): string =>
-  withoutUsers(`git's configuration of the agent's user (url.*.insteadOf) turns ${from} into ${to}`);
+  withoutUsers(`git's configuration of the agent's user (url.*.insteadOf) rewrites ${from} to ${to}`);
 
 /** Creates the build failure for a failed git command, with advice and git's message. */
 export const gitFailure = (

@@ -14,7 +14,7 @@ const entryProblem = (entry: CommitEntry | null, path: string, commitSha: string
   if (mode === "160000") return `${path} is a submodule: only a regular file can be included`;
   if (mode === "040000") return `${path} is a folder: only a regular file can be included`;
   if (size > LIMITS.definitionCharacters) return `${path} is larger than ${LIMITS.definitionCharacters} bytes`;
-  return entry.bytes ? null : `${path} is no file`;
+  return entry.bytes ? null : `${path} is not a file`;
 };
 
 /** Returns the bytes as text, or the reason why they are not text. */
@@ -36,7 +36,8 @@ export const readIncluded = async (
     const problem = entryProblem(entry, path, commitSha);
     bytesRead += entry?.bytes?.length ?? 0;
     if (!entry?.bytes) files.set(path, { problem: problem ?? "" });
-    else if (bytesRead > READ_LIMIT) files.set(path, { problem: "The files up to here are too large to be included" });
+    else if (bytesRead > READ_LIMIT)
+      files.set(path, { problem: "The files included up to here are too large in total" });
     else files.set(path, toInclude(entry.bytes, path));
   }
   return files;

@@ -123,7 +123,7 @@ class BatchProcess {
 
   /** Accepts no more questions. Resolves when the process has ended. */
   close(): Promise<void> {
-    this.#fail(new BuildFailure("agent-error", "the commit is not read any more"));
+    this.#fail(new BuildFailure("agent-error", "the commit can no longer be read"));
     this.#questions.end();
     return this.#ended;
   }

@@ -140,7 +140,7 @@ export const gitWithCredential = async (
   return { ...output, rewritten: await rewrittenAddress(gitContext, from) };
 };
 
-/** Returns git's replacement for an address; null if there is none. */
+/** Returns git's replacement for an address; null without a replacement. */
 const rewrittenAddress = async (context: GitContext, from: string): Promise<Rewritten | null> => {
   const rewritten = await git(context, ["ls-remote", "--get-url", "--", from]);
   const to = rewritten.stdout.toString("utf8").trim();

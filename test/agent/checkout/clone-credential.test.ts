@@ -21,7 +21,7 @@ const key = (value: string) => ({ kind: "ssh-key" as const, username: null, valu
 const fileIn = (text: string | undefined): string => /'(\/[^']+)'/.exec(text ?? "")?.[1] ?? "";
 
 describe("a stored token", () => {
-  it("reaches the host by git's credential protocol, is in no argument and no environment, and is removed afterwards", async () => {
+  it("reaches the host by git's credential protocol, appears in no argument or environment, and is removed afterwards", async () => {
     const asked: string[] = [];
     const host = createServer((request, response) => {
       asked.push(request.headers.authorization ?? "nothing");
@@ -35,7 +35,7 @@ describe("a stored token", () => {
     host.close();
     host.closeAllConnections();
     expect(asked).toContain(`Basic ${Buffer.from(`x-access-token:${TOKEN}`).toString("base64")}`);
-    expect(failure.message).toContain("the host refuses the stored credential");
+    expect(failure.message).toContain("the host rejected the stored credential");
     expect(failure.message).not.toContain(TOKEN);
     expect(readFileSync(join(at.workspace, ".git/config"), "utf8")).not.toContain(TOKEN);
     expect(readdirSync(at.tempFolder)).toEqual(["workspace"]);
@@ -70,19 +70,19 @@ describe("a stored token", () => {
     ["another protocol", HTTPS, "url=http://mill.example/a/b.git"],
     ["another protocol and port", HTTPS, "url=http://mill.example:443/a/b.git"],
     ["another host", HTTPS, "url=https://evil.example/a/b.git"],
-    ["a host that begins like it", HTTPS, "url=https://mill.example.evil.example/a/b.git"],
-    ["a host that ends like it", HTTPS, "url=https://evil-mill.example/a/b.git"],
-    ["a user that reads like it", HTTPS, "url=https://x%3A%2F%2Fmill.example%27@evil.example/e.git"],
-    ["a user that is it", HTTPS, "url=https://mill.example@evil.example/e.git"],
+    ["a host with the same beginning", HTTPS, "url=https://mill.example.evil.example/a/b.git"],
+    ["a host with the same end", HTTPS, "url=https://evil-mill.example/a/b.git"],
+    ["a user name that looks like the host", HTTPS, "url=https://x%3A%2F%2Fmill.example%27@evil.example/e.git"],
+    ["a user name that is the host", HTTPS, "url=https://mill.example@evil.example/e.git"],
     ["a second host", HTTPS, "protocol=https\nhost=evil.example\nhost=mill.example\nhost=evil.example"],
-    ["a path with it", HTTPS, "protocol=https\nhost=evil.example\npath=host=mill.example"],
+    ["a path that contains the host", HTTPS, "protocol=https\nhost=evil.example\npath=host=mill.example"],
     ["no host", HTTPS, "protocol=https\nhost=\npath=a"],
     ["no protocol", HTTPS, "host=mill.example"],
   ])("does not answer for %s", async (_, cloneUrl, question) => {
     expect(await filled(cloneUrl, question)).not.toContain(TOKEN);
   });
 
-  it("would be sent to another host without the comparison", async () => {
+  it("reaches another host if the comparison is missing", async () => {
     const careless = ({ settings }: GitCommandOptions): void => {
       const program = fileIn(settings?.at(-1));
       writeFileSync(program, readFileSync(program, "utf8").replace(/^\[ "\$asked".*\n.*exit 0$/m, ""));
@@ -90,7 +90,7 @@ describe("a stored token", () => {
     expect(await filled(HTTPS, "url=https://evil.example/a/b.git", careless)).toContain(TOKEN);
   });
 
-  it("is sent for a submodule of the same host and port, and not for one of another port", async () => {
+  it("is sent for a submodule on the same host and port, but not on another port", async () => {
     const inner = testRepository({ "inner.txt": "x" });
     const outer = testRepository({ "a.txt": "one" });
     const own = await startGitServer(dirname(dirname(inner.folder)), "miller", TOKEN);
@@ -112,7 +112,7 @@ describe("a stored token", () => {
     };
     expect(await build(own.url + pathOf(inner.folder))).toBe("x");
     const { message } = await failureOf(build(thief.url + pathOf(inner.folder)));
-    expect(message).toContain("the stored one is only for the clone URL");
+    expect(message).toContain("the stored credential is only for the clone URL");
     expect(thief.asked.map(({ isAdmitted }) => isAdmitted)).toContain(false);
     expect(thief.asked.map(({ isAdmitted }) => isAdmitted)).not.toContain(true);
     await Promise.all([own.close(), thief.close()]);
@@ -120,7 +120,7 @@ describe("a stored token", () => {
 });
 
 describe("a stored SSH key", () => {
-  it("is a file that only its user can read, with line ends that ssh can read", async () => {
+  it("is a file that only its user can read, with line ends that ssh accepts", async () => {
     const folder = testFolder();
     await withCredential(key("-----BEGIN KEY-----\r\nx\r\n"), "git@mill.example:a/b.git", folder, async ({ env }) => {
       const path = join(dirname(fileIn(env?.GIT_SSH_COMMAND)), "key");
@@ -165,7 +165,7 @@ describe("a stored SSH key", () => {
     expect(await offered(cloneUrl, words)).toEqual(["none"]);
   });
 
-  it("would be offered to another host without the comparison", async () => {
+  it("reaches another host if the comparison is missing", async () => {
     const careless = (program: string): void =>
       writeFileSync(program, readFileSync(program, "utf8").replace(/^\[ .*IdentityFile=none.*$/m, ""));
     expect(await offered(SCP, ["git@evil.example", COMMAND], careless)).toEqual(["key"]);

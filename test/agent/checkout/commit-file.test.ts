@@ -7,7 +7,7 @@ import { failureOf, makeCheckoutContext, PLAIN, sourceOf } from "../support/chec
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
 
-describe("the pipeline file of a commit", () => {
+describe("a commit's pipeline file", () => {
   const read = async (path: string, prepare: (folder: string) => void = () => {}): Promise<string> => {
     const repository = testRepository({ "good.yml": "steps: []\n", "folder/in/x.yml": "x" });
     prepare(repository.folder);
@@ -25,7 +25,7 @@ describe("the pipeline file of a commit", () => {
     );
   });
 
-  it("is read from a repository with SHA-256", async () => {
+  it("is read from a SHA-256 repository", async () => {
     const repository = testRepository({ "a.yml": "steps: []", "b/c.txt": "c" }, "sha256");
     const at = await makeCheckoutContext();
     const source = sourceOf(repository.cloneUrl, {
@@ -39,7 +39,7 @@ describe("the pipeline file of a commit", () => {
     expect(readFileSync(join(at.workspace, "b/c.txt"), "utf8")).toBe("c");
   });
 
-  it("must not be a link, behind a link, a folder, missing, a pattern, too large or other text than UTF-8", async () => {
+  it("is rejected as a link, behind a link, as a folder, missing, as a pattern, too large or not UTF-8", async () => {
     const secret = join(testFolder(), "secret");
     writeFileSync(secret, "steps: [the secret]");
     const prepare = (folder: string): void => {
@@ -60,7 +60,7 @@ describe("the pipeline file of a commit", () => {
     expect(await said("large.yml")).toContain("larger than 100 bytes");
     expect(await said("latin1.yml")).toBe("latin1.yml: is not UTF-8: save it in that encoding");
     expect(await said("utf16.yml")).toContain("is not UTF-8");
-    expect(await said("../good.yml")).toContain("not a path inside");
+    expect(await said("../good.yml")).toContain("must be a path inside");
   });
 
   it("is read under a name with a meaning in git, and with a very long message and path", async () => {
@@ -82,7 +82,7 @@ describe("the pipeline file of a commit", () => {
   });
 });
 
-describe("the message of a commit", () => {
+describe("a commit's message", () => {
   const messageOf = async (headers: string, message: Buffer): Promise<string> => {
     const { cloneUrl, folder, git } = testRepository({ "a.yml": "" });
     const by = (who: string): string => `${who} A. Miller <a@mill.invalid> 1700000000 +0000\n`;
@@ -93,7 +93,7 @@ describe("the message of a commit", () => {
     return (await fetchSource(sourceOf(cloneUrl), await makeCheckoutContext())).message;
   };
 
-  it("is read in the encoding that the commit names, as UTF-8 where it names none or one that nobody knows", async () => {
+  it("is decoded with the commit's encoding, or as UTF-8 if that is missing or unknown", async () => {
     const latin1 = Buffer.from("caf\xe9\n", "latin1");
     expect(await messageOf("encoding ISO-8859-1\n\n", latin1)).toBe("café");
     expect(await messageOf("gpgsig -----\n encoding ISO-8859-1\n\n", Buffer.from("café\n"))).toBe("café");
@@ -101,7 +101,7 @@ describe("the message of a commit", () => {
     expect(await messageOf("\n", Buffer.from("encoding ISO-8859-1\n\ncafé\n"))).toBe("encoding ISO-8859-1\n\ncafé");
   });
 
-  it("is empty where the commit has none", async () => {
+  it("is empty if the commit has none", async () => {
     expect(await messageOf("", Buffer.alloc(0))).toBe("");
   });
 });

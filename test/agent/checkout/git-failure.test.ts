@@ -9,34 +9,39 @@ describe("the message of a failed git command", () => {
       "git fetch",
       "fatal: could not read Username for 'https://h': x",
       null,
-      "the host asks for a credential: store one",
+      "the host requires a credential: store one",
     ],
     [
       "git fetch",
       "fatal: could not read Username for 'https://h:1': x",
       "token",
-      "the stored one is only for the clone URL",
+      "the stored credential is only for the clone URL",
     ],
-    ["git fetch", "fatal: Authentication failed for 'https://h/x.git/'", "token", "refuses the stored credential"],
+    ["git fetch", "fatal: Authentication failed for 'https://h/x.git/'", "token", "rejected the stored credential"],
     ["git fetch", "fatal: Authentication failed for 'https://h/x.git/'", null, "the credential of the agent's user"],
-    ["git fetch", "error: The requested URL returned error: 403", "token", "refuses the stored credential"],
+    ["git fetch", "error: The requested URL returned error: 403", "token", "rejected the stored credential"],
     ["git fetch", 'Load key "/k": error in libcrypto\ngit@h: Permission denied (publickey).', "ssh-key", "cannot read"],
-    ["git fetch", "git@h: Permission denied (publickey).", "ssh-key", "the host does not know the stored key"],
-    ["git fetch", "git@h: Permission denied (publickey).", null, "none of the agent's SSH keys"],
+    ["git fetch", "git@h: Permission denied (publickey).", "ssh-key", "the host rejected the stored key"],
+    ["git fetch", "git@h: Permission denied (publickey).", null, "rejected the agent's SSH keys"],
     ["git lfs pull", "batch response: Repository or object not found: http://h/info/lfs/objects/batch", null, "no LFS"],
-    ["git lfs pull", "git: 'lfs' is not a git command. See 'git --help'.", null, "the agent has no git-lfs"],
+    [
+      "git lfs pull",
+      "git: 'lfs' is not a git command. See 'git --help'.",
+      null,
+      "git-lfs is not installed on the agent",
+    ],
     [
       "git fetch",
       "remote: aborting due to possible repository corruption on the remote side.\nfatal: early EOF",
       null,
-      "the host's repository is damaged",
+      "the repository on the host is damaged",
     ],
     ["git fetch", "fatal: early EOF", null, "cannot reach the host"],
   ] as const)("%s: %j with %s", (doing, stderr, given, said) => {
     expect(gitFailure(doing, stderr, given).message).toMatch(new RegExp(`^${doing} failed: .*${said}`));
   });
 
-  it("keeps the first and last lines, and no control character", () => {
+  it("keeps the first and last lines, and no control characters", () => {
     const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`);
     const { message } = gitFailure("git submodule", `first\0 \x1b[31m\r\n\n${lines.join("\n")}\n`);
     expect(message).toMatch(/^git submodule failed: git says:\nfirst \[31m\nline 0\n/);

@@ -16,7 +16,7 @@ const fetched = async (files: Record<string, string>, prepare: (folder: string) 
 
 const RUN = "steps: [{ run: x }]\n";
 
-describe("files of a commit that another includes", () => {
+describe("included files of a commit", () => {
   it.each(["sha1", "sha256"])("are read from its objects (%s)", async (hash) => {
     const files = { "ci/a.yml": "a é\r\n", "ci/an ünusual name": "", "b.yml": "b" };
     const { commit } = await fetched(files, undefined, hash);
@@ -28,7 +28,7 @@ describe("files of a commit that another includes", () => {
     });
   });
 
-  it("must be regular files: no link, nothing behind one, no folder, no submodule, not missing and no pattern", async () => {
+  it("are rejected as links, behind links, as folders, submodules, missing files and patterns", async () => {
     const secret = join(testFolder(), "secret.yml");
     writeFileSync(secret, RUN);
     const { commit, repository } = await fetched({ "ci/a.yml": RUN }, (folder) => {
@@ -54,7 +54,7 @@ describe("files of a commit that another includes", () => {
     });
   });
 
-  it("must not be too large, one by one and together, and must be UTF-8", async () => {
+  it("are rejected if too large, alone or together, and if not UTF-8", async () => {
     const large = "é".repeat(131_072);
     const many = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`m${n}`, large]));
     const { commit } = await fetched({ "10MB": "x".repeat(10_000_000), ...many }, (folder) => {
@@ -65,10 +65,10 @@ describe("files of a commit that another includes", () => {
     expect(found.get("10MB")).toEqual({ problem: "10MB is larger than 262144 bytes" });
     expect(found.get("latin1")).toEqual({ problem: "latin1 is not UTF-8" });
     expect(found.get("m0")).toEqual({ text: large });
-    expect(found.get("m5")).toEqual({ problem: "The files up to here are too large to be included" });
+    expect(found.get("m5")).toEqual({ problem: "The files included up to here are too large in total" });
   });
 
-  it("are read a level at a time, and those deeper than 3 never", async () => {
+  it("are read one level at a time, at most 3 levels deep", async () => {
     const include = (path: string) => `steps: [{ include: ./${path} }]\n`;
     const { commit } = await fetched({ a: include("b"), b: include("c"), c: include("d"), d: RUN, e: RUN });
     const { parsed, includes } = await parseInCommit(include("a"), commit);

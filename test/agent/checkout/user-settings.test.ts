@@ -148,10 +148,10 @@ const withSettings = (url: string): string => {
 
 /** Sets variables of this process until the test ends. */
 const setVariables = (set: Record<string, string>): void => {
-  const before = Object.keys(set).map((name) => [name, process.env[name]] as const);
+  const previous = Object.keys(set).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, set);
   onTestFinished(() => {
-    for (const [name, value] of before)
+    for (const [name, value] of previous)
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
   });
@@ -244,7 +244,7 @@ const cloned = ({ cloneUrl }: TestRepository, folder: string): string => {
   return readFileSync(join(at, "a.txt"), "utf8");
 };
 
-it("no setting or variable of the agent's user changes what is checked out, and none runs a program", async () => {
+it("no setting or variable of the agent's user changes the checkout or runs a program", async () => {
   const { outer, server, signed, url } = await served();
   const plain = await allOf(url, signed);
   expect(plain.files.map(({ path }) => path)).toContain("inner/inner.txt");
@@ -256,14 +256,14 @@ it("no setting or variable of the agent's user changes what is checked out, and 
   expect(existsSync(join(folder, "ran"))).toBe(true);
 });
 
-it("an address that the user's settings rewrite is named, without its password, where git cannot fetch from it", async () => {
+it("a failed fetch names the address that the user's settings rewrite, without its password", async () => {
   const config = join(testFolder(), "config");
   writeFileSync(config, '[url "http://user:pass@word@127.0.0.1:1/"]\n\tinsteadOf = http://mill.invalid/\n');
   setVariables({ GIT_CONFIG_GLOBAL: config });
   const failed = async (cloneUrl: string) =>
     (await failureOf(fetchSource(sourceOf(cloneUrl), await makeCheckoutContext()))).message;
   const rewritten = await failed("http://mill.invalid/acme/mill.git");
-  expect(rewritten).toContain("turns http://mill.invalid/acme/mill.git into http://127.0.0.1:1/acme/mill.git");
+  expect(rewritten).toContain("rewrites http://mill.invalid/acme/mill.git to http://127.0.0.1:1/acme/mill.git");
   expect(rewritten).not.toContain("word");
   expect(await failed("http://127.0.0.1:1/acme/mill.git")).not.toContain("insteadOf");
   const repository = testRepository({
@@ -276,5 +276,5 @@ it("an address that the user's settings rewrite is named, without its password, 
   const at = await makeCheckoutContext();
   const fetched = await fetchSource(source, at);
   const { message } = await failureOf(checkOut(source, fetched, at, { ...PLAIN, submodules: "direct" }));
-  expect(message).toContain("into http://127.0.0.1:1/inner.git");
+  expect(message).toContain("to http://127.0.0.1:1/inner.git");
 });
