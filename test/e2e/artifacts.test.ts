@@ -75,7 +75,7 @@ describe("a job's artifact", () => {
     const project = await Project.connect(stage, THREE_JOBS);
     const run = await project.trigger();
     const { by, ...build } = await run.end();
-    expect(build.message ?? (await run.logOf("use"))).toMatch(/big of|big: big|is in in/);
+    expect(build.message ?? (await run.logOf("use"))).toMatch(/big from|big: big|put into in/);
     expect(build).toMatchObject({ status: "succeeded" });
     const [made, got] = project.lines("big");
     expect(got).toBe(made);
@@ -116,7 +116,7 @@ describe("a job's artifact", () => {
     const { by, ...build } = await run.end();
     expect(build).toMatchObject({ status: "failed" });
     expect(by.test).toMatchObject({ status: "failed", exitCode: 4, reason: null });
-    expect(await run.logOf("test")).toContain("The artifact none was not kept: no file in the checkout is nothing");
+    expect(await run.logOf("test")).toContain("Cannot store artifact none: no file in the checkout matches nothing");
     expect((await artifactsOf(`/job/${by.test?.id}/artifact`)).map(({ name }) => name)).toEqual(["shots"]);
   });
 
@@ -129,7 +129,7 @@ describe("a job's artifact", () => {
     expect(await run.end()).toMatchObject({
       status: "failed",
       reason: "artifact-failed",
-      message: "The artifact app was not kept: no file in the checkout is out/*.ipa",
+      message: "Cannot store artifact app: no file in the checkout matches out/*.ipa",
     });
   });
 });

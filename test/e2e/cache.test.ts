@@ -48,7 +48,7 @@ describe("a cache", () => {
     const project = await withLock(fileOf("ln -sfn made deps/other"));
     const first = await (await project.trigger()).endWithLog();
     expect(first.build, first.log).toMatchObject({ status: "succeeded" });
-    expect(first.log).toMatch(/deps: there is none yet[\s\S]*deps: saved, \d+ bytes/);
+    expect(first.log).toMatch(/deps: no entry yet[\s\S]*deps: saved, \d+ bytes/);
     expect(await entriesOf(project)).toMatchObject([{ branch: "main" }]);
     rmSync(home, { recursive: true });
     const second = await (await project.trigger()).endWithLog();
@@ -69,7 +69,9 @@ describe("a cache", () => {
     project.git.git("add", "--all");
     project.git.git("commit", "--quiet", "--message", "Put a folder in the way");
     const fourth = await (await project.trigger()).endWithLog();
-    expect(fourth.log).toContain("Warning: cache: deps was not restored: deps/other: there is already something");
+    expect(fourth.log).toContain(
+      "Warning: cache: cannot restore deps: deps/other: a file or folder with this name already",
+    );
     expect(fourth.log).not.toMatch(/deps(:| was not) saved/);
   });
 
@@ -79,7 +81,7 @@ describe("a cache", () => {
     writeFileSync(join(project.git.work, "lock"), "2");
     project.git.git("commit", "--quiet", "--all", "--message", "Lock again");
     const next = await (await project.trigger()).endWithLog();
-    expect(next.log).toMatch(/deps: restored of a fallback[\s\S]*deps: saved/);
+    expect(next.log).toMatch(/deps: restored from a fallback key[\s\S]*deps: saved/);
     expect(await entriesOf(project)).toHaveLength(2);
   });
 
@@ -89,7 +91,7 @@ describe("a cache", () => {
     const without = await (await project.trigger()).endWithLog();
     stage.web.calm();
     expect(without.build, without.log).toMatchObject({ status: "succeeded" });
-    expect(without.log).toContain("Warning: cache: the cache was not asked for");
+    expect(without.log).toContain("Warning: cache: cannot look up the cache");
     expect(existsSync(join(stage.web.state, "cache"))).toBe(true);
   });
 
@@ -98,7 +100,7 @@ describe("a cache", () => {
     stage.web.proxy.passes = (made) => !/cache\/[^/]+\/part\//.test(made);
     const cut = await (await project.trigger()).endWithLog();
     stage.web.calm();
-    expect(cut.log).toMatch(/Warning: cache: deps was not saved/);
+    expect(cut.log).toMatch(/Warning: cache: cannot save deps/);
     const sent: string[] = [];
     stage.web.proxy.passes = (made) => sent.push(made) > 0;
     const next = await (await project.trigger()).endWithLog();
@@ -116,7 +118,7 @@ describe("a cache", () => {
     const project = await withLock(fileOf());
     const { log } = await (await project.trigger()).endWithLog();
     rmSync(copies);
-    expect(log).toContain(`Warning: cache: deps was not saved: ${copies}: EEXIST`);
+    expect(log).toContain(`Warning: cache: cannot save deps: ${copies}: EEXIST`);
   });
 
   it("is not saved after a failure", async () => {

@@ -27,7 +27,7 @@ interface FetchOptions {
 export const fetchArtifacts = async (downloads: readonly PlanDownload[], options: FetchOptions): Promise<void> => {
   if (downloads.length > 0) options.log.begin("Downloads");
   for (const download of downloads) {
-    const what = `${download.artifact ?? "What is left"} of ${download.from} was not fetched`;
+    const what = `Cannot fetch ${download.artifact ?? "the artifacts"} from ${download.from}`;
     try {
       await fetchOne(download, options);
     } catch (error) {
@@ -39,16 +39,17 @@ export const fetchArtifacts = async (downloads: readonly PlanDownload[], options
 const fetchOne = async (download: PlanDownload, options: FetchOptions): Promise<void> => {
   const { from, artifact, to } = download;
   if (options.isSkipped(from)) {
-    options.log.say(`${from} was skipped: it left nothing`);
+    options.log.say(`${from} was skipped and has no artifacts`);
     return;
   }
   const artifacts = await options.store.find(download);
-  if (artifacts.length === 0) options.log.say(`${from} left ${artifact === null ? "nothing" : `no ${artifact}`}`);
+  if (artifacts.length === 0)
+    options.log.say(`${from} has no ${artifact === null ? "artifacts" : `artifact ${artifact}`}`);
   for (const one of artifacts) {
     const values = Object.values(one.matrix ?? {}).map((value) => safeFolder(String(value)));
     const folder = [...to, ...values, ...(artifact === null ? [one.name] : [])];
     await putArtifact(one, folder, options);
-    options.log.say(`${from}: ${one.name}, ${sizeInWords(one.bytes)}, is in ${folder.join("/") || "the checkout"}`);
+    options.log.say(`${from}: ${one.name}, ${sizeInWords(one.bytes)}, put into ${folder.join("/") || "the checkout"}`);
   }
 };
 
@@ -56,7 +57,7 @@ const putArtifact = async (artifact: LeftArtifact, folder: string[], options: Fe
   const { place, replaces } = options;
   const files = await artifact.files();
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  if (bytes !== artifact.bytes) throw new FileProblem(`${filesInWords(files.length)} have other bytes than announced`);
+  if (bytes !== artifact.bytes) throw new FileProblem(`${filesInWords(files.length)} do not have the announced size`);
   await receiveFiles(place, { folder, replaces }, (writer) => write(artifact, files, writer));
 };
 
@@ -77,7 +78,7 @@ const write = async (
       for (let bytesLeft = file.size; bytesLeft > 0; ) {
         if (rest.length === 0) {
           const { done, value } = await pieces.next();
-          if (done) throw new FileProblem("its bytes end too early");
+          if (done) throw new FileProblem("its content ends too early");
           rest = value;
         }
         const own = rest.subarray(0, bytesLeft);
@@ -87,7 +88,7 @@ const write = async (
         rest = rest.subarray(own.length);
       }
       if (hash.digest("hex") !== file.sha256)
-        throw new FileProblem(`${shownPath(file.path)} did not arrive as it was kept`);
+        throw new FileProblem(`${shownPath(file.path)} arrived with other content than was stored`);
     }
   } finally {
     await pieces.return?.();

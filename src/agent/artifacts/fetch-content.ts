@@ -50,7 +50,8 @@ export async function* contentOf({
       if (response.status === (done > 0 ? 206 : 200) && response.body) {
         for await (const piece of response.body as AsyncIterable<Uint8Array>) {
           silence.end();
-          if (piece.length > bytes - done) throw new ArtifactRefused(null, "the service sends more than it announced");
+          if (piece.length > bytes - done)
+            throw new ArtifactRefused(null, "the service sent more bytes than it announced");
           done += piece.length;
           failures = 0;
           yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
@@ -63,17 +64,17 @@ export async function* contentOf({
         const { status } = response;
         if (status === 403 || status === 410) current = await renew();
         else if (status < 500 && status !== 429 && status !== 408)
-          throw new ArtifactRefused(status, `the service does not give it (${status})`);
+          throw new ArtifactRefused(status, `the service rejected the download (${status})`);
       }
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ArtifactRefused) throw error;
       if (done === bytes) return;
-      logger.warn(`an artifact's bytes stopped after ${done} of ${bytes}; trying again`);
+      logger.warn(`a download stopped after ${done} of ${bytes} bytes; retrying`);
     } finally {
       silence.end();
     }
-    if (++failures === TRIES) throw new ArtifactRefused(null, "its bytes do not arrive");
+    if (++failures === TRIES) throw new ArtifactRefused(null, "the download made no progress");
     const wait = { retry: failures - 1, retryAfter, isCut: false, backOff, random: Math.random() };
     await delay(retryDelay(wait), undefined, { signal }).catch(() => signal.throwIfAborted());
   }

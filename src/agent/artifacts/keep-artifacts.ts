@@ -39,7 +39,7 @@ export class ArtifactKeeper {
       await collectFiles(this.#place, request, (collected) => this.#keepFound(artifact, collected));
     } catch (error) {
       if (error instanceof Cancel) throw error;
-      throw toArtifactFailure(error, `The artifact ${name} was not kept`);
+      throw toArtifactFailure(error, `Cannot store artifact ${name}`);
     }
   }
 
@@ -63,7 +63,7 @@ export class ArtifactKeeper {
   /** Reserves a name. Rejects names that some file systems treat as equal, because they would be confused. */
   #takeName(name: string): void {
     const folded = name.normalize("NFC").toLowerCase();
-    if (this.#names.has(folded)) throw new FileProblem("another artifact of this job has this name");
+    if (this.#names.has(folded)) throw new FileProblem("this job already has an artifact with this name");
     if (this.#names.size === LIMITS.artifacts) throw new FileProblem(`a job has at most ${LIMITS.artifacts} artifacts`);
     this.#names.add(folded);
   }
@@ -72,7 +72,7 @@ export class ArtifactKeeper {
     const { files, leftOut } = collected;
     for (const line of leftOut) this.#log.say(`artifact ${name}: left out: ${line}`);
     if (files.length === 0) {
-      const none = `no file in the checkout is ${paths.join(", ")}`;
+      const none = `no file in the checkout matches ${paths.join(", ")}`;
       if (ifNone === "fail") throw new FileProblem(none);
       if (ifNone === "warn") this.#log.say(`Warning: artifact ${name}: ${none}`);
       return;
@@ -80,7 +80,7 @@ export class ArtifactKeeper {
     this.#check(files.map(({ path }) => path));
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     if (bytes > LIMITS.artifactBytes)
-      throw new FileProblem(`${sizeInWords(bytes)} are more than ${sizeInWords(LIMITS.artifactBytes)}`);
+      throw new FileProblem(`${sizeInWords(bytes)} is more than the limit of ${sizeInWords(LIMITS.artifactBytes)}`);
     await this.#store.keep({ name, as, keepDays }, collected);
     this.#log.say(`artifact ${name}: ${filesInWords(files.length)}, ${sizeInWords(bytes)}`);
   }
@@ -92,10 +92,10 @@ export class ArtifactKeeper {
     const clash = clashIn(paths);
     if (clash !== null) {
       const [one, other] = [clash.other, clash.index].map((index) => shownPath(paths[index] ?? "").slice(0, 300));
-      throw new FileProblem(`${one} and ${other} cannot be told apart on some systems`);
+      throw new FileProblem(`${one} and ${other} are the same name on some file systems`);
     }
     const secret = paths.find((path) => this.#log.mask(path) !== path);
-    if (secret !== undefined) throw new FileProblem("the name of a file has a secret in it");
+    if (secret !== undefined) throw new FileProblem("a file name contains a secret");
   }
 }
 

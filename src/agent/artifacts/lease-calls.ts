@@ -60,7 +60,7 @@ export abstract class LeaseCalls<Opening extends { bytes: number }, End> {
     const { body } = await this.send(status, call);
     const read = schema.safeParse(body);
     if (read.success) return read.data;
-    throw new ArtifactRefused(null, "the service answered with something else than this agent understands");
+    throw new ArtifactRefused(null, "this agent cannot read the service's answer");
   }
 
   protected async send(status: number, call: Omit<ApiRequest, "lease">): Promise<ApiAnswer> {

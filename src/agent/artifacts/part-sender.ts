@@ -75,8 +75,7 @@ export class Upload<Opening extends { bytes: number }, End> {
     this.#renewal ??= this.#calls
       .open(this.#opening, this.#upload.grant)
       .then((opened) => {
-        if (opened.id !== this.#upload.id)
-          throw new ArtifactRefused(null, "the service does not know the begun artifact any more");
+        if (opened.id !== this.#upload.id) throw new ArtifactRefused(null, "the service no longer has the upload");
         this.#upload = opened;
         this.#noteTime();
       })
@@ -117,7 +116,7 @@ class PartSender {
   ) {
     const isSound = bytes === 0 || (partBytes > 0 && Math.ceil(bytes / partBytes) === parts);
     if (!isSound || partBytes > LIMITS.artifactPartBytes)
-      throw new ArtifactRefused(null, "the service asks for parts that this agent does not make");
+      throw new ArtifactRefused(null, "the service requires parts of a size that this agent does not support");
     this.#partBytes = partBytes;
     this.#bytes = bytes;
     this.#sendPart = sendPart;

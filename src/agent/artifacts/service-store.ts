@@ -35,7 +35,7 @@ export class ArtifactCalls extends LeaseCalls<ArtifactOpening, ArtifactEnd> {
   async list(grant: string): Promise<ArtifactFile[]> {
     const { body } = await this.send(200, { method: "GET", path: `/artifact/${encodeURIComponent(grant)}/list` });
     const files = z.array(ArtifactFile).safeParse(body);
-    if (!files.success) throw new ArtifactRefused(null, "the service answered with a list that is none");
+    if (!files.success) throw new ArtifactRefused(null, "the service did not answer with a valid list");
     return files.data;
   }
 }

@@ -42,7 +42,7 @@ export class SumsOfFiles {
   push(bytes: Buffer): void {
     for (let rest = bytes; rest.length > 0; ) {
       const own = rest.subarray(0, this.#bytesLeft);
-      if (own.length === 0) throw new Error("more bytes than the files have");
+      if (own.length === 0) throw new Error("received more bytes than the files have");
       this.#hash.update(own);
       this.#crc = crc32(own, this.#crc);
       this.#bytesLeft -= own.length;

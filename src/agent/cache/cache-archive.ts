@@ -109,7 +109,7 @@ class Pieces {
   async next(atMost: number): Promise<Buffer> {
     if (this.#rest.length === 0) {
       const { done, value } = await this.#source.next();
-      if (done) throw new FileProblem("it ends too early");
+      if (done) throw new FileProblem("it is cut off");
       this.#rest = value;
     }
     const piece = this.#rest.subarray(0, atMost);
@@ -131,7 +131,7 @@ const headIn = (line: string): Head => {
   try {
     return Head.parse(JSON.parse(line));
   } catch {
-    throw new FileProblem("it is no archive of this agent");
+    throw new FileProblem("it is not a cache archive");
   }
 };
 
@@ -149,7 +149,7 @@ export const unpackCache = async (
   } catch (error) {
     const isBroken =
       error instanceof Error && /^(?:Z_|ERR_ZSTD|ZSTD_|ERR_STREAM)/.test(String((error as NodeJS.ErrnoException).code));
-    throw isBroken ? new FileProblem("its compressed bytes are broken") : error;
+    throw isBroken ? new FileProblem("its compressed data is damaged") : error;
   } finally {
     source.destroy();
     plain.destroy();
@@ -161,9 +161,9 @@ const unpackTrees = async (roots: CacheRoots, paths: string[], pieces: Pieces): 
   const places = cachePlaces(paths);
   const { trees } = headIn(await pieces.line());
   const all = trees.reduce((sum, { bytes }) => sum + bytes, 0);
-  if (all > LIMITS.cacheUnpackedBytes) throw new FileProblem("it would unpack to too many bytes");
+  if (all > LIMITS.cacheUnpackedBytes) throw new FileProblem("it is too large when unpacked");
   const disk = statfsSync(roots.checkout.root);
-  if (all > disk.bavail * disk.bsize) throw new FileProblem("the disk has no room for it");
+  if (all > disk.bavail * disk.bsize) throw new FileProblem("the disk does not have enough space for it");
   for (const { in: where, bytes } of trees) {
     if (bytes === 0) continue;
     const how = { folder: [], replaces: true, cachePaths: places[where] };

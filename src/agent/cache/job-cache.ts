@@ -81,15 +81,15 @@ export class JobCache {
     if (this.#caches.length === 0) return;
     log.begin("Cache");
     const entries = this.#caches.map(({ key, fallback }) => ({ key, fallback }));
-    const answer = await this.#trying("the cache was not asked for", () => calls.find({ entries, codecs: CODECS }));
+    const answer = await this.#trying("cannot look up the cache", () => calls.find({ entries, codecs: CODECS }));
     if (!answer) return;
     this.#scopes = answer;
     if (answer.scopes.length === 0) {
-      log.say("Warning: cache: a build without a pipeline has none");
+      log.say("Warning: cache: a build without a pipeline has no cache");
       return;
     }
     for (const [index, keyed] of this.#caches.entries())
-      await this.#trying(`${keyed.cache.name} was not restored`, () =>
+      await this.#trying(`cannot restore ${keyed.cache.name}`, () =>
         this.#restore(keyed, answer.entries[index] ?? null),
       );
   }
@@ -103,7 +103,7 @@ export class JobCache {
     if (saves === null || due.length === 0) return;
     this.#options.log.begin("Cache");
     for (const keyed of due) {
-      const what = `${keyed.cache.name} was not saved`;
+      const what = `cannot save ${keyed.cache.name}`;
       await this.#trying(what, () => this.#save(keyed, saves)).catch((error: unknown) => {
         // The steps have ended, so the time limit ends only the rest of this work, not the build.
         if (!(error instanceof Cancel) || error.reason !== "timeout") throw error;
@@ -119,7 +119,7 @@ export class JobCache {
     const local = this.#findLocal(key, fallback, entry);
     const copy = local && (await this.#checked(local)) ? local : entry && (await this.#fetch(entry));
     if (!copy) {
-      log.say(`${cache.name}: there is none yet`);
+      log.say(`${cache.name}: no entry yet`);
       return;
     }
     try {
@@ -129,7 +129,7 @@ export class JobCache {
     }
     if (copy === local) tier.touch(copy);
     if (copy.key === key) this.#whole.add(cache.name);
-    const how = copy.key === key ? "" : " of a fallback";
+    const how = copy.key === key ? "" : " from a fallback key";
     const where = copy === local ? "this machine" : `the service, saved by ${this.#savingBranch(entry)}`;
     const seconds = ((performance.now() - begun) / 1000).toFixed(1);
     log.say(`${cache.name}: restored${how}, ${sizeInWords(copy.bytes)} from ${where} in ${seconds} s`);
@@ -183,7 +183,7 @@ export class JobCache {
       });
       const content = contentOf({ client, grant: entry.grant, of: "cache", renew, bytes, signal: calls.signal });
       await pipeline(content, counting, createWriteStream(file, { mode: 0o600 }));
-      if (hash.digest("hex") !== sha256) throw new FileProblem("its bytes are not those that were saved");
+      if (hash.digest("hex") !== sha256) throw new FileProblem("its content differs from the saved entry");
       return tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
     } catch (error) {
       rmSync(file, { force: true });
@@ -200,18 +200,18 @@ export class JobCache {
       const { archive, leftOut } = await packCache(this.#roots, cache.paths, { file, codec });
       for (const line of leftOut) log.say(`${cache.name}: left out: ${line}`);
       if (!archive) {
-        log.say(`${cache.name}: there is nothing to save`);
+        log.say(`${cache.name}: nothing to save`);
         return;
       }
       const { bytes, sha256 } = archive;
-      if (bytes > LIMITS.cacheEntryBytes) throw new FileProblem(`${sizeInWords(bytes)} are too many`);
+      if (bytes > LIMITS.cacheEntryBytes) throw new FileProblem(`${sizeInWords(bytes)} is too large`);
       const isSent = bytes <= LIMITS.cacheLocalBytes || cache.isRemote;
       if (isSent) {
         const refusal = await this.#send(file, { key, bytes, sha256, codec });
         if (refusal !== null) return log.say(`${cache.name}: not saved: ${refusal}`);
       } else if ((await calls.find({ entries: [], codecs: [] })).saves !== scope) return;
       tier.keep(scope, { key, bytes, sha256, codec, madeAt: new Date().toISOString() }, file);
-      const where = isSent ? "" : " on this machine alone: `remote: true` would send it to the service";
+      const where = isSent ? "" : " on this machine only: set `remote: true` to send it to the service";
       const seconds = ((performance.now() - begun) / 1000).toFixed(1);
       log.say(`${cache.name}: saved, ${sizeInWords(bytes)} in ${seconds} s${where}`);
     } finally {

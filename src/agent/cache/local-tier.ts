@@ -78,7 +78,7 @@ export class LocalTier {
 
   /** Moves a file into the tier as an entry's copy. @returns its new path */
   keep(scope: string, copy: Kept, from: string): KeptCache {
-    if (!SCOPE.test(scope)) throw new Error("the service names no scope");
+    if (!SCOPE.test(scope)) throw new Error("the service sent no valid scope");
     if (copy.bytes > this.#mostBytes) return { ...copy, file: from };
     const folder = join(this.#folder, scope);
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -73,7 +73,7 @@ export const idsOfFiles = async (
     ...below,
   ]);
   if (listed.code !== 0 || listed.stdout.length >= TREE_BYTES)
-    throw new Error("the commit has too many files below the folders that `files` names");
+    throw new Error("the commit has too many files in the folders of `files`");
   const isMeant = nameMatcher(
     files.flatMap((path) => [path, `${path}/**`]).map((path) => path.replace(/^(?:\.\/)+/, "")),
     work,
@@ -83,7 +83,7 @@ export const idsOfFiles = async (
     .split("\0")
     .filter((line) => isMeant(line.slice(line.indexOf("\t") + 1)) && line !== "");
   if (work.left < 0)
-    throw new Error("`files` is too much to compare with the files of the commit: write narrower patterns");
+    throw new Error("`files` requires too many comparisons with the commit's files: write narrower patterns");
   return lines.length === 0 ? null : lines.join("\0");
 };
 
@@ -102,7 +102,7 @@ export const readCacheIds = async ({ job: { caches = [] } }: Plan, fetched: Fetc
     else
       try {
         const ids = await idsOfFiles(fetched.gitContext, fetched.commitSha, files, work);
-        cacheIds.set(name, ids === null ? { problem: `the commit has no file ${files.join(", ")}` } : { ids });
+        cacheIds.set(name, ids === null ? { problem: `no file in the commit matches ${files.join(", ")}` } : { ids });
       } catch (error) {
         cacheIds.set(name, { problem: (error as Error).message });
       }

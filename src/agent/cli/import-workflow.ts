@@ -8,8 +8,8 @@ import { EXIT, ExitError } from "./exit-codes.ts";
 import { logger } from "./logger.ts";
 
 export const IMPORT_HELP = `
-What has no equal is a comment that begins with "# import:", with the reason. Exit codes: 0 translated, with marks or
-without; 1 the workflow was refused; 2 a file cannot be read or written. Then: check FILE, and run FILE.`;
+Parts without an equivalent become comments that begin with "# import:" and say why. Exit codes: 0 translated, with or
+without such comments; 1 workflow rejected; 2 cannot read or write a file. Next: check FILE, then run FILE.`;
 
 const IS_BUNDLED = !import.meta.url.endsWith(".ts");
 
@@ -23,12 +23,15 @@ const importerPath = (): string => {
 const load = async (): Promise<typeof Importer> => {
   const place = importerPath();
   const fetch = IS_BUNDLED
-    ? "fetch /importer.mjs of your service into the folder of this program"
-    : "make it with: npm run assets";
-  if (!existsSync(place)) throw new ExitError(`there is no ${place}: ${fetch}`, EXIT.failed);
+    ? "download /importer.mjs from your service into this program's folder"
+    : "build it with: npm run assets";
+  if (!existsSync(place)) throw new ExitError(`${place} is missing: ${fetch}`, EXIT.failed);
   const importer: typeof Importer = await import(pathToFileURL(place).href);
   if (importer.version !== VERSION)
-    throw new ExitError(`${place} is of release ${importer.version}, and this is ${VERSION}: ${fetch}`, EXIT.failed);
+    throw new ExitError(
+      `${place} is release ${importer.version}, but this program is ${VERSION}: ${fetch}`,
+      EXIT.failed,
+    );
   return importer;
 };
 
@@ -72,7 +75,7 @@ const write = (file: string, text: string): void => {
     writeFileSync(file, text, { flag: "wx" });
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    const advice = code === "EEXIST" ? ": remove it first, or name another" : "";
+    const advice = code === "EEXIST" ? ": remove it first, or choose another name" : "";
     throw new ExitError(`cannot write ${file} (${code})${advice}`, EXIT.usage);
   }
 };
@@ -83,19 +86,19 @@ export const importFile = async (file: string, output: string | null): Promise<n
   const { importWorkflow } = await load();
   const imported = await importWorkflow(text, file, besideOf(file));
   if (imported.refusal !== undefined) {
-    logger.error(`${file} cannot be imported: ${imported.refusal}`);
+    logger.error(`cannot import ${file}: ${imported.refusal}`);
     return EXIT.failed;
   }
   if (output === null) process.stdout.write(imported.text);
   else write(output, imported.text);
   const { length } = imported.marks;
   const next = output === null ? "" : `; next: check ${output}`;
-  if (length === 0) logger.info(`${file}: all of it was translated${next}`);
+  if (length === 0) logger.info(`${file}: translated completely${next}`);
   else {
     const { minutesOf } = await load();
     const minutes = minutesOf(imported.marks);
     const [marks, work] = [length === 1 ? "mark" : "marks", minutes === 1 ? "minute" : "minutes"];
-    logger.warn(`${file}: ${length} ${marks} (# import:) to read, about ${minutes} ${work} of work${next}`);
+    logger.warn(`${file}: ${length} ${marks} (# import:) to review, about ${minutes} ${work} of work${next}`);
   }
   return EXIT.done;
 };

@@ -133,11 +133,12 @@ const usageError = (message: string): ExitError => new ExitError(message, EXIT.u
 const checkOptions = ({ runAs, user, service }: InstallOptions, { platform, isRoot }: Machine): void => {
   if (runAs !== null && user !== null)
     throw usageError(
-      "--run-as needs an agent that runs as root, but --user runs it as another user: use only one of them",
+      "--run-as requires an agent that runs as root, but --user runs it as another user: use only one of them",
     );
   if (platform === "darwin" && (runAs !== null || user !== null))
-    throw usageError("a LaunchAgent runs in the session of the user who installs it: leave out --run-as and --user");
-  if (runAs !== null && !isRoot) throw usageError("--run-as needs an agent that runs as root: install it with sudo");
+    throw usageError("a LaunchAgent runs in the session of the user who installs it: omit --run-as and --user");
+  if (runAs !== null && !isRoot)
+    throw usageError("--run-as requires an agent that runs as root: run install with sudo");
   if (service !== null && !/^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/.test(service))
     throw usageError(
       "--service must consist of letters, digits, dots, dashes and underscores, and start with a letter or digit",
@@ -152,7 +153,7 @@ const findUser = (name: string): { uid: number; home: string } => {
   try {
     return { uid: Number(readOutput("id", ["-u", "--", name])), home: readOutput("sh", ["-c", `echo ~${name}`]) };
   } catch {
-    throw usageError(`--user: there is no user ${name} on this machine`);
+    throw usageError(`--user: user ${name} does not exist on this machine`);
   }
 };
 

@@ -15,13 +15,13 @@ export const say = (text: string): void => {
 };
 
 const CAUSES: Record<JobCause["kind"], (cause: JobCause) => string> = {
-  condition: ({ text }) => `its condition does not hold: ${text}`,
+  condition: ({ text }) => `its condition is false: ${text}`,
   "need-skipped": ({ job }) => `${job} was skipped`,
   "need-failed": ({ job }) => `${job} failed`,
   "need-canceled": ({ job }) => `${job} was canceled`,
-  "fail-fast": ({ job }) => `${job} failed, and fail-fast ends the others`,
+  "fail-fast": ({ job }) => `${job} failed, and fail-fast stopped the other jobs`,
   canceled: () => "the run was stopped",
-  gate: () => "its gate was not opened",
+  gate: () => "its gate was not approved",
 };
 
 /** Describes a job's end, with the reason if it did not run: `deploy dropped: test failed`. */
@@ -50,7 +50,7 @@ const askGate = async (
   const question = `${key} waits for approval${gate?.message ? `: ${gate.message}` : ""}`;
   if (approve || signal.aborted) return decided(approve && !signal.aborted, null);
   if (!process.stdin.isTTY) {
-    say(`${question}\nThere is no terminal to ask on: --approve opens every gate`);
+    say(`${question}\nNo terminal to ask on: use --approve to approve every gate`);
     return decided(false, "not asked");
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });

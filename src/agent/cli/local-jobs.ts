@@ -42,7 +42,7 @@ export const runLocalTries = async <T extends Tried>({ name, retry, signal, run 
     const tried = await run(retries + 1);
     const status = signal.aborted ? "canceling" : "running";
     if (!triesAgain({ status, retry, retries }, tried)) return tried;
-    say(`${name} failed: try ${retries + 2} of ${retry + 1}`);
+    say(`${name} failed: starting attempt ${retries + 2} of ${retry + 1}`);
   }
 };
 
@@ -109,9 +109,9 @@ const runOnly = async (
 ): Promise<number> => {
   const jobs = graph.jobs.filter(({ key, definition }) => key === jobName || definition === jobName);
   const keys = graph.jobs.map(({ key }) => key).join(", ");
-  if (jobs.length === 0) throw new ExitError(`there is no job ${jobName}, only ${keys}`, EXIT.usage);
+  if (jobs.length === 0) throw new ExitError(`no job is named ${jobName}: the jobs are ${keys}`, EXIT.usage);
   const needed = [...new Set(jobs.flatMap(({ needs }) => needs.map(({ definition }) => definition)))];
-  if (needed.length > 0) say(`${needed.join(", ")}: not run, taken as succeeded without outputs`);
+  if (needed.length > 0) say(`${needed.join(", ")}: not run, treated as succeeded without outputs`);
   let code: number = EXIT.done;
   for (const job of jobs) {
     const { outputs: _, ...result } = await run(
@@ -142,7 +142,7 @@ const runOne = async (
   const { file, text, plan, files, toolSources, grace, signal, abandon, artifacts } = options;
   const one = { ...job, needs, hash: sha256(text), path: file, attempt };
   say(jobHeader(one));
-  if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables are only at the service`);
+  if (job.groups.length > 0) say(`groups ${job.groups.join(", ")}: their variables exist only on the service`);
   const fixed = { ...localContext.fixed, ...jobVariables(one) };
   const build = { ...localContext.facts.build, attempt };
   const facts = {
@@ -186,6 +186,6 @@ const failed = (error: BuildFailure | Cancel): JobResult => {
   if (error instanceof BuildFailure)
     return { ...NO_RESULT, status: "failed", reason: error.reason, message: error.message };
   if (error.reason === "timeout")
-    return { ...NO_RESULT, status: "failed", reason: "timeout", message: "it reached its time limit" };
+    return { ...NO_RESULT, status: "failed", reason: "timeout", message: "it exceeded its time limit" };
   return { ...NO_RESULT, status: "canceled", reason: "canceled", message: null };
 };

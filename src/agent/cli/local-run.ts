@@ -47,7 +47,10 @@ export const readLocalFiles = (paths: Record<string, string>): BuildFile[] =>
   Object.entries(paths).map(([key, path]) => {
     const bytes = readBytes(path);
     if (bytes.length > MOST_BYTES)
-      throw new ExitError(`${path} is larger than ${byteSize(MOST_BYTES)}: no variable can hold it`, EXIT.usage);
+      throw new ExitError(
+        `${path} is larger than ${byteSize(MOST_BYTES)}, the limit for a variable's file`,
+        EXIT.usage,
+      );
     return { key, name: basename(path), bytes };
   });
 
@@ -63,7 +66,7 @@ const repositoryRoot = (file: string): string => {
 const readIn = (root: string, path: string): ToInclude => {
   const file = join(root, path);
   if (realpathSync.native(file) !== file)
-    return { problem: `${path} leads through a symbolic link, or differs in letter case: write the file's own path` };
+    return { problem: `${path} leads through a symbolic link, or differs in letter case: use the file's real path` };
   const opened = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(opened);
@@ -103,9 +106,9 @@ const read = (file: string): string => {
 /** Prints every mistake in a pipeline file as `file:line:column: message`. @returns the exit code */
 export const checkFile = (file: string): number => {
   const { value, mistakes = [], hints = [] } = parseFile(read(file), filesBeside(file).find);
-  for (const hint of hints) process.stdout.write(`${formatMistake(file, hint)} (a hint)\n`);
+  for (const hint of hints) process.stdout.write(`${formatMistake(file, hint)} (hint)\n`);
   for (const mistake of mistakes) process.stdout.write(`${formatMistake(file, mistake)}\n`);
-  if (value) logger.info(`${file} has no mistakes. Builds: ${triggerWords(value.triggers.on)}`);
+  if (value) logger.info(`${file} has no mistakes. Triggers: ${triggerWords(value.triggers.on)}`);
   return mistakes.length === 0 ? EXIT.done : EXIT.failed;
 };
 
@@ -133,7 +136,7 @@ export const runFile = async (
     const plan = parsePlanOrFail(text, file, files.find);
     const includes = files.used;
     if (plan.jobs !== null) return await runJobs({ file, text, plan, includes, ...options });
-    if (options.job !== null) throw new ExitError(`${file} has no jobs: leave out --job`, EXIT.usage);
+    if (options.job !== null) throw new ExitError(`${file} has no jobs: omit --job`, EXIT.usage);
     const tryFacts = async (tree: ProcessTree, attempt: number) => {
       const { fixed, facts } = await localFacts(randomUUID(), wholeText({ text, includes }), options.env, tree);
       return { fixed, facts: { ...facts, build: { ...facts.build, attempt } } };
@@ -152,7 +155,7 @@ export const runFile = async (
     throw end.error;
   } catch (error) {
     if (error instanceof Cancel)
-      logger.error(error.reason === "timeout" ? "the run reached its time limit" : "the run was stopped");
+      logger.error(error.reason === "timeout" ? "the run exceeded its time limit" : "the run was stopped");
     else if (error instanceof BuildFailure) logger.error(error.message);
     else throw error;
     return error instanceof Cancel && error.reason === "canceled" ? EXIT.interrupted : EXIT.failed;

@@ -75,7 +75,7 @@ class FileHelper {
   async next(): Promise<{ note: HelperNote } | { data: Buffer }> {
     const frame = await this.#frame();
     this.#signal.throwIfAborted();
-    if (frame === null) throw new FileProblem("the agent's file helper was ended, or could not be started");
+    if (frame === null) throw new FileProblem("the agent's file helper was stopped, or could not start");
     if (frame.kind === DATA) return { data: frame.bytes };
     const note = HelperNote.parse(JSON.parse(frame.bytes.toString()));
     if ("problem" in note) throw new FileProblem(note.problem);
@@ -112,7 +112,7 @@ class FileHelper {
     if (!stdin.destroyed) return;
     // The helper has ended. It may have sent the reason.
     await this.next();
-    throw new FileProblem("the agent's file helper lost its way");
+    throw new FileProblem("the agent's file helper sent an unexpected answer");
   }
 }
 
@@ -146,7 +146,8 @@ export const collectFiles = async <T>(
   const helper = new FileHelper(place, { op: "collect", root, ...request });
   try {
     const first = await helper.next();
-    if (!("note" in first) || !("found" in first.note)) throw new FileProblem("the agent's file helper lost its way");
+    if (!("note" in first) || !("found" in first.note))
+      throw new FileProblem("the agent's file helper sent an unexpected answer");
     const { found: files, leftOut } = first.note;
     return await use({ files, leftOut, bytes: () => bytesOf(helper, files) });
   } finally {
@@ -164,7 +165,7 @@ async function* bytesOf(helper: FileHelper, files: readonly FoundFile[]): AsyncG
     if (bytesLeft < 0) break;
     yield next.data;
   }
-  if (bytesLeft !== 0) throw new FileProblem("the agent's file helper lost its way");
+  if (bytesLeft !== 0) throw new FileProblem("the agent's file helper sent an unexpected answer");
 }
 
 /** Writes files in sequence. */

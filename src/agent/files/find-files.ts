@@ -89,7 +89,7 @@ class Search {
 
   /** Visits a place, possibly behind links. A missing place is not an error. */
   #visitPlace(place: string[]): void {
-    if (place[0] === ".git") throw new CannotKeep("what git keeps in .git is not kept");
+    if (place[0] === ".git") throw new CannotKeep("cannot store files from .git");
     const parent = this.#root.realParts(place.slice(0, -1));
     if (place.length === 0) this.#enter({ route: [], real: [] }, []);
     else if (parent === null) this.#sayIfThere(place);
@@ -100,7 +100,7 @@ class Search {
     const link = place
       .map((_, index) => place.slice(0, index))
       .find((parts) => this.#statOrNull(parts)?.isSymbolicLink() && this.#root.realParts(parts) === null);
-    if (link) this.#leave(link, "is a link out of the checkout, or to nothing");
+    if (link) this.#leave(link, "is a link to a place outside the checkout, or a broken link");
     else this.#look(place, () => this.#root.stat(place));
   }
 
@@ -122,13 +122,13 @@ class Search {
     else if (stat.isSymbolicLink()) this.#link({ route, real }, name, within);
     else if (name === null) return;
     else if (stat.isFile()) this.#file(name, { route, real }, stat);
-    else this.#leave(route, "is no file: a socket, a pipe or a device");
+    else this.#leave(route, "is a socket, a pipe or a device");
   }
 
   #folder({ route, real }: Visit, stat: BigIntStats, within: bigint[]): void {
     const path = route.join("/");
     if (Buffer.byteLength(path) > DEEPEST_BYTES) {
-      this.#cannotKeep(route, "is too deep", this.#nameOfContent(route));
+      this.#cannotKeep(route, "is nested too deeply", this.#nameOfContent(route));
       return;
     }
     // Following a link back into its own folder would never end.
@@ -156,7 +156,7 @@ class Search {
         () => this.#nameOfContent(route),
       ) ?? [];
     for (const name of names)
-      if (!isUtf8(name)) this.#cannotKeep([...route, name.toString("latin1")], "has a name that is no UTF-8");
+      if (!isUtf8(name)) this.#cannotKeep([...route, name.toString("latin1")], "has a name that is not UTF-8");
     const isOfGit = (name: string) => real.length === 0 && name === ".git";
     return names
       .filter((name) => isUtf8(name))
@@ -184,7 +184,7 @@ class Search {
     const target = this.#root.realParts(real);
     const mayHold = name ?? this.#nameOfContent(route);
     if (target !== null && target[0] !== ".git" && target.length > 0) this.#visit({ route, real: target }, within);
-    else if (mayHold !== null) this.#leave(route, "is a link out of the checkout, or to nothing");
+    else if (mayHold !== null) this.#leave(route, "is a link to a place outside the checkout, or a broken link");
   }
 
   #linkInTar({ route, real }: Visit, name: string): void {
@@ -192,10 +192,10 @@ class Search {
     if (bytes === null) return;
     const text = bytes.toString();
     const { isCache } = this.#options;
-    if (!isUtf8(bytes)) this.#leave(route, "is a link to a name that is no UTF-8");
+    if (!isUtf8(bytes)) this.#leave(route, "is a link to a name that is not UTF-8");
     else if (isCache ? isCachedLink(this.#chosen, name, text) : staysWithin(name.split("/"), text))
       this.#add({ ...linkMember(name), link: text }, null);
-    else this.#leave(route, `is a link out of the ${isCache ? "cache" : "artifact"}`);
+    else this.#leave(route, `is a link to a place outside the ${isCache ? "cache" : "artifact"}`);
   }
 
   /** Packs the folder into one tar, whose members begin with the folder's name. */
@@ -237,7 +237,7 @@ class Search {
     this.#entries.push(entry);
     const { atMost } = this.#options;
     if (this.#entries.length > atMost)
-      throw new CannotKeep(`there are more than ${atMost} files: write a narrower path, or keep them as: tar`);
+      throw new CannotKeep(`there are more than ${atMost} files: write a narrower path, or store them with as: tar`);
   }
 
   #hasGoodName({ path }: { path: string }): boolean {

@@ -98,7 +98,7 @@ export class FrameParser {
     if ((this.#pieces[0]?.length ?? 0) < HEAD_BYTES) this.#pieces = [Buffer.concat(this.#pieces)];
     const head = this.#pieces[0]!;
     const [kind, length] = [head[0]!, head.readUInt32BE(1)];
-    if ((kind !== NOTE && kind !== DATA) || length > FRAME_LIMIT) throw new Error("this is no frame");
+    if ((kind !== NOTE && kind !== DATA) || length > FRAME_LIMIT) throw new Error("invalid frame");
     if (this.#length < HEAD_BYTES + length) return null;
     const whole = this.#pieces.length === 1 ? head : Buffer.concat(this.#pieces);
     const rest = whole.subarray(HEAD_BYTES + length);

@@ -42,7 +42,7 @@ export class Receiver {
   }
 
   begin({ path, size, mode, isUnpacked }: ArrivingFile): void {
-    if (this.#sink) throw new CannotWrite("a file was begun before the one before it had ended");
+    if (this.#sink) throw new CannotWrite("a file started before the previous file ended");
     const parts = path.split("/");
     if (pathProblem(path) !== null) throw new CannotWrite(`${shownPath(path)} ${pathProblem(path)}`);
     this.#bytesLeft = size;
@@ -53,7 +53,8 @@ export class Receiver {
   }
 
   push(bytes: Buffer): void {
-    if (this.#sink === null || bytes.length > this.#bytesLeft) throw new CannotWrite("more arrived than was announced");
+    if (this.#sink === null || bytes.length > this.#bytesLeft)
+      throw new CannotWrite("more bytes arrived than announced");
     this.#try(this.#folder, () => this.#sink?.push(bytes));
     this.#bytesLeft -= bytes.length;
     if (this.#bytesLeft === 0) this.#end();
@@ -61,7 +62,7 @@ export class Receiver {
 
   /** Ends the last file. @throws CannotWrite when a file is incomplete */
   close(): void {
-    if (this.#sink) throw new CannotWrite("less arrived than was announced");
+    if (this.#sink) throw new CannotWrite("fewer bytes arrived than announced");
   }
 
   #end(): void {
@@ -90,7 +91,7 @@ export class Receiver {
   /** Rejects .git: git runs files there or reads them as settings. */
   #at(parts: string[]): string[] {
     const path = [...this.#folder, ...parts];
-    if (sameName(path[0] ?? "") === ".git") throw new CannotWrite("nothing is put into .git");
+    if (sameName(path[0] ?? "") === ".git") throw new CannotWrite("cannot write into .git");
     return path;
   }
 
@@ -109,14 +110,14 @@ export class Receiver {
     if (pathProblem(path) !== null) throw new CannotWrite(`${shownPath(path)} in a tar ${pathProblem(path)}`);
     const parts = [...folder, ...own];
     if (this.#chosen && this.#chosen.nameOf(path) === null)
-      throw new CannotWrite(`${shownPath(path)} in a tar is not what is cached`);
+      throw new CannotWrite(`${shownPath(path)} in a tar is not part of the cache`);
     if (kind === "file") return this.#create(parts, mode, this.#chosen ? mtime : null);
     if (kind === "folder") {
       this.#try(parts, () => this.#root.makeFolder(this.#at(parts)));
       return () => {};
     }
     if (!(this.#chosen ? isCachedLink(this.#chosen, path, link) : staysWithin(own, link)))
-      throw new CannotWrite(`${shownPath(path)} in a tar is a link out of its folder`);
+      throw new CannotWrite(`${shownPath(path)} in a tar is a link to a place outside its folder`);
     return () =>
       this.#try(parts, () => {
         const place = this.#at(parts);
@@ -137,9 +138,9 @@ export class Receiver {
 }
 
 const WORDS: Record<string, string> = {
-  EEXIST: "there is already something of this name",
-  ELOOP: "there is a link on the way to it",
-  ENOTDIR: "there is a file or a link on the way to it",
+  EEXIST: "a file or folder with this name already exists",
+  ELOOP: "its path leads through a link",
+  ENOTDIR: "its path leads through a file or a link",
   ENOSPC: "the disk is full",
 };
 

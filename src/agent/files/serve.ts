@@ -92,7 +92,7 @@ const isAsFound = (handle: number, { inode, size, changed }: FileSource): boolea
 };
 
 const changed = ({ parts }: FileSource): CannotKeep =>
-  new CannotKeep(`${shownPath(parts.join("/"))} was changed while it was read`);
+  new CannotKeep(`${shownPath(parts.join("/"))} changed while it was being read`);
 
 /*
  * The file helper: a process of the agent's own program with the rights of the steps' user. It alone opens files that
@@ -105,7 +105,7 @@ const become = (uid: number, gid: number): void => {
   process.setgid?.(gid);
   process.setuid?.(uid);
   if (process.getuid?.() !== uid || process.geteuid?.() !== uid || process.getegid?.() !== gid)
-    throw new Error("the file helper could not become the steps' user");
+    throw new Error("the file helper cannot switch to the steps' user");
 };
 
 const writeAll = (bytes: Buffer): void => {

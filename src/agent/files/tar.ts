@@ -97,13 +97,13 @@ const decoded = (bytes: Buffer): string => {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new Error("the tar has a name that is no UTF-8");
+    throw new Error("the tar has a name that is not UTF-8");
   }
 };
 
 const readNumber = (block: Buffer, start: number, length: number): number => {
   const text = readText(block, start, length).trim();
-  if (!/^[0-7]{1,12}$/.test(text)) throw new Error("the tar has a header with a mistake");
+  if (!/^[0-7]{1,12}$/.test(text)) throw new Error("the tar has an invalid header");
   return Number.parseInt(text, 8);
 };
 
@@ -124,7 +124,7 @@ const paxRecords = (bytes: Buffer): Map<string, string> => {
     const record = bytes.subarray(space + 1, at + length - 1);
     const equals = record.indexOf(0x3d);
     if (space < 0 || !Number.isSafeInteger(length) || at + length > bytes.length || length < 5 || equals < 1)
-      throw new Error("the tar has a header with a mistake");
+      throw new Error("the tar has an invalid header");
     records.set(decoded(record.subarray(0, equals)), decoded(record.subarray(equals + 1)));
     at += length;
   }
@@ -171,7 +171,7 @@ export class TarReader {
 
   /** Ends the input. @throws when the tar is incomplete */
   close(): void {
-    if (!this.#isOver) throw new Error("the tar ends too early");
+    if (!this.#isOver) throw new Error("the tar is cut off");
   }
 
   #pass(bytes: Buffer): Buffer {
@@ -195,13 +195,13 @@ export class TarReader {
       this.#isOver = true;
       return;
     }
-    if (readNumber(block, 148, 8) !== tarChecksum(block)) throw new Error("the tar has a header with a wrong sum");
+    if (readNumber(block, 148, 8) !== tarChecksum(block)) throw new Error("the tar has a header with a wrong checksum");
     if (++this.#members > MEMBERS) throw new Error(`the tar has more than ${MEMBERS} members`);
     const kind = KINDS[readText(block, 156, 1) || "\0"];
     if (kind === undefined) throw new Error("the tar has something other than files, folders and links");
     const size = readNumber(block, 124, 12);
     if (kind === "pax") {
-      if (size === 0 || size > PAX_LIMIT || this.#pax) throw new Error("the tar has a header with a mistake");
+      if (size === 0 || size > PAX_LIMIT || this.#pax) throw new Error("the tar has an invalid header");
       this.#paxBytes = size;
       return;
     }
@@ -215,7 +215,7 @@ export class TarReader {
     const path = pax.get("path") ?? [prefix, readText(block, 0, 100)].filter((part) => part !== "").join("/");
     const size = Number(pax.get("size") ?? headerSize);
     if (!Number.isSafeInteger(size) || size < 0 || (kind !== "file" && size > 0))
-      throw new Error("the tar has a header with a mistake");
+      throw new Error("the tar has an invalid header");
     this.#listener.begin({
       kind,
       path: withoutEnd(path.replace(/^(?:\.\/)+/, ""), "/"),

@@ -224,7 +224,7 @@ const sendChunk = async (
   });
   const storedOffset = readStoredOffset(answer);
   if (answer.status === 200) audience.note(LogAccepted.safeParse(answer.body).data?.followed);
-  if (storedOffset === null) logger.warn(`the service accepts no more of this build's log: ${describeAnswer(answer)}`);
+  if (storedOffset === null) logger.warn(`the service no longer accepts this build's log: ${describeAnswer(answer)}`);
   return storedOffset;
 };
 

@@ -54,7 +54,7 @@ export const readReports = async (place: FilePlace, patterns: string[]): Promise
     await collectFiles(place, request, (collected) => readAll(collected, patterns, read, place.signal));
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
-    read.warnings.push({ file: null, message: `Test reports could not be read: ${error.message}` });
+    read.warnings.push({ file: null, message: `Cannot read test reports: ${error.message}` });
   }
   return read;
 };
@@ -70,7 +70,7 @@ const readAll = async (
   const isNamed = (path: string): boolean => patterns.some((pattern) => `/${pattern}`.endsWith(`/${path}`));
   const isReport = (path: string): boolean => /\.xml$/i.test(path) || isNamed(path);
   if (!files.some(({ path }) => isReport(path)))
-    read.warnings.push({ file: null, message: `No test report was found: no file is ${patterns.join(", ")}` });
+    read.warnings.push({ file: null, message: `Found no test report: no file matches ${patterns.join(", ")}` });
   if (files.length === 0) return;
   const from = new PiecesOf(bytes());
   let total = 0;
@@ -83,12 +83,15 @@ const readAll = async (
     total += size;
     if (total > REPORT_LIMITS.jobBytes) {
       const most = sizeInWords(REPORT_LIMITS.jobBytes);
-      read.warnings.push({ file, message: `Not read, nor those after it: the reports have more than ${most}` });
+      read.warnings.push({ file, message: `Skipped this report and all after it: together they exceed ${most}` });
       return;
     }
     if (size > REPORT_LIMITS.fileBytes) {
       await from.skip(size);
-      read.warnings.push({ file, message: `Not read: it has more than ${sizeInWords(REPORT_LIMITS.fileBytes)}` });
+      read.warnings.push({
+        file,
+        message: `Skipped: the report is larger than ${sizeInWords(REPORT_LIMITS.fileBytes)}`,
+      });
     } else await readOne(file, await from.take(size), read, signal);
   }
 };
@@ -134,7 +137,7 @@ class PiecesOf {
     for (let bytesLeft = size; bytesLeft > 0; ) {
       if (this.#rest.length === 0) {
         const next = await this.#pieces.next();
-        if (next.done) throw new FileProblem("the agent's file helper lost its way");
+        if (next.done) throw new FileProblem("the agent's file helper sent an unexpected answer");
         this.#rest = next.value;
       }
       const piece = this.#rest.subarray(0, bytesLeft);
@@ -204,7 +207,7 @@ const reportTests = async (options: TestReporterOptions): Promise<void> => {
   if (options.tellsFailures) tellFailures(results, log);
   await sendAll(results, read, send, log).catch((error: unknown) => {
     if (!(error instanceof ReportNotTaken)) throw error;
-    log.say(`Warning: the test report was not sent: ${error.message}`);
+    log.say(`Warning: cannot send the test report: ${error.message}`);
   });
 };
 

@@ -17,8 +17,8 @@ const openFolder = (mode: number): string => {
   return folder;
 };
 
-describe.runIf(isRoot)("an agent that is root, with --run-as", () => {
-  it("keeps what its steps made, and nothing that only root may read", async () => {
+describe.runIf(isRoot)("a root agent with --run-as", () => {
+  it("stores its steps' files, and no file that only root can read", async () => {
     const service = await startFakeService();
     onTestFinished(() => service.close());
     const opened: { name: string }[] = [];
@@ -62,10 +62,10 @@ artifacts:
     expect((await agent.ended).code).toBe(0);
     // The path that the step named is a link to a place outside the checkout, so it is not a file.
     expect(body).toMatchObject({ status: "failed", reason: "artifact-failed" });
-    expect(body.message).toMatch(/^The artifact named was not kept: no file in the checkout is named/);
+    expect(body.message).toMatch(/^Cannot store artifact named: no file in the checkout matches named/);
     expect(opened.map(({ name }) => name)).toEqual(["user", "whole", "out", "tree"]);
     expect(sent[0]).toBe(`${user.uid}\n`);
-    expect(service.logs.get(job.build.id)).toContain("left out: named is a link out of the checkout");
+    expect(service.logs.get(job.build.id)).toContain("left out: named is a link to a place outside the checkout");
     expect(sent.join("")).not.toContain("ROOT-ONLY");
   });
 });

@@ -76,7 +76,7 @@ const sha = (bytes: Buffer): string => createHash("sha256").update(bytes).digest
 const md5 = (bytes: Buffer): Buffer => createHash("md5").update(bytes).digest();
 
 describe("an upload", () => {
-  it("sends equal parts with their sums, and ends with those of the files", async () => {
+  it("sends equal parts with their sums, and ends with the files' sums", async () => {
     const { error, requests } = await upload(() => null);
     expect(error).toBeNull();
     expect(JSON.parse(requests[0]!.body.toString())).toEqual({
@@ -110,7 +110,7 @@ describe("an upload", () => {
     });
   });
 
-  it("repeats a part by its number, and no other, after a cut or an answer that passes", async () => {
+  it("repeats only the affected part after a cut connection or a temporary error", async () => {
     const { error, requests, mostUnder } = await upload(({ path }, count) => {
       if (path.endsWith("/part/2") && count < 3) return count === 1 ? { drop: true } : { status: 503, body: {} };
       return null;
@@ -120,7 +120,7 @@ describe("an upload", () => {
     expect(mostUnder()).toBeLessThanOrEqual(2);
   });
 
-  it("asks for another grant when one is refused, and goes on", async () => {
+  it("requests another grant when the service rejects one, and continues", async () => {
     const { error, requests } = await upload(({ path, headers }) =>
       /part\/[23]|done/.test(path) && headers["x-grant"] === "grant-1" ? problem(403, "forbidden") : null,
     );
@@ -131,13 +131,18 @@ describe("an upload", () => {
 
   it.each([
     ["the lease is lost at the end", /done/, problem(409, "lease-lost"), /stopped: lease-lost/],
-    ["its name is taken", /artifact$/, problem(409, "conflict"), /it is conflict/],
-    ["the organization may store no more", /artifact$/, problem(429, "limit-reached"), /^it is limit-reached$/],
-    ["a part is refused", /part\/1/, problem(400, "malformed-body"), /it is malformed-body/],
-    ["every grant is refused", /part\/2/, problem(403, "forbidden"), /it is forbidden/],
-    ["the service answers nonsense", /artifact$/, { status: 201, body: { parts: 1 } }, /something else/],
+    ["its name is already used", /artifact$/, problem(409, "conflict"), /it is conflict/],
+    ["the organization reaches its storage limit", /artifact$/, problem(429, "limit-reached"), /^it is limit-reached$/],
+    ["the service rejects a part", /part\/1/, problem(400, "malformed-body"), /it is malformed-body/],
+    ["the service rejects every grant", /part\/2/, problem(403, "forbidden"), /it is forbidden/],
     [
-      "the service wants parts that are too large",
+      "the service sends an invalid answer",
+      /artifact$/,
+      { status: 201, body: { parts: 1 } },
+      /cannot read the service's answer/,
+    ],
+    [
+      "the service requires too large parts",
       /artifact$/,
       {
         status: 201,
@@ -146,7 +151,7 @@ describe("an upload", () => {
           ...{ partBytes: LIMITS.artifactPartBytes + 1, parts: 1 },
         },
       },
-      /parts that this agent does not make/,
+      /parts of a size that this agent does not support/,
     ],
   ] as [string, RegExp, StubResponse, RegExp][])("ends when %s", async (_, path, answer, message) => {
     const { error, requests, stop } = await upload((request) => (path.test(request.path) ? answer : null));
@@ -156,7 +161,7 @@ describe("an upload", () => {
   });
 });
 
-describe("bytes that are fetched", () => {
+describe("a download", () => {
   const fetched = async (
     script: (range: string | undefined, count: number) => StubResponse,
     renew = async () => "two",
@@ -180,7 +185,7 @@ describe("bytes that are fetched", () => {
     };
   };
 
-  it("go on where the connection ended", async () => {
+  it("continues where the connection ended", async () => {
     const { error, text, paths } = await fetched((range) =>
       range === undefined ? { body: 123 } : { status: 206, body: 456 },
     );
@@ -189,9 +194,9 @@ describe("bytes that are fetched", () => {
   });
 
   it.each([
-    ["is not told", 0],
-    ["breaks", 1],
-  ])("are all there when the last has come, although the end of the answer %s", async (_, keepAliveTimeout) => {
+    ["never arrives", 0],
+    ["fails", 1],
+  ])("is complete after the last byte, although the end of the answer %s", async (_, keepAliveTimeout) => {
     const service = await startStubServer(() => ({ body: 123456, headers: { "Content-Length": "7" } }));
     onTestFinished(() => service.close());
     service.server.keepAliveTimeout = keepAliveTimeout;
@@ -209,7 +214,7 @@ describe("bytes that are fetched", () => {
     expect(told.mock.calls.join()).not.toContain("trying again");
   });
 
-  it("come by another grant when one is over", async () => {
+  it("continues with another grant when one expires", async () => {
     const { error, text, paths } = await fetched((_, count) =>
       count === 1 ? problem(403, "forbidden") : { body: 123456 },
     );
@@ -218,15 +223,15 @@ describe("bytes that are fetched", () => {
   });
 
   it.each([
-    ["are more than announced", (): StubResponse => ({ body: 1234567 }), /more than it announced/],
-    ["are not there", () => problem(404, "not-found"), /does not give it \(404\)/],
-    ["never come", (): StubResponse => ({ drop: true }), /do not arrive/],
+    ["more bytes arrive than announced", (): StubResponse => ({ body: 1234567 }), /more bytes than it announced/],
+    ["the service does not have the bytes", () => problem(404, "not-found"), /rejected the download \(404\)/],
+    ["the bytes never arrive", (): StubResponse => ({ drop: true }), /made no progress/],
     [
-      "start anew in place of going on",
+      "the service restarts the content instead of continuing it",
       (range: string | undefined): StubResponse => (range ? { status: 200, body: 123 } : { body: 123 }),
-      /does not give it \(200\)/,
+      /rejected the download \(200\)/,
     ],
-  ])("%s: that is an error", async (_, script, message) => {
+  ])("fails when %s", async (_, script, message) => {
     expect((await fetched(script)).error).toMatch(message);
   });
 });

@@ -59,8 +59,8 @@ const hostile = (where: "checkout" | "home", tar: Buffer, head?: string): Buffer
     Buffer.concat([Buffer.from(head ?? `${JSON.stringify({ trees: [{ in: where, bytes: tar.length }] })}\n`), tar]),
   );
 
-describe("an archive of a cache", () => {
-  it.each<CacheCodec>(CODECS)("brings back files, modes, times and links in %s", async (codec) => {
+describe("a cache archive", () => {
+  it.each<CacheCodec>(CODECS)("restores files, modes, times and links with %s", async (codec) => {
     const { checkout, home, file, roots } = machine();
     mkdirSync(join(checkout, "deps/bin"), { recursive: true });
     mkdirSync(join(checkout, "deps/none"));
@@ -90,7 +90,7 @@ describe("an archive of a cache", () => {
     expect(readFileSync(join(checkout, "deps/bin/run"), "utf8")).toBe("#!/bin/sh\n");
   });
 
-  it("has nothing of what a planted link points to", async () => {
+  it("contains nothing from a planted link's target", async () => {
     const { folder, checkout, home, file, roots } = machine();
     mkdirSync(join(folder, "outside"));
     writeFileSync(join(folder, "outside/secret"), "CANARY");
@@ -100,7 +100,10 @@ describe("an archive of a cache", () => {
     symlinkSync("/etc/passwd", join(checkout, "more/passwd"));
     writeFileSync(join(checkout, "more/own"), "own");
     const packed = await packCache(roots, ["deps", "more", "~/.tool"], { file, codec: "gzip" });
-    expect(packed.leftOut).toEqual(["deps is a link out of the cache", ".tool is a link out of the cache"]);
+    expect(packed.leftOut).toEqual([
+      "deps is a link to a place outside the cache",
+      ".tool is a link to a place outside the cache",
+    ]);
     expect(gunzipSync(readFileSync(file)).toString("latin1")).not.toMatch(/CANARY|root:|secret key/);
     rmSync(join(checkout, "more"), { recursive: true });
     rmSync(join(checkout, "deps"));
@@ -110,7 +113,7 @@ describe("an archive of a cache", () => {
     expect(readlinkSync(join(checkout, "more/passwd"))).toBe("/etc/passwd");
   });
 
-  it("brings back what a link says, wherever it leads", async () => {
+  it("restores a link's text, wherever it leads", async () => {
     const { folder, checkout, home, file, roots } = machine();
     const links = {
       [join(checkout, "venv/bin/python")]: join(folder, "python"),
@@ -128,14 +131,14 @@ describe("an archive of a cache", () => {
     expect(await packCache(roots, paths, { file, codec: "gzip" })).toMatchObject({ leftOut: [] });
     rmSync(join(checkout, "venv"), { recursive: true });
     for (const name of [".tool", ".alias"]) rmSync(join(home, name), { recursive: true });
-    for (const _ of ["anew", "over those that are there"]) {
+    for (const _ of ["into empty folders", "over existing links"]) {
       await unpackCache(roots, paths, { file, codec: "gzip" });
       for (const [path, text] of Object.entries(links)) expect(readlinkSync(path)).toBe(text);
     }
     expect(readFileSync(join(checkout, "venv/bin/python"), "utf8")).toBe("runs");
   });
 
-  it("comes back over folders that may not be written, and leaves them so", async () => {
+  it("restores over read-only folders, and leaves them read-only", async () => {
     const user = isRoot ? unnamedUser() : null;
     const { folder, home, file, roots } = machine(user);
     const modules = join(home, "go/mod");
@@ -160,12 +163,12 @@ describe("an archive of a cache", () => {
     // An archive that fails halfway also leaves the folders read-only.
     const bad = tarOf({ path: "go/mod/new", content: "1" }, { path: ".ssh/x", content: "2" });
     writeFileSync(file, hostile("home", bad));
-    await expect(unpackCache(roots, ["~/go/mod"], { file, codec: "gzip" })).rejects.toThrow("is not what is cached");
+    await expect(unpackCache(roots, ["~/go/mod"], { file, codec: "gzip" })).rejects.toThrow("is not part of the cache");
     expect(readFileSync(join(modules, "new"), "utf8")).toBe("1");
     for (const path of closed) expect(statSync(path).mode & 0o777).toBe(0o555);
   });
 
-  it.runIf(isRoot)("opens no folder that belongs to somebody else", async () => {
+  it.runIf(isRoot)("opens no folder that belongs to another user", async () => {
     const user = unnamedUser();
     const { home, file, roots } = machine(user);
     mkdirSync(join(home, "go"));
@@ -175,17 +178,42 @@ describe("an archive of a cache", () => {
   });
 
   it.each<[string, "checkout" | "home", Buffer, RegExp]>([
-    ["a key of a person", "home", tarOf({ path: ".ssh/authorized_keys", content: "evil" }), /is not what is cached/],
-    ["a file beside the cache", "checkout", tarOf({ path: ".millrace.yml", content: "evil" }), /is not what is cached/],
-    ["a hook of git", "checkout", tarOf({ path: ".git/hooks/x", content: "evil" }), /is not what is cached/],
-    ["a path upwards", "checkout", tarOf({ path: "../evil", content: "evil" }), /in a tar/],
-    ["a path upwards inside", "checkout", tarOf({ path: "deps/../../evil", content: "evil" }), /in a tar/],
+    [
+      "a person's SSH key",
+      "home",
+      tarOf({ path: ".ssh/authorized_keys", content: "evil" }),
+      /is not part of the cache/,
+    ],
+    [
+      "a file beside the cache",
+      "checkout",
+      tarOf({ path: ".millrace.yml", content: "evil" }),
+      /is not part of the cache/,
+    ],
+    ["a git hook", "checkout", tarOf({ path: ".git/hooks/x", content: "evil" }), /is not part of the cache/],
+    ["an upward path", "checkout", tarOf({ path: "../evil", content: "evil" }), /in a tar/],
+    ["an upward path inside the cache", "checkout", tarOf({ path: "deps/../../evil", content: "evil" }), /in a tar/],
     ["an absolute path", "checkout", tarOf({ path: "/tmp/evil-of-cache", content: "evil" }), /in a tar/],
-    ["a link out in its own place", "checkout", tarOf({ path: "deps", kind: "link", link: "../outside" }), /link out/],
-    ["a link to keys in its own place", "home", tarOf({ path: ".tool", kind: "link", link: ".ssh" }), /link out/],
-    ["a link beside the cache", "home", tarOf({ path: ".ssh/l", kind: "link", link: "/etc" }), /is not what is cached/],
-    ["a link without a text", "home", tarOf({ path: ".tool/l", kind: "link", link: "" }), /link out/],
-  ])("with %s is refused, and writes nothing outside", async (_, where, tar, problem) => {
+    [
+      "an outside link in its own place",
+      "checkout",
+      tarOf({ path: "deps", kind: "link", link: "../outside" }),
+      /link to a place outside/,
+    ],
+    [
+      "a link to keys in its own place",
+      "home",
+      tarOf({ path: ".tool", kind: "link", link: ".ssh" }),
+      /link to a place outside/,
+    ],
+    [
+      "a link beside the cache",
+      "home",
+      tarOf({ path: ".ssh/l", kind: "link", link: "/etc" }),
+      /is not part of the cache/,
+    ],
+    ["a link without a target", "home", tarOf({ path: ".tool/l", kind: "link", link: "" }), /link to a place outside/],
+  ])("is rejected with %s, and writes nothing outside", async (_, where, tar, problem) => {
     const { folder, home, checkout, file, roots } = machine();
     writeFileSync(file, hostile(where, tar));
     await expect(unpackCache(roots, ["deps", "~/.tool"], { file, codec: "gzip" })).rejects.toThrow(problem);
@@ -195,7 +223,7 @@ describe("an archive of a cache", () => {
     expect(existsSync("/tmp/evil-of-cache")).toBe(false);
   });
 
-  it.each(["file", "folder", "link"] as const)("makes no %s behind a link of its own", async (kind) => {
+  it.each(["file", "folder", "link"] as const)("creates no %s behind its own link", async (kind) => {
     const link = { path: ".tool/l", kind: "link", link: "../.ssh" } as const;
     const through = {
       path: ".tool/l/authorized_keys",
@@ -210,7 +238,7 @@ describe("an archive of a cache", () => {
           await unpackCache(roots, ["~/.tool"], { file, codec: "gzip" });
         }
       };
-      await expect(unpackAll()).rejects.toThrow(/a link on the way|already something/);
+      await expect(unpackAll()).rejects.toThrow(/through a (file or a )?link|already exists/);
       expect(readdirSync(join(home, ".ssh"))).toEqual(["id"]);
       // Anyone who follows the link writes outside.
       if (tars.length === 2) writeFileSync(join(home, through.path), "evil");
@@ -218,7 +246,7 @@ describe("an archive of a cache", () => {
     }
   });
 
-  it("does not write through a link, be it there or in the archive", async () => {
+  it("writes through no link, on the disk or in the archive", async () => {
     const { home, file, roots } = machine();
     mkdirSync(join(home, ".tool"));
     symlinkSync("../.ssh", join(home, ".tool/l"));
@@ -239,25 +267,25 @@ describe("an archive of a cache", () => {
     const unpack = () => unpackCache(roots, ["deps"], { file, codec: "gzip" });
     const head = (bytes: number) => `${JSON.stringify({ trees: [{ in: "checkout", bytes }] })}\n`;
     writeFileSync(file, hostile("checkout", TAR_END, head(LIMITS.cacheUnpackedBytes + 1)));
-    await expect(unpack()).rejects.toThrow("too many bytes");
+    await expect(unpack()).rejects.toThrow("too large when unpacked");
     // The small file would unpack to 200 MB. The agent reads only the declared size.
     const bomb = Buffer.concat([
       tarHeader({ kind: "file", path: "deps/big", mode: 0o644, mtime: 1, link: "", size: 200_000_000 }),
       Buffer.alloc(200_000_000),
     ]);
     writeFileSync(file, hostile("checkout", bomb, head(5000)));
-    await expect(unpack()).rejects.toThrow("ends too early");
+    await expect(unpack()).rejects.toThrow("is cut off");
     expect(statSync(join(checkout, "deps/big")).size).toBeLessThanOrEqual(5000);
   });
 
   it.each([
     ["no bytes", Buffer.alloc(0)],
-    ["bytes that are no gzip", Buffer.from("nonsense")],
-    ["a broken end", hostile("checkout", tarOf({ path: "deps/a", content: "x".repeat(9999) })).subarray(0, 60)],
-    ["no line", gzipSync(Buffer.alloc(100_000))],
-    ["another line", gzipSync(Buffer.from('{"trees":[{"in":"etc","bytes":1}]}\n'))],
+    ["bytes other than gzip", Buffer.from("nonsense")],
+    ["a cut-off end", hostile("checkout", tarOf({ path: "deps/a", content: "x".repeat(9999) })).subarray(0, 60)],
+    ["no header line", gzipSync(Buffer.alloc(100_000))],
+    ["an invalid header line", gzipSync(Buffer.from('{"trees":[{"in":"etc","bytes":1}]}\n'))],
     ["a negative size", gzipSync(Buffer.from('{"trees":[{"in":"home","bytes":-1}]}\n'))],
-  ])("with %s is refused in words", async (_, bytes) => {
+  ])("is rejected with %s, with a clear message", async (_, bytes) => {
     const { file, roots } = machine();
     writeFileSync(file, bytes);
     await expect(unpackCache(roots, ["deps"], { file, codec: "gzip" })).rejects.toThrow(/^(?:it |its )/);

@@ -16,8 +16,8 @@ const keep = (tier: LocalTier, scope: string, key: string, bytes: number, madeAt
   return tier.keep(scope, kept(key, bytes, madeAt), file);
 };
 
-describe("copies of entries on a machine", () => {
-  it("are of one scope, found by key or by the newest beginning", () => {
+describe("copies of cache entries on a machine", () => {
+  it("belong to one scope, and are found by key or by the newest prefix", () => {
     const tier = new LocalTier(join(testFolder(), "cache"), 1000);
     keep(tier, SCOPE, "npm-1", 10, "2026-11-01T00:00:00Z");
     keep(tier, SCOPE, "npm-2", 10, "2026-11-02T00:00:00Z");
@@ -28,7 +28,7 @@ describe("copies of entries on a machine", () => {
     expect(tier.newest(SCOPE, "gems-")).toBeNull();
   });
 
-  it("go when they are too many, the one first that was not used for the longest time", () => {
+  it("are deleted above the limit, the least recently used first", () => {
     const tier = new LocalTier(join(testFolder(), "cache"), 100);
     for (const [index, key] of ["a", "b", "c"].entries()) {
       const { file } = keep(tier, index === 1 ? OTHER : SCOPE, key, 30);
@@ -46,7 +46,7 @@ describe("copies of entries on a machine", () => {
     expect(tier.find(SCOPE, "large")).toBeNull();
   });
 
-  it("are made and found again after somebody removed the folder", () => {
+  it("are created and found after somebody removed the folder", () => {
     const folder = join(testFolder(), "cache");
     const tier = new LocalTier(folder, 100);
     keep(tier, SCOPE, "a", 10);
@@ -57,7 +57,7 @@ describe("copies of entries on a machine", () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
-  it("are not found where they are cut or without their note, and lead nowhere else", () => {
+  it("are ignored if they are cut off or lack their note, and lead nowhere else", () => {
     const folder = join(testFolder(), "cache");
     const tier = new LocalTier(folder, 1000);
     const { file } = keep(tier, SCOPE, "a", 10);
@@ -66,7 +66,7 @@ describe("copies of entries on a machine", () => {
     writeFileSync(`${file}.json`, "{}");
     expect(tier.find(SCOPE, "a")).toBeNull();
     expect(tier.find("../..", "a")).toBeNull();
-    expect(() => keep(tier, "../x", "a", 1)).toThrow("no scope");
+    expect(() => keep(tier, "../x", "a", 1)).toThrow("no valid scope");
     tier.temporary();
     writeFileSync(tier.temporary(), "left by a killed agent");
     new LocalTier(folder, 1000);

@@ -29,10 +29,10 @@ describe("import", () => {
     const { code, stdout, stderr } = await run(folderWith(GOOD), "ci.yml");
     expect({ code, mistakes: parseFile(stdout).mistakes }).toEqual({ code: 0, mistakes: undefined });
     expect(stdout).toContain("- run: make");
-    expect(stderr).toContain("all of it was translated");
+    expect(stderr).toContain("translated completely");
   });
 
-  it("reads actions and versions beside the workflow, and follows no link", async () => {
+  it("reads actions and versions beside the workflow, and follows no links", async () => {
     const folder = folderWith(GOOD);
     const uses = (action: string) => `      - uses: ./${action}\n`;
     const file = (path: string, text: string) => {
@@ -53,13 +53,13 @@ describe("import", () => {
     expect(stdout.match(/its file was not found/g)).toHaveLength(3);
   });
 
-  it("writes the file, and never over another", async () => {
+  it("writes the file, but never overwrites one", async () => {
     const folder = folderWith(MARKED);
     const first = await run(folder, "ci.yml", "--output", ".millrace.yml");
     expect(first).toMatchObject({
       code: 0,
       stdout: "",
-      stderr: expect.stringContaining("1 mark (# import:) to read, about 5 minutes of work; next: check"),
+      stderr: expect.stringContaining("1 mark (# import:) to review, about 5 minutes of work; next: check"),
     });
     const written = readFileSync(join(folder, ".millrace.yml"), "utf8");
     expect(written).toContain("# import: a/b: ");
@@ -74,21 +74,21 @@ describe("import", () => {
     expect(readFileSync(join(folder, ".millrace.yml"), "utf8")).toBe(written);
   });
 
-  it("says what to do without the importer, and with that of another release", async () => {
+  it("gives advice if the importer is missing or from another release", async () => {
     const lacking = await run(folderWith(GOOD, null), "ci.yml");
-    expect(lacking).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("fetch /importer.mjs") });
+    expect(lacking).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("download /importer.mjs") });
     const other = await run(folderWith(GOOD, 'export const version = "0.0.1";'), "ci.yml");
-    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("is of release 0.0.1") });
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining("is release 0.0.1") });
   });
 
-  it("explains itself", async () => {
+  it("explains itself with --help", async () => {
     const { code, stdout } = await run(folderWith(GOOD), "--help");
     expect(code).toBe(0);
     expect(stdout).toContain("# import:");
     expect(stdout).toContain("Exit codes: 0");
   });
 
-  it("needs a file that is there", async () => {
+  it("requires an existing file", async () => {
     const folder = folderWith(GOOD);
     mkdirSync(join(folder, "sub"));
     expect(await run(folder, "other.yml")).toMatchObject({ code: 2, stderr: expect.stringContaining("ENOENT") });
@@ -105,21 +105,25 @@ describe("import", () => {
     ["nothing", "", "it is no workflow"],
     ["text", "hello", "it is no workflow"],
     ["a list", "- a\n- b\n", "it is no workflow"],
-    ["bytes that are no text", Uint8Array.of(0, 255, 254, 1, 10, 58, 0), "cannot be imported"],
-    ["what is not YAML", "on: [push\njobs: }", "it is not valid YAML, at line"],
+    ["bytes that are not text", Uint8Array.of(0, 255, 254, 1, 10, 58, 0), "cannot import"],
+    ["invalid YAML", "on: [push\njobs: }", "it is not valid YAML, at line"],
     ["several documents", `${GOOD}---\n${GOOD}`, "it has several documents"],
     ["a file of 10 MB", `# ${"x".repeat(10_000_000)}\n${GOOD}`, "too large"],
     ["a long file", `# ${"x".repeat(300_000)}\n${GOOD}`, "more than 262,144 characters"],
-    ["a deep one", `${GOOD}env: ${"[".repeat(5000)}`, "nested too deeply"],
+    ["a deeply nested file", `${GOOD}env: ${"[".repeat(5000)}`, "nested too deeply"],
     ["an alias bomb", `${bomb.join("\n")}\n${GOOD}`, "its aliases stand for more"],
-    ["a called workflow", GOOD.replace("push", "workflow_call"), "that others call"],
+    ["a reusable workflow", GOOD.replace("push", "workflow_call"), "that others call"],
     ["an action", "name: x\nruns:\n  using: composite\n  steps: [{ run: ls, shell: bash }]\n", "it is an action"],
-    ["what GitHub refuses", GOOD.replace("run: make", "runn: make"), "line 7, column 9: Unexpected value 'runn'"],
-    ["needs in a circle", GOOD.replace("    steps", "    needs: a\n    steps"), "GitHub would refuse it"],
+    [
+      "a workflow that GitHub rejects",
+      GOOD.replace("run: make", "runn: make"),
+      "line 7, column 9: Unexpected value 'runn'",
+    ],
+    ["circular needs", GOOD.replace("    steps", "    needs: a\n    steps"), "GitHub would refuse it"],
     ["no jobs", "on: push\njobs: {}\n", "GitHub would refuse it"],
   ];
 
-  it.each(REFUSED)("refuses %s with a message", async (_, workflow, message) => {
+  it.each(REFUSED)("rejects %s with a message", async (_, workflow, message) => {
     const folder = folderWith(workflow);
     const { code, stdout, stderr } = await run(folder, "ci.yml", "--output", "out.yml");
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining(message) });
@@ -127,7 +131,7 @@ describe("import", () => {
     expect(existsSync(join(folder, "out.yml"))).toBe(false);
   });
 
-  it("passes on no character of a hostile workflow that would end a comment or speak to the terminal", async () => {
+  it("passes on no characters of a hostile workflow that would end a comment or control the terminal", async () => {
     const hostile = `${GOOD}      - uses: "a/b@v1\\u001B[2J\\u0085run: evil\\u2028x"\n        name: "\\u001B[31m"\n`;
     const { code, stdout } = await run(folderWith(hostile), "ci.yml");
     expect(code).toBe(0);
@@ -137,17 +141,17 @@ describe("import", () => {
 });
 
 describe("the importer's file", () => {
-  it("is apart from the agent's, which has nothing of GitHub's parser", () => {
+  it("is separate from the agent's file, which contains nothing of GitHub's parser", () => {
     const hasParser = (packages: string[]) => packages.some((one) => one.endsWith("/@actions/workflow-parser"));
     expect([hasParser(importer.packages), hasParser(agent.packages)]).toEqual([true, false]);
     expect(agent.text).not.toContain("convertWorkflowTemplate");
   });
 
-  it("has the same bytes each time it is built", async () => {
+  it("has the same bytes in every build", async () => {
     expect((await importerProgram()).text).toBe(importer.text);
   });
 
-  it("imports nothing but what Node has", () => {
+  it("imports only Node's own modules", () => {
     expect([...importer.text.matchAll(/^(?:import\b|}\s*from\b).*/gm)].map(([line]) => line)).toEqual([
       'import { createRequire as __createRequire } from "node:module";',
     ]);

@@ -64,7 +64,7 @@ describe("a systemd unit", () => {
   const usual = { Restart: "always", RestartSec: "5", RestartPreventExitStatus: "2 3 4 6" };
   const ending = { KillMode: "mixed", Delegate: "yes", TimeoutStopSec: "1h" };
 
-  it("of the user keeps the shell's PATH, and needs no system units", () => {
+  it("of a user keeps the shell's PATH, and requires no system units", () => {
     const state = stateFolder('50% "off" $HOME');
     const { text, path, nextCommands } = serviceFile(options({ state, work: "/data/work", grace: 30 }), PROGRAM, LINUX);
     const { Service, ...rest } = parseUnit(text);
@@ -79,7 +79,7 @@ describe("a systemd unit", () => {
     expect(text).not.toContain("mra_");
   });
 
-  it("of the system runs the agent as root with steps of another user, after the network is up", () => {
+  it("of the system runs the agent as root with another user's steps, after the network is up", () => {
     const state = stateFolder();
     const { text, path, nextCommands } = serviceFile(options({ state, runAs: "builder" }), PROGRAM, SERVER);
     const { Unit, Service, Install } = parseUnit(text);
@@ -92,7 +92,7 @@ describe("a systemd unit", () => {
     expect(nextCommands[0]).toBe("systemctl daemon-reload");
   });
 
-  it("of the system runs the agent as a user who registered it", () => {
+  it("of the system runs the agent as the user who registered it", () => {
     const state = stateFolder();
     const { username } = userInfo();
     const { text, path } = serviceFile(options({ state, user: username }), PROGRAM, SERVER);
@@ -100,7 +100,7 @@ describe("a systemd unit", () => {
     expect(path).toMatch(/^\/etc\/systemd\/system\//);
   });
 
-  it.runIf(process.getuid?.() === 0)("is not made for an agent that another user registered (root only)", () => {
+  it.runIf(process.getuid?.() === 0)("is rejected for an agent that another user registered (root only)", () => {
     const state = stateFolder();
     chownSync(join(state, "identity.json"), 65534, 65534);
     expect(() => serviceFile(options({ state, user: userInfo().username }), PROGRAM, SERVER)).toThrow(
@@ -108,7 +108,7 @@ describe("a systemd unit", () => {
     );
   });
 
-  it.runIf(hasSystemd)("is accepted by systemd, where it is installed", () => {
+  it.runIf(hasSystemd)("is valid for systemd, if installed", () => {
     const state = stateFolder();
     const program = join(state, "identity.json");
     const { username } = userInfo();
@@ -140,7 +140,7 @@ describe("a LaunchAgent", () => {
     expect(nextCommands[0]).toBe(`launchctl bootstrap gui/$(id -u) ${path}`);
   });
 
-  it("is not restarted for what only a person can fix, and its log says so", async () => {
+  it("does not restart after errors that only a person can fix, and logs that", async () => {
     const state = testFolder();
     const log = join(state, "agent.log");
     const plain = await runAgentCli(["start", "--state", state]).ended;
@@ -176,7 +176,7 @@ describe("a LaunchAgent", () => {
 });
 
 describe("several agents on a machine", () => {
-  it("have a service each, and none overwrites the file of another", () => {
+  it("have separate services, and none overwrites another's file", () => {
     const home = testFolder();
     const machine = { ...LINUX, home };
     const one = stateFolder("one", "north");
@@ -202,7 +202,7 @@ describe("several agents on a machine", () => {
   });
 });
 
-describe("the variables of the shell", () => {
+describe("the shell's variables", () => {
   const kept = {
     ANDROID_HOME: '/opt/"android" 100% \\x $HOME &<b>',
     JAVA_HOME_17_X64: "/opt//openjdk@17",
@@ -221,7 +221,7 @@ describe("the variables of the shell", () => {
   };
   const env = { PATH, ...kept, ...others };
 
-  it("that builds need are kept in the unit, each as it is, and no secret", () => {
+  it("that builds need are kept unchanged in the unit, without secrets", () => {
     const found = variablesToKeep(env);
     const machine = { ...LINUX, variables: found.variables };
     const { text } = serviceFile(options({ state: stateFolder() }), PROGRAM, machine);
@@ -239,7 +239,7 @@ describe("the variables of the shell", () => {
     ]);
   });
 
-  it("are kept in the LaunchAgent, whose own language is UTF-8", () => {
+  it("are kept in the LaunchAgent, whose default language is UTF-8", () => {
     const machine = { ...MAC, variables: variablesToKeep(env).variables };
     const plist = parsePlist(serviceFile(options({ state: stateFolder() }), PROGRAM, machine).text);
     expect(plist).toMatchObject({ EnvironmentVariables: { PATH, ...kept } });
@@ -249,18 +249,18 @@ describe("the variables of the shell", () => {
     expect(other).not.toHaveProperty("EnvironmentVariables.LANG");
   });
 
-  it("are named by install, with those that are not kept", async () => {
+  it("are listed by install, including those that are not kept", async () => {
     const shell = { JAVA_HOME: "/opt/java", HTTP_PROXY: "http://ci:secret@proxy.example:3128" };
     const { stdout, stderr } = await runAgentCli(["install", "--state", stateFolder()], { env: shell }).ended;
-    expect(stderr).toMatch(/^Kept of this shell: PATH, .*JAVA_HOME/m);
-    expect(stderr).toMatch(/^Not kept: HTTP_PROXY has a password/m);
+    expect(stderr).toMatch(/^Variables kept from this shell: PATH, .*JAVA_HOME/m);
+    expect(stderr).toMatch(/^Variables not kept: HTTP_PROXY has a password/m);
     expect(stdout).toContain("JAVA_HOME=/opt/java");
     expect(stdout + stderr).not.toContain("secret");
   });
 });
 
 describe("install", () => {
-  it("passes on what start is to have for caches and tools", async () => {
+  it("passes cache and tool options on to start", async () => {
     const state = stateFolder();
     const given = ["--cache-gib", "5", "--mise", "/opt/mise", "--tool-store", "2.5"];
     const registry = ["--npm-registry", "https://npm.example"];
@@ -274,14 +274,14 @@ describe("install", () => {
   });
 
   it.each([
-    ["two users", { user: "root", runAs: "builder" }, SERVER, /use only one/],
-    ["a step user without root", { runAs: "builder" }, LINUX, /install it with sudo/],
-    ["a step user in a session of a Mac", { runAs: "builder" }, MAC, /leave out --run-as and --user/],
-    ["a user whom nobody knows", { user: "nobody-knows-me" }, SERVER, /no user nobody-knows-me/],
-    ["a user who is no name", { user: "$(id)" }, SERVER, /must be the name of a user/],
-    ["a service that is no name", { service: "../x" }, LINUX, /--service must consist/],
+    ["both --user and --run-as", { user: "root", runAs: "builder" }, SERVER, /use only one/],
+    ["--run-as without root", { runAs: "builder" }, LINUX, /run install with sudo/],
+    ["--run-as on a Mac", { runAs: "builder" }, MAC, /omit --run-as and --user/],
+    ["an unknown user", { user: "nobody-knows-me" }, SERVER, /user nobody-knows-me does not exist/],
+    ["an invalid user name", { user: "$(id)" }, SERVER, /must be the name of a user/],
+    ["an invalid service name", { service: "../x" }, LINUX, /--service must consist/],
     ["a folder without an agent", {}, LINUX, /register first/],
-  ])("refuses %s", (_, change, machine, word) => {
+  ])("rejects %s", (_, change, machine, word) => {
     const state = "runAs" in change || "service" in change ? stateFolder() : testFolder();
     expect(() => serviceFile(options({ state, ...change }), PROGRAM, machine)).toThrow(word);
   });

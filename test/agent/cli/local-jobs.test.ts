@@ -33,11 +33,11 @@ const FAN = `jobs:
 `;
 
 describe("run FILE with jobs", () => {
-  it("runs them in the order of their needs, with outputs, and says what did not run", async () => {
+  it("runs them in the order of their needs, with outputs, and reports skipped jobs", async () => {
     const { stdout, code } = await run(FAN, "--env", "WANTED=no");
     expect(stdout.split("\n").filter((line) => !line.startsWith("---"))).toEqual(
       expect.arrayContaining([
-        "left skipped: its condition does not hold: vars.WANTED == 'yes'",
+        "left skipped: its condition is false: vars.WANTED == 'yes'",
         "behind skipped: left was skipped",
       ]),
     );
@@ -48,7 +48,7 @@ describe("run FILE with jobs", () => {
     expect(code).toBe(0);
   });
 
-  it("tries a job again as often as it says, and says so", async () => {
+  it("retries a job as often as the file says, and reports each attempt", async () => {
     const file = `jobs:
   flaky:
     retry: 2
@@ -60,21 +60,23 @@ describe("run FILE with jobs", () => {
   after: { needs: [flaky], steps: [{ run: 'echo "made $MADE"', env: { MADE: "\${{ needs.flaky.outputs.made }}" } }] }
 `;
     const { stdout, code } = await run(file);
-    expect(stdout).toMatch(/\nflaky failed: try 2 of 3\n[\s\S]*\nflaky failed: try 3 of 3\n[\s\S]*\nflaky succeeded\n/);
+    expect(stdout).toMatch(
+      /\nflaky failed: starting attempt 2 of 3\n[\s\S]*\nflaky failed: starting attempt 3 of 3\n[\s\S]*\nflaky succeeded\n/,
+    );
     expect(stdout).toMatch(/\nmade 3\nafter succeeded\n$/);
-    expect(stdout).not.toContain("once failed: try");
+    expect(stdout).not.toContain("once failed: starting attempt");
     expect(code).toBe(6);
   });
 
-  it("tries a file of steps again, and ends with the exit code of its last try", async () => {
+  it("retries a file of steps, and exits with the last attempt's exit code", async () => {
     const file = "retry: 1\nsteps: [{ run: echo ran >> tries; exit $(wc -l < tries) }]\n";
     const { stdout, code, folder } = await run(file);
-    expect(stdout).toContain("p.yml failed: try 2 of 2\n");
+    expect(stdout).toContain("p.yml failed: starting attempt 2 of 2\n");
     expect(readFileSync(join(folder, "tries"), "utf8")).toBe("ran\nran\n");
     expect(code).toBe(2);
   });
 
-  it("ends with the exit code of the first failed job, drops what needed it, and runs what cleans up", async () => {
+  it("exits with the first failed job's exit code, drops dependent jobs, and runs cleanup jobs", async () => {
     const file = `jobs:
   test:
     matrix: { device: [phone, tablet] }
@@ -89,7 +91,7 @@ describe("run FILE with jobs", () => {
     expect(code).toBe(7);
   });
 
-  it("runs one job, or the combinations of its matrix, as if what it needs had succeeded", async () => {
+  it("runs one job, or its matrix's combinations, as if its needs had succeeded", async () => {
     const file = `jobs:
   before: { steps: [{ run: exit 9 }] }
   test:
@@ -100,7 +102,7 @@ describe("run FILE with jobs", () => {
 `;
     const all = await run(file, "--job", "test");
     expect(all.stdout).toMatch(
-      /^before: not run, taken as succeeded without outputs\n[\s\S]*\nn 1 before success\n[\s\S]*\nn 2 before success\n/,
+      /^before: not run, treated as succeeded without outputs\n[\s\S]*\nn 1 before success\n[\s\S]*\nn 2 before success\n/,
     );
     expect(all.code).toBe(0);
     const one = await run(file, "--job", "test (2)");
@@ -114,7 +116,7 @@ describe("run FILE with jobs", () => {
     expect(await run("steps: [{ run: ls }]", "--job", "x")).toMatchObject({ code: 2 });
   });
 
-  it("opens no gate that nobody was asked about, but all with --approve", async () => {
+  it("approves no gate without an answer, and all gates with --approve", async () => {
     const file = `jobs:
   deploy:
     gate: { message: Release it? }
@@ -123,7 +125,7 @@ describe("run FILE with jobs", () => {
 `;
     const closed = await run(file);
     expect(closed.stdout).toMatch(/^deploy waits for approval: Release it\?\n.*--approve/);
-    expect(closed.stdout).toMatch(/^deploy failed: its gate was not opened$/m);
+    expect(closed.stdout).toMatch(/^deploy failed: its gate was not approved$/m);
     expect(closed.stdout).toMatch(/^told dropped: deploy failed$/m);
     expect(closed.code).toBe(1);
     const open = await run(file, "--approve");
@@ -131,7 +133,7 @@ describe("run FILE with jobs", () => {
     expect(open.code).toBe(0);
   });
 
-  it("refuses an output with what a step masked", async () => {
+  it("rejects an output that contains a value masked by a step", async () => {
     const file = `jobs:
   make:
     outputs: { token: "\${{ steps.find.outputs.token }}" }
@@ -146,7 +148,7 @@ describe("run FILE with jobs", () => {
     expect(code).toBe(1);
   });
 
-  it("passes files on, and keeps them where it is told to", async () => {
+  it("passes files on, and keeps them in the folder of --artifacts", async () => {
     const file = `jobs:
   make:
     matrix: { on: [a, b/c] }
@@ -160,16 +162,16 @@ describe("run FILE with jobs", () => {
 `;
     const { stdout, code, folder } = await run(file, "--artifacts", "kept");
     expect(stdout).toContain('{"on":"a"}\n{"on":"b/c"}\n{"on":"b/c"}\nwhat\n');
-    expect(stdout).toContain("Warning: artifact none: no file in the checkout is x\n");
+    expect(stdout).toContain("Warning: artifact none: no file in the checkout matches x\n");
     expect(code).toBe(0);
     expect(readFileSync(join(folder, "kept/make (b%2Fc)/files/what"), "utf8")).toBe('{"on":"b/c"}\n');
     const failing = "steps: [{ run: 'true' }]\nartifacts: [{ name: app, path: gone }]\n";
     const failed = await run(failing);
-    expect(failed.stderr).toContain("The artifact app was not kept: no file in the checkout is gone");
+    expect(failed.stderr).toContain("Cannot store artifact app: no file in the checkout matches gone");
     expect(failed.code).toBe(1);
   });
 
-  it("stops, and runs only what cleans up", async () => {
+  it("stops, and runs only cleanup jobs", async () => {
     const file = `jobs:
   long: { steps: [{ run: touch here; sleep 1000 }] }
   next: { needs: [long], steps: [{ run: echo never }] }
@@ -184,7 +186,7 @@ describe("run FILE with jobs", () => {
     expect(code).toBe(130);
   });
 
-  it("says every mistake that planning finds", async () => {
+  it("reports every mistake that planning finds", async () => {
     const { code, stderr } = await run(
       "jobs:\n  a: { needs: [b], steps: [{ run: ls }] }\n  b: { needs: [a], steps: [{ run: ls }] }\n",
     );

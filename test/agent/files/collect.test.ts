@@ -37,8 +37,8 @@ const checkout = (files: Record<string, string>, user: StepUser | null = null) =
   return { root, outside: join(folder, "outside") };
 };
 
-describe("files that are found", () => {
-  it("are named by what is below the fixed part of their path", async () => {
+describe("collected files", () => {
+  it("are named by their path below the pattern's fixed part", async () => {
     const { root } = checkout({ "a/b/c.txt": "1", "a/b/d/e.txt": "2", "a/x.log": "3", "z.txt": "4" });
     const namesBy = async (...paths: string[]) => Object.keys((await collect(root, paths)).files);
     expect(await namesBy("a/**/*.txt")).toEqual(["b/c.txt", "b/d/e.txt"]);
@@ -51,7 +51,7 @@ describe("files that are found", () => {
     expect(await namesBy("nothing/**", "a/y")).toEqual([]);
   });
 
-  it("come with their bytes, and with one of two modes", async () => {
+  it("have their bytes, and one of two modes", async () => {
     const big = "x".repeat(3_000_000);
     const { root } = checkout({ "out/run": "#!", "out/big": big, "out/empty": "" });
     chmodSync(join(root, "out/run"), 0o4711);
@@ -61,14 +61,14 @@ describe("files that are found", () => {
     expect(modes).toEqual({ run: "755", big: "644", empty: "644" });
   });
 
-  it("never are those of git", async () => {
+  it("never include git's files", async () => {
     const { root } = checkout({ ".git/config": "token", "sub/.git/x": "1", a: "2" });
     symlinkSync(".git", join(root, "git"));
     expect(Object.keys((await collect(root, ["**"])).files)).toEqual(["a", "sub/.git/x"]);
     await expect(collect(root, [".git/config"])).rejects.toThrow(".git");
   });
 
-  it("are one tar for a folder that is only good as a whole", async () => {
+  it("become one tar for a folder that is only useful as a whole", async () => {
     const { root } = checkout({ "out/Mill.app/Versions/A/mill": "code", "out/notes.txt": "n", "out/x.dSYM/y": "z" });
     symlinkSync("A", join(root, "out/Mill.app/Versions/Current"));
     expect(Object.keys((await collect(root, ["out/"])).files)).toEqual(["Mill.app.tar", "notes.txt", "x.dSYM.tar"]);
@@ -86,7 +86,7 @@ describe("files that are found", () => {
 });
 
 describe("a link", () => {
-  it("within the checkout is kept as what it points to", async () => {
+  it("inside the checkout is stored as its target", async () => {
     const { root } = checkout({ "real/a": "A", "real/sub/b": "B" });
     symlinkSync("real", join(root, "dist"));
     symlinkSync(join(root, "real/a"), join(root, "one"));
@@ -94,7 +94,7 @@ describe("a link", () => {
     expect((await collect(root, ["one"])).files).toEqual({ one: "A" });
   });
 
-  it("that leads around in a circle ends", async () => {
+  it("in a loop ends", async () => {
     const { root } = checkout({ "a/x": "1" });
     symlinkSync("..", join(root, "a/up"));
     symlinkSync("self", join(root, "a/self"));
@@ -105,7 +105,7 @@ describe("a link", () => {
   it.each([
     ["to a file", "secret"],
     ["to a folder", "."],
-  ])("out of the checkout %s is left out, and told", async (_, to) => {
+  ])("out of the checkout %s is left out and reported", async (_, to) => {
     const { root, outside } = checkout({ "out/a": "1" });
     symlinkSync(join(outside, to), join(root, "out/absolute"));
     symlinkSync(join("../../outside", to), join(root, "out/relative"));
@@ -113,7 +113,9 @@ describe("a link", () => {
     const { files, leftOut } = await collect(root, ["out/"]);
     expect(files).toEqual({ a: "1" });
     expect(leftOut).toEqual(
-      ["absolute", "relative", "twice"].map((name) => `out/${name} is a link out of the checkout, or to nothing`),
+      ["absolute", "relative", "twice"].map(
+        (name) => `out/${name} is a link to a place outside the checkout, or a broken link`,
+      ),
     );
     // The link is the path itself, or a folder within the path.
     expect((await collect(root, ["out/absolute"])).files).toEqual({});
@@ -122,7 +124,7 @@ describe("a link", () => {
     expect(readFileSync(join(root, "out/twice", to === "." ? "secret" : ""), "utf8")).toBe("SECRET");
   });
 
-  it("in place of the checkout's own folder is no way out of it either", async () => {
+  it("in place of the checkout's own folder does not lead outside either", async () => {
     const { root, outside } = checkout({});
     symlinkSync(outside, join(root, "out"));
     expect(await collect(root, ["out/**"])).toMatchObject({
@@ -132,7 +134,7 @@ describe("a link", () => {
   });
 });
 
-describe("what is no file", () => {
+describe("a socket or pipe", () => {
   it("is left out, and nothing waits for it", async () => {
     const { root } = checkout({ "out/a": "1" });
     execFileSync("/bin/sh", ["-c", 'mkfifo "$1"', "sh", join(root, "out/pipe")]);
@@ -149,30 +151,30 @@ describe("what is no file", () => {
   });
 });
 
-describe("a name", () => {
+describe("a file name", () => {
   it.each([
     ["of 1,025 bytes", `${"d".repeat(200)}/`.repeat(5) + "f".repeat(20), "1,024 bytes"],
     ["with a backslash", "a\\b", "backslash"],
     ["with a line break", "a\nb", "control character"],
-    ["that begins with a drive", "C:x", "drive"],
-  ])("%s cannot be kept", async (_, name, why) => {
+    ["that begins with a drive letter", "C:x", "drive"],
+  ])("%s is rejected", async (_, name, why) => {
     const { root } = checkout({ [`out/${name}`]: "1" });
     await expect(collect(root, ["out/"])).rejects.toThrow(why);
   });
 
-  it("of 1,024 bytes can", async () => {
+  it("of 1,024 bytes is accepted", async () => {
     const name = `${"d".repeat(200)}/`.repeat(5) + "f".repeat(19);
     const { root } = checkout({ [`out/${name}`]: "1" });
     expect((await collect(root, ["out/"])).files).toEqual({ [name]: "1" });
   });
 
-  it("that is no UTF-8 cannot be kept", async () => {
+  it("that is not UTF-8 is rejected", async () => {
     const { root } = checkout({ "out/a": "1" });
     writeFileSync(Buffer.concat([Buffer.from(join(root, "out/")), Buffer.from([0x61, 0xff])]), "1");
-    await expect(collect(root, ["out/"])).rejects.toThrow("no UTF-8");
+    await expect(collect(root, ["out/"])).rejects.toThrow("not UTF-8");
   });
 
-  it("is one of at most so many", async () => {
+  it("counts towards a maximum number of names", async () => {
     const { root } = checkout(Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`out/${index}`, ""])));
     await expect(collect(root, ["out/"], { atMost: 11 })).rejects.toThrow("more than 11 files");
     expect(Object.keys((await collect(root, ["out/"], { atMost: 12 })).files)).toHaveLength(12);
@@ -180,16 +182,16 @@ describe("a name", () => {
   });
 });
 
-describe("what a pattern only passes by", () => {
+describe("a path that a pattern only passes", () => {
   /** A user other than root, as for most agents. */
   const user = isRoot ? unnamedUser() : null;
   const notUtf8 = (root: string, folder: string): Buffer =>
     Buffer.concat([Buffer.from(join(root, folder, "a")), Buffer.from([0xff])]);
 
   it.each([
-    ["that cannot be entered", 0o000],
-    ["of which only the names can be read", 0o444],
-  ])("is left out and told: a folder %s", async (_, mode) => {
+    ["that nobody can enter", 0o000],
+    ["with readable names only", 0o444],
+  ])("is left out and reported: a folder %s", async (_, mode) => {
     const { root } = checkout({ "stuff/app/run.log": "1", "stuff/data/x.log": "2", "stuff/data/y": "3" }, user);
     chmodSync(join(root, "stuff/data"), mode);
     onTestFinished(() => chmodSync(join(root, "stuff/data"), 0o755));
@@ -204,16 +206,16 @@ describe("what a pattern only passes by", () => {
     expect(lenient).toMatchObject(told);
   });
 
-  it("is left out and told: a name that is no UTF-8", async () => {
+  it("is left out and reported: a name that is not UTF-8", async () => {
     const { root } = checkout({ "out/a.log": "1", "deep/sub/x": "2" });
     writeFileSync(notUtf8(root, "out"), "1");
     mkdirSync(notUtf8(root, "deep"));
     const { files, leftOut } = await collect(root, ["**/*.log"]);
     expect(files).toEqual({ "out/a.log": "1" });
-    expect(leftOut).toEqual(["deep/a\u00ff has a name that is no UTF-8", "out/a\u00ff has a name that is no UTF-8"]);
+    expect(leftOut).toEqual(["deep/a\u00ff has a name that is not UTF-8", "out/a\u00ff has a name that is not UTF-8"]);
   });
 
-  it("is left out and told: a folder that is too deep", async () => {
+  it("is left out and reported: a folder that is nested too deeply", async () => {
     const { root } = checkout({ "a.log": "1" });
     const part = "d".repeat(250);
     execFileSync("python3", [
@@ -223,7 +225,7 @@ describe("what a pattern only passes by", () => {
     ]);
     const { files, leftOut } = await collect(root, ["**/*.log"]);
     expect(files).toEqual({ "a.log": "1" });
-    expect(leftOut).toEqual([expect.stringMatching(/^d{250}\/.* is too deep$/)]);
+    expect(leftOut).toEqual([expect.stringMatching(/^d{250}\/.* is nested too deeply$/)]);
   });
 });
 
@@ -240,19 +242,19 @@ describe("a file that changes after it was found", () => {
     ["becomes a link out", (path) => replace(path, () => symlinkSync("/etc/passwd", path))],
     ["is gone", (path) => renameSync(path, `${path}.old`)],
   ];
-  it.each(cases)("%s: it is not kept", async (_, change) => {
+  it.each(cases)("%s and is not stored", async (_, change) => {
     const { root } = checkout({ "out/a": "12345", "out/z": "2" });
     const collecting = collectAfter(root, ["out/"], () => change(join(root, "out/a")));
-    await expect(collecting).rejects.toThrow(/out\/a (was changed while it was read|cannot be read)/);
+    await expect(collecting).rejects.toThrow(/out\/a (changed while it was being read|cannot be read)/);
   });
 
-  it.each(cases)("%s: the others are kept where they are worth it alone", async (_, change) => {
+  it.each(cases)("%s and does not affect the others if they are useful alone", async (_, change) => {
     const { root } = checkout({ "out/a": "12345", "out/z": "2" });
     const { files } = await collectAfter(root, ["out/"], () => change(join(root, "out/a")), { isLenient: true });
     expect(files).toMatchObject({ a: expect.stringMatching(/^.{5}$/s), z: "2" });
   });
 
-  it("and whose folder becomes a link out is not read there", async () => {
+  it("and whose folder becomes an outside link is not read there", async () => {
     const { root, outside } = checkout({ "out/secret": "mine!!" });
     const collecting = collectAfter(root, ["out/"], () => {
       renameSync(join(root, "out"), join(root, "old"));
@@ -261,15 +263,15 @@ describe("a file that changes after it was found", () => {
     await expect(collecting).rejects.toThrow("out/secret cannot be read");
   });
 
-  it("keeps a file with holes as long as it is", async () => {
+  it("keeps its length if it has holes", async () => {
     const { root } = checkout({ "out/holes": "" });
     truncateSync(join(root, "out/holes"), 5_000_000);
     expect((await collect(root, ["out/"])).files.holes).toBe("\0".repeat(5_000_000));
   });
 });
 
-describe.runIf(isRoot)("with --run-as", () => {
-  it("reads with the rights of the steps' user alone", async () => {
+describe.runIf(isRoot)("collecting files with --run-as", () => {
+  it("reads only with the rights of the steps' user", async () => {
     const user = unnamedUser();
     const { root, outside } = checkout({ "out/mine": "1" }, user);
     chmodSync(join(outside, "secret"), 0o600);
@@ -280,7 +282,7 @@ describe.runIf(isRoot)("with --run-as", () => {
     expect((await collect(root, ["out/"])).files).toEqual({ mine: "1", "root-only": "SECRET" });
   });
 
-  it("reads no file of root by another name of it", async () => {
+  it("reads no file of root by another name", async () => {
     const user = unnamedUser();
     const { root, outside } = checkout({ "out/mine": "1" }, user);
     chmodSync(join(outside, "secret"), 0o600);
@@ -300,8 +302,8 @@ while True:
         sys.exit(1)
 `;
 
-describe.runIf(canAttack)("a step that swaps a folder for a link out while the agent reads", () => {
-  it("gets nothing that is outside, which one who follows paths would give it", async () => {
+describe.runIf(canAttack)("a step that swaps a folder for an outside link while the agent reads", () => {
+  it("gets no outside files, unlike with a reader that follows paths", async () => {
     const user = unnamedUser();
     const names = Array.from({ length: 500 }, (_, index) => String(index));
     const { root, outside } = checkout(Object.fromEntries(names.map((name) => [`out/in/${name}`, "INSIDE"])), user);

@@ -46,8 +46,8 @@ const hostileTar = (program: string): Buffer =>
 
 const unpack = (root: string, content: Buffer) => receive(root, ["in"], [{ path: "a.tar", content, isUnpacked: true }]);
 
-describe("files that arrive", () => {
-  it("are made in a folder of the checkout, each with one of two modes", async () => {
+describe("received files", () => {
+  it("are created in a folder of the checkout, each with one of two modes", async () => {
     const { root } = workspace();
     const big = "y".repeat(2_000_000);
     await receive(
@@ -65,7 +65,7 @@ describe("files that arrive", () => {
   });
 
   it.each(["../x", "/tmp/x", "a/../../x", "a//x", "./x", "a\\x", "", "C:x", "a\0b"])(
-    "never are named %j",
+    "are rejected under the name %j",
     async (path) => {
       const { root, outside } = workspace();
       await expect(receive(root, ["in"], [{ path, content: "1" }])).rejects.toThrow();
@@ -73,18 +73,18 @@ describe("files that arrive", () => {
     },
   );
 
-  it("overwrite nothing, and go through no link that the commit has", async () => {
+  it("overwrite nothing, and follow no link from the commit", async () => {
     const { root, outside } = workspace();
     writeFileSync(join(root, "there"), "old");
     symlinkSync(outside, join(root, "out"));
     symlinkSync(join(outside, "new"), join(root, "dangling"));
     const to = (folder: string[], path: string) => receive(root, folder, [{ path, content: "1" }]);
-    await expect(to([], "there")).rejects.toThrow("there is already something of this name");
-    await expect(to([], "dangling")).rejects.toThrow("there is already something of this name");
-    await expect(to(["out"], "x")).rejects.toThrow("link on the way");
-    await expect(to(["out", "sub"], "x")).rejects.toThrow("link on the way");
-    await expect(to([], "out/x")).rejects.toThrow("link on the way");
-    await expect(to([], "there/x")).rejects.toThrow("a file or a link on the way");
+    await expect(to([], "there")).rejects.toThrow("a file or folder with this name already exists");
+    await expect(to([], "dangling")).rejects.toThrow("a file or folder with this name already exists");
+    await expect(to(["out"], "x")).rejects.toThrow("through a");
+    await expect(to(["out", "sub"], "x")).rejects.toThrow("through a");
+    await expect(to([], "out/x")).rejects.toThrow("through a");
+    await expect(to([], "there/x")).rejects.toThrow("through a file or a link");
     expect(readFileSync(join(root, "there"), "utf8")).toBe("old");
     expect([
       existsSync(join(outside, "x")),
@@ -96,7 +96,7 @@ describe("files that arrive", () => {
     expect(existsSync(join(outside, "x"))).toBe(true);
   });
 
-  it("replace files of an earlier run where they may, never what a link there points to", async () => {
+  it("replace an earlier run's files if allowed, but never a link's target there", async () => {
     const { root, outside } = workspace();
     writeFileSync(join(outside, "kept"), "kept");
     writeFileSync(join(root, "there"), "old");
@@ -114,7 +114,7 @@ describe("files that arrive", () => {
     expect(readFileSync(join(outside, "kept"), "utf8")).toBe("kept");
   });
 
-  it("never come into the folder of git", async () => {
+  it("never go into git's folder", async () => {
     const { root } = workspace();
     mkdirSync(join(root, ".git/hooks"), { recursive: true });
     for (const name of [".git", ".GIT", ".g\u200cit", ".git.", ".git::$INDEX_ALLOCATION"])
@@ -125,8 +125,8 @@ describe("files that arrive", () => {
   });
 });
 
-describe("a tar that arrives", () => {
-  it("has its files, folders, links and modes again", async () => {
+describe("a received tar", () => {
+  it("restores its files, folders, links and modes", async () => {
     const { root } = workspace();
     const long = `${"d".repeat(90)}/${"e".repeat(90)}/file`;
     const tar = tarOf(
@@ -150,25 +150,22 @@ describe("a tar that arrives", () => {
   const entry = (rest: string) => `i = tarfile.TarInfo("x")\n${rest}\nt.addfile(i)`;
   const hostile: [string, Buffer][] = [
     ["a link to an absolute path", tarOf({ path: "x", kind: "link", link: "/etc" })],
-    ["a link that goes up and out", tarOf({ path: "a/x", kind: "link", link: "../../y" })],
+    ["a link that leads up and out", tarOf({ path: "a/x", kind: "link", link: "../../y" })],
     [
-      "a link that goes up after another part",
+      "a link that leads up after another part",
       tarOf({ path: "p/q/r", kind: "link", link: "../../s" }, { path: "z", kind: "link", link: "p/q/r/../.." }),
     ],
     ["a file through a link", tarOf({ path: "x", kind: "link", link: "." }, { path: "x/y", content: "1" })],
     ["a file in place of another", tarOf({ path: "x", content: "1" }, { path: "x", content: "2" })],
-    ["a path that goes up", tarOf({ path: "../x", content: "1" })],
+    ["an upward path", tarOf({ path: "../x", content: "1" })],
     ["an absolute path", tarOf({ path: "/tmp/millrace-x", content: "1" })],
     ["a hard link", hostileTar(entry('i.type = tarfile.LNKTYPE; i.linkname = "/etc/passwd"'))],
     ["a device", hostileTar(entry("i.type = tarfile.CHRTYPE; i.devmajor = 1; i.devminor = 5"))],
     ["a pipe", hostileTar(entry("i.type = tarfile.FIFOTYPE"))],
     ["a sparse file", hostileTar(entry("i.type = tarfile.GNUTYPE_SPARSE"))],
+    ["global settings", hostileTar(`t.pax_headers = {"path": "/etc/x"}\n${entry("i.type = tarfile.XGLTYPE")}`)],
     [
-      "settings for all that follows",
-      hostileTar(`t.pax_headers = {"path": "/etc/x"}\n${entry("i.type = tarfile.XGLTYPE")}`),
-    ],
-    [
-      "a wrong sum",
+      "a wrong checksum",
       (() => {
         const tar = tarOf({ path: "x", content: "1" });
         tar[0] = 0x79;
@@ -176,9 +173,9 @@ describe("a tar that arrives", () => {
       })(),
     ],
     ["no end", tarOf({ path: "x", content: "1" }).subarray(0, 1024)],
-    ["no whole file", tarOf({ path: "x", content: "1".repeat(600) }).subarray(0, 1024)],
+    ["an incomplete file", tarOf({ path: "x", content: "1".repeat(600) }).subarray(0, 1024)],
     [
-      "a size that makes no sense",
+      "an invalid size",
       (() => {
         const tar = tarOf({ path: "x", content: "1" });
         tar.write("-1", 124);
@@ -186,17 +183,17 @@ describe("a tar that arrives", () => {
       })(),
     ],
   ];
-  it.each(hostile)("is refused with %s", async (_, tar) => {
+  it.each(hostile)("is rejected with %s", async (_, tar) => {
     const { root, outside } = workspace();
     await expect(unpack(root, tar)).rejects.toThrow();
     for (const path of [join(root, "x"), join(root, "in/y"), join(outside, "y"), "/tmp/millrace-x"])
       expect(existsSync(path)).toBe(false);
   });
 
-  it("leaves no link that leads out, where the system's tar follows its word", async () => {
+  it("leaves no outside link, even where the system's tar trusts the archive", async () => {
     const { root } = workspace();
     const tar = tarOf({ path: "x", kind: "link", link: "/etc" });
-    await expect(unpack(root, tar)).rejects.toThrow("link out of its folder");
+    await expect(unpack(root, tar)).rejects.toThrow("link to a place outside its folder");
     expect(lstatSync(join(root, "in/x"), { throwIfNoEntry: false })).toBeUndefined();
     execFileSync("tar", ["-xf", "-", "-C", root], { input: tar });
     expect(readlinkSync(join(root, "x"))).toBe("/etc");
@@ -221,8 +218,8 @@ while True:
             pass
 `;
 
-describe.runIf(isRoot)("with --run-as", () => {
-  it("files belong to the steps' user, who may write there", async () => {
+describe.runIf(isRoot)("receiving files with --run-as", () => {
+  it("gives the files to the steps' user, who can write there", async () => {
     const user = unnamedUser();
     const { root } = workspace();
     await expect(receive(root, ["in"], [{ path: "x", content: "1" }], { user })).rejects.toThrow("EACCES");
@@ -232,7 +229,7 @@ describe.runIf(isRoot)("with --run-as", () => {
   });
 });
 
-describe.runIf(canAttack)("a process that puts links in the way while files are made", () => {
+describe.runIf(canAttack)("a process that puts links in the way while files are created", () => {
   it("gets none of them outside", async () => {
     const user = unnamedUser();
     const { root, outside } = workspace();

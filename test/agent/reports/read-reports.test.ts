@@ -35,7 +35,7 @@ const warning = (message: string, file: string | null = null) => ({
 });
 
 describe("report files", () => {
-  it("are read where a pattern finds them, in any encoding that they name", async () => {
+  it("are read from a pattern's matches, in any encoding that they name", async () => {
     const latin = Buffer.from(`<?xml version="1.0" encoding="ISO-8859-1"?>${suite(test("caf\u00e9"))}`, "latin1");
     const wide = Buffer.from(`\ufeff${suite(test("weit"))}`, "utf16le");
     const { root } = checkout({
@@ -52,7 +52,7 @@ describe("report files", () => {
     expect(await read(root, "named.junit")).toEqual({ names: ["named"], warnings: [] });
   });
 
-  it("that are not understood are warnings with a place, and the others count", async () => {
+  it("that are invalid cause warnings with a position, and the others count", async () => {
     const { root } = checkout({
       "1.xml": suite(test("one")),
       "2.xml": `${suite(test("x"))}<`,
@@ -67,7 +67,7 @@ describe("report files", () => {
     ]);
   });
 
-  it("are read in pieces with a turn of the event loop between them, in which a cancel is obeyed", async () => {
+  it("are read in pieces, with event-loop turns in between that allow a cancel", async () => {
     const pieces = 8;
     const { root } = checkout({ "large.xml": suite("<!-- -->".repeat((pieces * TURN_BYTES) / 8), test("last")) });
     const controller = new AbortController();
@@ -87,39 +87,39 @@ describe("report files", () => {
     expect(pushed).toBeLessThan(pieces);
   });
 
-  it("are missed with a warning", async () => {
+  it("cause a warning if they are missing", async () => {
     const { root } = checkout({ "out/log.txt": "x" });
-    const none = { names: [], warnings: [warning("No test report was found: no file is out/, none/\\*.xml")] };
+    const none = { names: [], warnings: [warning("Found no test report: no file matches out/, none/\\*.xml")] };
     expect(await read(root, "out/", "none/*.xml")).toEqual(none);
   });
 
-  it("are no links out of the checkout", async () => {
+  it("are rejected as links out of the checkout", async () => {
     const { root, outside } = checkout({ "real.xml": suite(test("real")) });
     symlinkSync(outside, join(root, "link.xml"));
     symlinkSync(dirname(outside), join(root, "folder"));
     symlinkSync("real.xml", join(root, "inside.xml"));
     const { names, warnings } = await read(root, "*.xml");
     expect(names).toEqual(["real", "real"]);
-    expect(warnings).toEqual([warning("link.xml is a link out")]);
+    expect(warnings).toEqual([warning("link.xml is a link to a place outside")]);
     expect((await read(root, "folder/outside.xml")).names).toEqual([]);
   });
 
-  it("are not read where they are too large, one or all together", async () => {
+  it("are skipped if they are too large, alone or together", async () => {
     const { root } = checkout({ "1.xml": suite(test("one")), "2.xml": "", "3.xml": suite(test("three")) });
     truncateSync(join(root, "2.xml"), 30 * 1024 * 1024 + 1);
     expect(await read(root, "*.xml")).toEqual({
       names: ["one", "three"],
-      warnings: [warning("more than 30 MiB", "2.xml")],
+      warnings: [warning("larger than 30 MiB", "2.xml")],
     });
     for (const more of ["a", "b", "c"]) {
       writeFileSync(join(root, `2${more}.xml`), Buffer.alloc(25 * 1024 * 1024, " "));
     }
     const { names, warnings } = await read(root, "*.xml");
     expect(names).toEqual(["one"]);
-    expect(warnings.at(-1)).toEqual(warning("nor those after it.*100 MiB", "2c.xml"));
+    expect(warnings.at(-1)).toEqual(warning("all after it.*100 MiB", "2c.xml"));
   });
 
-  it("have 100,000 tests together at most", async () => {
+  it("have at most 100,000 tests together", async () => {
     const many = suite(test("x").repeat(60_000));
     const { root } = checkout({ "1.xml": many, "2.xml": many, "3.xml": suite(test("y").repeat(40_000)) });
     const { names, warnings } = await read(root, "*.xml");
@@ -127,7 +127,7 @@ describe("report files", () => {
     expect(warnings).toEqual([warning("more than 40000 test cases", "2.xml")]);
   });
 
-  it.runIf(isRoot)("are read with the rights of the steps' user alone", async () => {
+  it.runIf(isRoot)("are read only with the rights of the steps' user", async () => {
     const { root } = checkout({ "mine.xml": suite(test("mine")), "roots.xml": suite(test("root's")) });
     const user = unnamedUser();
     execFileSync("chmod", ["-R", "a+rX", dirname(root)]);
