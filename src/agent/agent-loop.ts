@@ -93,9 +93,9 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
 const checkStepUser = async ({ work, user, grace }: AgentOptions): Promise<void> => {
   if (user === null) return;
   const { code } = await runShell(user, 'cd -- "$1"', [work]);
-  if (code !== 0) throw new ExitError(`${user.name} may not enter ${work}: choose another --work`, EXIT.usage);
+  if (code !== 0) throw new ExitError(`${user.name} cannot enter ${work}: choose another --work`, EXIT.usage);
   if (!(await new ProcessTree("start", { user }).terminate(grace)))
-    throw new ExitError(`processes of ${user.name} do not end: end them, then start the agent again`, EXIT.failed);
+    throw new ExitError(`cannot end the processes of ${user.name}: end them, then restart the agent`, EXIT.failed);
 };
 
 /** Prepares the owner's hooks and cleans up after an earlier agent's last job. @throws ExitError */
@@ -109,8 +109,8 @@ const readyHooks = async ({ state, grace, interrupt }: AgentOptions, token: stri
 /** Requires a healthy machine. @throws ExitError when the owner must fix something before the next job */
 const mustBeReady = ({ trouble }: JobHooks): void => {
   if (trouble === null) return;
-  const advice = "put it right, then start the agent again";
-  throw new ExitError(`this agent takes no more jobs, because of its hooks: ${trouble}: ${advice}`, EXIT.hooks);
+  const advice = "fix this, then restart the agent";
+  throw new ExitError(`this agent accepts no more jobs because of its hooks: ${trouble}: ${advice}`, EXIT.hooks);
 };
 
 /** A maintainer may have changed these since the agent registered. */
@@ -127,7 +127,7 @@ const updateIdentity = async (client: ApiClient, identity: Identity, signal: Abo
   const body = { version: VERSION };
   const answer = await client.send({ method: "PUT", path: `/buildagent/${identity.id}`, body, signal });
   if (answer.status !== 200) {
-    logger.warn(`the service refused this agent's version: ${describeAnswer(answer)}`);
+    logger.warn(`the service rejected this agent's version: ${describeAnswer(answer)}`);
     return identity;
   }
   const settings = ServiceSettings.safeParse(answer.body);
@@ -210,7 +210,7 @@ const runInFolder = async (job: JobAnswer, session: RunJobOptions, options: Agen
 
 /** Logs each signal's effect on the build, until the build ends. */
 const sayHowItStops = ({ drain, interrupt }: AgentOptions, signal: AbortSignal): void => {
-  const onDrain = () => logger.info("it ends after the active build; a second signal stops the build");
+  const onDrain = () => logger.info("the agent exits after the active build; a second signal stops the build");
   const onInterrupt = () => logger.warn("second signal: stopping the active build");
   if (drain.aborted) onDrain();
   else drain.addEventListener("abort", onDrain, { signal });
@@ -226,7 +226,7 @@ const nextFolder = async (options: AgentOptions): Promise<BuildFolder | null> =>
     try {
       return await prepareFolder(options);
     } catch (error) {
-      logger.error(`no folder for the next build, trying again: ${toBuildFailure(error).message}`);
+      logger.error(`cannot create a folder for the next build, retrying: ${toBuildFailure(error).message}`);
       await sleep(backOffDelay(failures, DEFAULT_BACK_OFF, Math.random()), options.drain);
     }
   }
@@ -245,7 +245,7 @@ const removeBuild = async (path: string, { user, grace, drain }: AgentOptions, h
   try {
     if (hasEnded) return await removeBuildFolder(path, user);
     while (!(await endAndRemoveBuild(path, user, grace)) && !drain.aborted)
-      logger.error(`${path}: processes of this build do not end; the agent takes no other build until they do`);
+      logger.error(`${path}: cannot end this build's processes; the agent accepts no other build until they end`);
   } catch (error) {
     logger.error(toBuildFailure(error).message);
   }

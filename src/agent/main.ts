@@ -7,7 +7,7 @@ import { program } from "./cli/program.ts";
 const end = (code: number): void => {
   if (mustNotRestart(code))
     logger.warn(
-      `exits with 0 instead of ${code}, so that launchd does not restart it; start it again with launchctl kickstart`,
+      `exits with 0 instead of ${code} so that launchd does not restart it; restart it with launchctl kickstart`,
     );
   process.exitCode = mustNotRestart(code) ? EXIT.done : code;
 };

@@ -34,18 +34,18 @@ const failsWhile = (folder: string, name: string, file: string): void => {
   chmodSync(path, 0o755);
 };
 
-it("an agent that is stopped while it waits names no build", async () => {
+it("an idle agent logs no build when it stops", async () => {
   const { service, start } = await stage();
   const run = start();
   await waitUntil(() => service.sockets() === 1 && service.requests.some(({ path }) => path.endsWith("/poll")));
   run.kill("SIGINT");
   run.kill("SIGTERM");
   expect((await run.ended).code).toBe(0);
-  expect(run.output()).toMatch(/SIG(INT|TERM): the agent ends\n/);
+  expect(run.output()).toMatch(/SIG(INT|TERM): the agent is stopping\n/);
   expect(run.output()).not.toContain("active build");
 });
 
-it("an agent asks for a job at most once when its socket opens, once for a hint, and once after a build", async () => {
+it("an agent polls for a job at most once when its socket opens, once per hint, and once after a build", async () => {
   const { service, start } = await stage();
   const run = start();
   const polls = () => service.requests.filter(({ path }) => path.endsWith("/poll")).length;
@@ -58,14 +58,14 @@ it("an agent asks for a job at most once when its socket opens, once for a hint,
   expect((await run.ended).code).toBe(0);
 });
 
-describe("an agent that cannot make a folder for the next build", () => {
-  it.each(["git", "mkfifo"])("because %s fails says so, leaves nothing behind, and continues later", async (name) => {
+describe("an agent that cannot create the next build's folder", () => {
+  it.each(["git", "mkfifo"])("logs that %s failed, leaves nothing behind, and retries later", async (name) => {
     const { service, folder, programs, work, start } = await stage();
     const full = join(folder, "full");
     failsWhile(programs, name, full);
     writeFileSync(full, "");
     const run = start();
-    await waitUntil(() => run.output().includes("no folder for the next build, trying again"));
+    await waitUntil(() => run.output().includes("cannot create a folder for the next build, retrying"));
     expect(run.output()).toContain("No space left on device");
     await waitUntil(() => buildsIn(work).length === 0);
     expect(service.requests.filter(({ path }) => path.endsWith("/poll"))).toEqual([]);
@@ -78,7 +78,7 @@ describe("an agent that cannot make a folder for the next build", () => {
     expect(buildsIn(work)).toEqual([]);
   });
 
-  it("because a prepared folder is gone releases the build, and takes the next", async () => {
+  it("releases the build and accepts the next one if the prepared folder disappears", async () => {
     const { service, work, start } = await stage();
     const run = start();
     await waitUntil(() => service.sockets() === 1 && service.requests.some(({ path }) => path.endsWith("/poll")));
@@ -94,12 +94,12 @@ describe("an agent that cannot make a folder for the next build", () => {
     expect((await run.ended).code).toBe(0);
   });
 
-  it("because a build removed the work folder continues once it can be made again", async () => {
+  it("continues after a build removed the work folder, as soon as it can create the folder again", async () => {
     const { service, work, start } = await stage();
     const steps = `steps:\n  - run: mv ${work} ${work}.gone; touch ${work}\n`;
     service.jobs.push(makeJob(testRepository({ ".millrace.yml": steps }).cloneUrl, 2));
     const run = start();
-    await waitUntil(() => run.output().includes("no folder for the next build, trying again"));
+    await waitUntil(() => run.output().includes("cannot create a folder for the next build, retrying"));
     expect(service.results).toHaveLength(1);
     rmSync(work);
     service.jobs.push(makeJob(testRepository(PIPELINE).cloneUrl, 3));

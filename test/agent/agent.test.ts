@@ -43,8 +43,8 @@ const buildOnce = async (service: FakeService, job: ReturnType<typeof makeJob>, 
   return { ...ended, state, log: service.logs.get(job.build.id) ?? "", end: service.results[0] };
 };
 
-describe("an agent's life", () => {
-  it("registers, takes a build, runs it, reports everything, and leaves nothing behind", async () => {
+describe("an agent", () => {
+  it("registers, runs a build, reports everything, and leaves nothing behind", async () => {
     const service = await fakeService();
     const repository = testRepository(
       pipeline(`  - name: Greet
@@ -82,9 +82,9 @@ describe("an agent's life", () => {
   });
 
   it.each([
-    ["asks that another try what it cannot fetch", true, 200, ["release"]],
-    ["says itself how that ended where no other is there", true, 409, ["release", "finish"]],
-    ["asks nobody where the service does not say that it may", undefined, 200, ["finish"]],
+    ["releases a job that it cannot fetch, for another agent", true, 200, ["release"]],
+    ["fails a job that it cannot fetch if no other agent can run it", true, 409, ["release", "finish"]],
+    ["fails a job that it cannot fetch if the service does not allow a release", undefined, 200, ["finish"]],
   ])("%s", async (_, mayGoElsewhere, status, kinds) => {
     const service = await fakeService();
     const problem = { type: "/problems/conflict", title: "No", status: 409, detail: "nobody", requestId: "r" };
@@ -108,17 +108,17 @@ describe("an agent's life", () => {
     expect(log).toContain("git fetch failed");
   });
 
-  it("drops a build whose start is refused, before any checkout", async () => {
+  it("drops a build before any checkout if the service rejects its start", async () => {
     const service = await fakeService();
     const problem = { type: "/problems/lease-lost", title: "Lost", status: 409, detail: "gone", requestId: "r" };
     service.intercept = ({ path }) => (path.endsWith("/start") ? { status: 409, body: problem } : null);
     const { stderr, code } = await buildOnce(service, makeJob("file:///nowhere/x.git", 6));
-    expect(stderr).toContain("refused the start of build 6 of acme/mill: 409 Lost; gone");
+    expect(stderr).toContain("rejected the start of build 6 of acme/mill: 409 Lost; gone");
     expect(code).toBe(0);
     expect(service.results).toEqual([]);
   });
 
-  it("keeps its token out of the steps' environment and every process's arguments", async () => {
+  it("hides its token from the steps' environment and every process's arguments", async () => {
     const service = await fakeService();
     const steps = `  - run: |
       cat /proc/$PPID/cmdline /proc/$PPID/environ /proc/self/environ | tr '\\0' '\\n'
@@ -152,7 +152,7 @@ describe("stopping a build", () => {
     return { service, run, log: () => service.logs.get(job.build.id) ?? "" };
   };
 
-  it("ends all processes after a cancel hint, and says so in the log", async () => {
+  it("ends all processes after a cancel hint, and logs the reason", async () => {
     const { service, run, log } = await started();
     service.heartbeat = { cancel: true, reason: "canceled" };
     service.hint({ type: "cancel" });
@@ -173,22 +173,22 @@ describe("stopping a build", () => {
     expect(log()).not.toContain("tidied");
   });
 
-  it("finishes the build after one SIGTERM, and releases it for another attempt after a second", async () => {
+  it("finishes the build after one SIGTERM, and releases it for another attempt after a second one", async () => {
     const { service, run, log } = await started();
     run.kill("SIGTERM");
-    await waitUntil(() => run.output().includes("ends after the active build"));
+    await waitUntil(() => run.output().includes("exits after the active build"));
     expect(service.results).toEqual([]);
     run.kill("SIGTERM");
     const { code } = await run.ended;
     expect(service.results).toMatchObject([
       { kind: "release", body: { reason: "the agent was stopped", interrupted: true } },
     ]);
-    expect(log()).toContain("The step was stopped: the agent is being stopped\n");
-    expect(log()).toMatch(/tidied\nThe agent was stopped: this attempt of the build is lost\n$/);
+    expect(log()).toContain("The step was stopped: the agent is stopping\n");
+    expect(log()).toMatch(/tidied\nThe agent was stopped: this attempt is lost\n$/);
     expect(code).toBe(0);
   });
 
-  it("stops at the time limit of the pipeline", async () => {
+  it("stops the build at the pipeline's time limit", async () => {
     const service = await fakeService();
     const job = makeJob(testRepository(pipeline("  - run: sleep 1000\n")).cloneUrl, 10, { timeoutSeconds: 1 });
     const { end, log } = await buildOnce(service, job);
@@ -197,12 +197,12 @@ describe("stopping a build", () => {
       reason: "timeout",
       message: expect.stringContaining("time limit of 1 seconds"),
     });
-    expect(log).toContain("longer than");
+    expect(log).toContain("exceeded its time limit");
   });
 });
 
-describe("an agent that waits", () => {
-  it("waits for hints on the socket, polls after each, and ends cleanly on SIGTERM", async () => {
+describe("a waiting agent", () => {
+  it("waits for hints on the socket, polls after each, and exits cleanly on SIGTERM", async () => {
     const service = await fakeService();
     const state = await registered(service.url);
     const repository = testRepository(pipeline("  - run: echo built\n"));
@@ -223,19 +223,19 @@ describe("an agent that waits", () => {
     expect(existsSync(join(state, "lock"))).toBe(false);
   });
 
-  it("long-polls where there is no WebSocket", async () => {
+  it("long-polls without a WebSocket", async () => {
     const service = await fakeService();
     const state = await registered(service.url);
     service.intercept = ({ method }) => (method === "UPGRADE" ? { status: 426 } : null);
     service.jobs.push(makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 13));
     const { stderr } = await runAgentCli(["start", "--once", "--state", state]).ended;
     expect(service.results).toHaveLength(1);
-    expect(stderr).toContain("no WebSocket for hints (status 426): polling instead");
+    expect(stderr).toContain("cannot open a WebSocket for hints (status 426): polling instead");
     const poll = service.requests.find(({ path }) => path.endsWith("/poll"));
     expect(poll?.query.get("wait")).not.toBe("0");
   });
 
-  it("sends a heartbeat after failed polls, and after a build whose start was refused", async () => {
+  it("sends a heartbeat after failed polls, and after the service rejected a build's start", async () => {
     const service = await fakeService();
     const state = await registered(service.url);
     const idle = () =>
@@ -272,7 +272,7 @@ describe("an agent that waits", () => {
     expect(log).toMatch(/line 1\nline 2\nline 3\nline 4\nline 5\n$/);
   });
 
-  it("ends with advice when it was removed", async () => {
+  it("exits with advice after its removal", async () => {
     const service = await fakeService();
     const state = await registered(service.url);
     service.intercept = () => ({ status: 401 });
@@ -281,7 +281,7 @@ describe("an agent that waits", () => {
     expect(stderr).toMatch(/Register it again/);
   });
 
-  it("ends the active build when it is removed", async () => {
+  it("stops the active build after its removal", async () => {
     const service = await fakeService();
     const state = await registered(service.url);
     const job = makeJob(testRepository(pipeline("  - run: echo ready; sleep 1000\n")).cloneUrl, 15);
@@ -293,7 +293,7 @@ describe("an agent that waits", () => {
     expect(readdirSync(join(state, "work"))).toEqual([]);
   });
 
-  it("is removed from service and disk after one build when it is ephemeral", async () => {
+  it("removes an ephemeral agent from the service and the disk after one build", async () => {
     const service = await fakeService();
     const state = await registered(service.url, true);
     service.jobs.push(makeJob(testRepository(pipeline("  - run: true\n")).cloneUrl, 16));
@@ -304,7 +304,7 @@ describe("an agent that waits", () => {
     expect(existsSync(join(state, "identity.json"))).toBe(false);
   });
 
-  it("ends the processes that a killed agent left running", async () => {
+  it("ends the processes of a killed agent", async () => {
     const service = await fakeService();
     const state = await registered(service.url);
     const job = makeJob(testRepository(pipeline("  - run: echo pid $$; exec sleep 1000\n")).cloneUrl, 17);
@@ -325,7 +325,7 @@ describe("an agent that waits", () => {
 });
 
 describe("the state folder", () => {
-  it("is closed to other users, as is the identity in it", async () => {
+  it("closes itself and its identity to other users", async () => {
     const service = await fakeService();
     const state = await register(service.url);
     expect(statSync(state).mode & 0o777).toBe(0o700);
@@ -349,14 +349,14 @@ describe("the state folder", () => {
     expect((await third.ended).code).toBe(0);
   });
 
-  it("is registered once, shown by status, and removed by deregister", async () => {
+  it("registers once, appears in status, and deregisters", async () => {
     const service = await fakeService();
     const state = await register(service.url);
     const again = await runAgentCli(
       ["register", "--url", service.url, "--token-file", "-", "--name", "x", "--state", state],
       { input: "t" },
     ).ended;
-    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already holds the agent wheel") });
+    expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining("already has the agent wheel") });
     const seen = await runAgentCli(["status", "--state", state]).ended;
     expect(seen.code).toBe(0);
     expect(seen.stdout).toMatch(/name {6}wheel\n.*not running.*seen as {3}idle/s);
@@ -365,7 +365,7 @@ describe("the state folder", () => {
     expect((await runAgentCli(["start", "--state", state]).ended).code).toBe(3);
   });
 
-  it("takes a registration token from a file that only its owner can read", async () => {
+  it("reads a registration token only from a file that only its owner can read", async () => {
     const service = await fakeService();
     const folder = testFolder();
     const file = join(folder, "token");

@@ -58,7 +58,7 @@ describe.runIf(isRoot)("two agents with --run-as on one machine", () => {
     }
   });
 
-  it("cannot share either of them, and the first one continues", async () => {
+  it("cannot share a user or work folder, and the first agent continues", async () => {
     const service = await fakeService();
     const [user, other] = [namedUser(), namedUser()];
     const go = join(openFolder(0o711), "go");
@@ -74,10 +74,10 @@ describe.runIf(isRoot)("two agents with --run-as on one machine", () => {
     expect((await first.ended).code).toBe(0);
   });
 
-  it("refuse a work folder that their steps cannot enter", async () => {
+  it("reject a work folder that their steps cannot enter", async () => {
     const work = join(testFolder(), "work");
     const { code, stderr } = await start(await fakeService(), namedUser(), work).ended;
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`may not enter ${work}`) });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining(`cannot enter ${work}`) });
   });
 });
 
@@ -100,7 +100,7 @@ while True:
 `;
 
 describe.runIf(canAttack)("a chain of processes that a build leaves", () => {
-  it("does not read the secret of the next build, which another process of its user could", async () => {
+  it("does not read the next build's secret, unlike another process of its user", async () => {
     const service = await fakeService();
     const user = namedUser();
     const found = openFolder(0o777);
@@ -123,7 +123,7 @@ describe.runIf(canAttack)("a chain of processes that a build leaves", () => {
 });
 
 describe.runIf(isRoot)("a build with --run-as", () => {
-  it("has its own HOME, which the next build does not find", async () => {
+  it("has its own HOME, which the next build does not see", async () => {
     const service = await fakeService();
     const builds = [1, 2].map((number) =>
       queue(
@@ -145,7 +145,7 @@ describe.runIf(isRoot)("a build with --run-as", () => {
     expect(readdirSync(agent.work)).toEqual([]);
   });
 
-  it("enters no folder by its working directory that its user may not enter", async () => {
+  it("enters no working directory that its user cannot enter", async () => {
     const service = await fakeService();
     const closed = openFolder(0o700);
     mkdirSync(join(closed, "project"), { mode: 0o755 });
@@ -158,7 +158,7 @@ describe.runIf(isRoot)("a build with --run-as", () => {
     await Promise.all([build.ended(), none.ended()]);
     expect(readFileSync(join(closed, "project/notes"), "utf8")).toBe("ROOT-ONLY\n");
     const [said, saidOfNone] = [build, none].map(({ log }) => log().split("--- cat notes\n")[1]);
-    expect(said).toMatch(/^There is no folder for working-directory inside\n/);
+    expect(said).toMatch(/^The folder for working-directory inside does not exist\n/);
     expect(saidOfNone).toBe(said);
     chmodSync(closed, 0o711);
     const control = queue(service, 3, steps(join(closed, "project")));

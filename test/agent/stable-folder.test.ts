@@ -44,7 +44,7 @@ const USERS: [string, () => StepUser | null][] = isRoot
 
 describe("a stable path", () => {
   it.each(USERS)(
-    "is the same in each build with the steps under %s, empty before and gone after it",
+    "is the same in each build with the steps under %s, empty before and removed after it",
     async (_, user) => {
       const service = await startFakeService();
       onTestFinished(() => service.close());
@@ -60,7 +60,7 @@ describe("a stable path", () => {
     },
   );
 
-  it("is left to whoever has it", async () => {
+  it("stays with its first user", async () => {
     const service = await startFakeService();
     onTestFinished(() => service.close());
     const { work } = start(service, null);
@@ -71,7 +71,7 @@ describe("a stable path", () => {
     writeFileSync(join(path, "file"), "of another");
     const { body, log } = await build(service, cloneUrl);
     expect(body).toMatchObject({ status: "succeeded" });
-    expect(log).toContain("another build of this machine has the pipeline's path");
+    expect(log).toContain("another build on this machine uses the pipeline's path");
     expect(placeIn(log)?.[0]).toMatch(/\/build-\w+\/workspace$/);
     expect(readdirSync(path)).toEqual(["file"]);
   });

@@ -128,7 +128,7 @@ describe("an agent that meets a newer service", () => {
     };
     const { code, stderr } = await start().ended;
     expect(code).toBe(0);
-    expect(stderr).toContain("refused a progress report: 418 Odd; odd");
+    expect(stderr).toContain("rejected a progress report: 418 Odd; odd");
     expect(service.results).toMatchObject([{ body: { status: "succeeded" } }]);
     expect(service.logs.get(job.build.id)).toMatch(/\nline 1\nline 2\nline 3\n$/);
   });

@@ -166,7 +166,7 @@ describe.concurrent("a build", () => {
     const holder = await start("stopped");
     const { id } = await startBuild();
     holder.process.kill("SIGTERM");
-    await expect.poll(() => holder.printed()).toContain("ends after the active build");
+    await expect.poll(() => holder.printed()).toContain("exits after the active build");
     await holder.stop();
     expect(await get(id)).toMatchObject({
       attempt: 1,
@@ -177,6 +177,6 @@ describe.concurrent("a build", () => {
     const log = await logOf(id);
     const [, query = ""] = /^This is attempt 2\. The log of attempt 1: GET \S+\/log(\S+)$/m.exec(log) ?? [];
     expect(log).toContain("Attempt 1 was lost. Its agent was stopped.\n");
-    expect(await logOf(id, query)).toMatch(/line 3\n.*The agent was stopped: this attempt of the build is lost\n$/s);
+    expect(await logOf(id, query)).toMatch(/line 3\n.*The agent was stopped: this attempt is lost\n$/s);
   });
 });

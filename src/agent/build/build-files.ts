@@ -44,7 +44,7 @@ export const writeFiles = async (
   for (const [index, { key, name, bytes }] of files.entries()) {
     const own = join(folder, String(index + 1));
     const { code, stderr } = await writeInNewFolder(user, own, name, bytes);
-    if (code !== 0) throw new BuildFailure("agent-error", `the file of ${key} cannot be written: ${stderr.trim()}`);
+    if (code !== 0) throw new BuildFailure("agent-error", `cannot write the file of ${key}: ${stderr.trim()}`);
     paths.push([key, join(own, name)]);
   }
   return Object.fromEntries(paths);
@@ -54,13 +54,13 @@ export const writeFiles = async (
 const toBuildFile = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]): BuildFile => {
   const { encoding, text, name = key } = handed;
   const problem = fileNameProblem(name);
-  if (problem !== null) throw new BuildFailure("environment", `the name of the file of ${key} ${problem}`);
+  if (problem !== null) throw new BuildFailure("environment", `the file name of ${key} ${problem}`);
   if (encoding === "other")
-    throw new BuildFailure("environment", `${key} is a file of a kind that this agent does not know: update the agent`);
+    throw new BuildFailure("environment", `${key} has an encoding that this agent does not know: update the agent`);
   try {
     return { key, name, bytes: bytesOfFile({ encoding, text }) };
   } catch (error) {
-    throw new BuildFailure("environment", `the file of ${key} cannot be made: ${(error as Error).message}`);
+    throw new BuildFailure("environment", `cannot create the file of ${key}: ${(error as Error).message}`);
   }
 };
 

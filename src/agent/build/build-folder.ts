@@ -45,7 +45,7 @@ export const placeWorkspace = (
   const hash = createHash("sha256").update(`${repoId} ${name}`).digest("hex").slice(0, 16);
   const workspace = join(dirname(folder.path), `checkout-${hash}`);
   if (!claim(workspace)) {
-    log.say("another build of this machine has the pipeline's path: this one has a path of its own");
+    log.say("another build on this machine uses the pipeline's path: this build uses its own path");
     return folder.workspace;
   }
   writeFileSync(join(folder.path, NOTE), workspace, { mode: 0o600 });
@@ -196,7 +196,7 @@ export const removeBuildFolder = async (path: string, user: StepUser | null): Pr
   // The stable path's note is removed last.
   for (const folder of stable ? [stable, path] : [path]) {
     const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [folder]);
-    if (code !== 0) throw new Error(`${folder} cannot be removed: ${stderr.trim().split("\n").at(-1)}`);
+    if (code !== 0) throw new Error(`cannot remove ${folder}: ${stderr.trim().split("\n").at(-1)}`);
   }
 };
 

@@ -30,7 +30,7 @@ export const toResult = (error: unknown, job: JobAnswer, log: JobLog): ReportedR
     return { kind: "release", body: { reason: error.message, requires: error.requires } };
   if (error instanceof MachineNotReady) return { kind: "release", body: { reason: error.message } };
   if (error instanceof Cancel && error.reason === "interrupted") {
-    log.say("The agent was stopped: this attempt of the build is lost");
+    log.say("The agent was stopped: this attempt is lost");
     return { kind: "release", body: { reason: "the agent was stopped", interrupted: true } };
   }
   if (error instanceof Cancel && error.reason !== "timeout") {
@@ -46,12 +46,12 @@ export const toResult = (error: unknown, job: JobAnswer, log: JobLog): ReportedR
 };
 
 const CANCELED: Partial<Record<CancelReason, string>> = {
-  "fail-fast": "Stopped, because another job failed (fail-fast)",
-  superseded: "Stopped, because a newer build takes its place",
+  "fail-fast": "Stopped because another job failed (fail-fast)",
+  superseded: "Stopped because a newer build replaces this one",
 };
 
 const timeoutFailure = (seconds: number): BuildFailure =>
-  new BuildFailure("timeout", `the build took longer than its time limit of ${seconds} seconds`);
+  new BuildFailure("timeout", `the build exceeded its time limit of ${seconds} seconds`);
 
 /** Returns the result of a build that cannot begin because of this machine. */
 export const toBrokenMachineResult = (error: unknown): ReportedResult => ({
@@ -76,7 +76,8 @@ export const reportResult = async (result: ReportedResult, options: ReportResult
   const answer = await client.send({ method: "POST", path, body: toBody(result, mask), lease: job.lease, signal });
   if (answer.status !== 200 && result.kind === "release" && result.otherwise)
     return reportResult({ kind: "finish", body: result.otherwise }, options);
-  if (answer.status !== 200) return logger.warn(`the service refused the result of ${name}: ${describeAnswer(answer)}`);
+  if (answer.status !== 200)
+    return logger.warn(`the service rejected the result of ${name}: ${describeAnswer(answer)}`);
   logger.info(
     result.kind === "release"
       ? `${name} returned to the queue: ${result.body.reason}`
@@ -106,6 +107,6 @@ export const checkedOutputs = (
   if (!secret) return outputs;
   throw new BuildFailure(
     "output-refused",
-    `The output ${secret[0]} has a secret in it: pass secrets by variables, which each job that needs them gets`,
+    `The output ${secret[0]} has a secret in it: pass secrets as variables to each job that needs them`,
   );
 };

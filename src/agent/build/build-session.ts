@@ -144,7 +144,7 @@ class BuildSession {
     const answer = await this.#calls.start();
     if (answer.status === 200)
       return logger.info(`${this.#name} (${heldId(this.#job)}) started on ${this.#job.build.branch}`);
-    logger.warn(`the service refused the start of ${this.#name}: ${describeAnswer(answer)}`);
+    logger.warn(`the service rejected the start of ${this.#name}: ${describeAnswer(answer)}`);
     this.#control.stop("lease-lost");
     // After two unstarted jobs in a row, the service offers the agent none until its next heartbeat.
     await client.send({ method: "POST", path: `/buildagent/${identity.id}/heartbeat` });
@@ -224,13 +224,13 @@ class BuildSession {
 
   async #terminate(): Promise<boolean> {
     const hasEnded = await this.#tree.terminate(this.#options.grace);
-    if (!hasEnded) logger.error(`${this.#name}: some processes that it started do not end`);
+    if (!hasEnded) logger.error(`${this.#name}: cannot end some of its processes`);
     return hasEnded;
   }
 
   async #report(result: ReportedResult): Promise<void> {
     const signal = this.#control.leaseEnd;
-    if (signal.aborted) return logger.warn(`${this.#name}: no result is sent, because the lease is lost`);
+    if (signal.aborted) return logger.warn(`${this.#name}: not sending a result because the lease is lost`);
     const { client } = this.#options;
     const mask = (text: string): string => this.#log.mask(text);
     await reportResult(result, { client, job: this.#job, name: this.#name, signal, mask }).catch(this.#control.fail);

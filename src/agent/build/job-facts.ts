@@ -82,12 +82,12 @@ export const reasonToSkip = async (
   changes: () => Promise<Changes | null>,
 ): Promise<string | null> => {
   if (job.purpose === "read-file" && !(await wantsThisPush(job, fetched, changes)))
-    return `Skipped: ${job.pipeline.configPath} was read, and does not want this push`;
+    return `Skipped: ${job.pipeline.configPath} has no trigger for this push`;
   if (!job.paths) return null;
   const files = (await changes())?.files ?? null;
   if (isTouched(job.paths, files) !== false) return null;
   const firstPaths = job.paths.slice(0, 3).join(", ");
-  return `Skipped: no file of ${firstPaths}${job.paths.length > 3 ? " ..." : ""} changed`;
+  return `Skipped: no changed file matches ${firstPaths}${job.paths.length > 3 ? " ..." : ""}`;
 };
 
 /** The build's base commit and the files changed since then; null if unknown. */

@@ -48,7 +48,7 @@ const comparedFile = async (
   const differs = (): BuildFailure =>
     new BuildFailure(
       "plan-mismatch",
-      `${where} is not what the jobs of this build were planned from: nothing of it ran`,
+      `${where} differs from the file that this build's jobs were planned from: nothing ran`,
     );
   const text = path === null ? (definition ?? "") : textInCommit(fetched, path, differs);
   const read = path === null ? { parsed: parsePlan(text), includes: [] } : await parseInCommit(text, fetched);
@@ -90,7 +90,7 @@ const wholePlan = (parsed: ParsedPlan, file: string, text: string): PlanRead => 
 export const readPlannedJob = (whole: Plan, file: string, text: string, key: string): PlanRead => {
   if (whole.jobs === null) return { file, text, plan: whole, whole, definition: null };
   const definition = whole.jobs.find((job) => job.key === key);
-  if (!definition) throw new BuildFailure("plan-mismatch", `${file} has no job ${key}: nothing of it ran`);
+  if (!definition) throw new BuildFailure("plan-mismatch", `${file} has no job ${key}: nothing ran`);
   return { file, text, plan: planOfJob(whole, definition), whole, definition };
 };
 

@@ -31,7 +31,7 @@ declare const ACKNOWLEDGEMENTS: string | undefined;
 const acknowledgements = (): string =>
   typeof ACKNOWLEDGEMENTS === "string"
     ? ACKNOWLEDGEMENTS
-    : "This program runs from a checkout: the licence of each package is in its folder in node_modules.";
+    : "This program runs from a checkout: the license of each package is in its folder in node_modules.";
 
 interface StopSignals {
   /** Aborted by the first SIGTERM or SIGINT: the agent finishes its active build. */
@@ -47,7 +47,7 @@ const listenToStopSignals = (): StopSignals => {
     if (drain.signal.aborted) {
       interrupt.abort(new ExitError("interrupted", EXIT.interrupted));
     } else {
-      logger.info(`${name}: the agent ends`);
+      logger.info(`${name}: the agent is stopping`);
       drain.abort(new ExitError("stopped", EXIT.done));
     }
   };
@@ -57,18 +57,18 @@ const listenToStopSignals = (): StopSignals => {
 };
 
 const EXIT_CODES = `
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not registered or refused by the service, 4 another agent uses this
-state folder, work folder or user, 5 the service cannot be reached, 130 interrupted. "run" ends with the exit code of
-the failed step.`;
+Exit codes: 0 done, 1 failed, 2 invalid usage, 3 not registered or rejected by the service, 4 another agent uses
+this state folder, work folder or user, 5 cannot reach the service, 130 interrupted. "run" exits with the failed step's
+exit code.`;
 
-const GRACE = "seconds between SIGTERM and SIGKILL of a step";
+const GRACE = "seconds between a step's SIGTERM and SIGKILL";
 const RUN_AS = "user that steps run as (the agent must be root)";
 const STATE = "folder that holds the agent's identity";
 
-const MISE = "the program mise that sets up `tools` (fetched and checked on Linux x64 when left out)";
-const CACHE = "GiB that copies of caches may have on this machine; 0: none";
-const TOOL_STORE = "most that installed tools kept for later builds take";
-const REGISTRY = "address of npm's registry, from which mise is fetched";
+const MISE = "path to mise, which sets up `tools` (default on Linux x64: downloaded and verified)";
+const CACHE = "maximum GiB for cache copies on this machine; 0 keeps none";
+const TOOL_STORE = "maximum GiB for installed tools that later builds reuse";
+const REGISTRY = "address of the npm registry to download mise from";
 
 const print = (lines: string[]): void => {
   process.stdout.write(`${lines.join("\n")}\n`);
@@ -76,7 +76,7 @@ const print = (lines: string[]): void => {
 
 /** The command line: each command with its options and action. */
 export const program = new Command("millrace-agent")
-  .description("Takes builds from a Millrace service and runs them on this machine.")
+  .description("Runs builds from a Millrace service on this machine.")
   .version(VERSION)
   .addHelpText("after", EXIT_CODES)
   .exitOverride();
@@ -84,21 +84,21 @@ export const program = new Command("millrace-agent")
 const command = (name: string, description: string): Command =>
   program.command(name).description(description).exitOverride();
 
-command("register", "make this machine an agent of a service")
+command("register", "register this machine as an agent")
   .option("--state <dir>", STATE, defaultStateFolder())
   .requiredOption("--url <address>", "URL of the service")
   .requiredOption(
     "--token-file <file>",
     "file with the registration token that no other user can read (0600); - reads standard input",
   )
-  .requiredOption("--name <name>", "name that people see")
-  .option("--labels <list>", "labels that builds can require, separated by commas", labelList, [])
-  .option("--ephemeral", "take one build, then deregister", false)
-  .option("--ios", "can build for iOS (detected when left out)")
+  .requiredOption("--name <name>", "display name")
+  .option("--labels <list>", "comma-separated labels that builds can require", labelList, [])
+  .option("--ephemeral", "run one build, then deregister", false)
+  .option("--ios", "can build for iOS (default: detected)")
   .option("--no-ios", "cannot build for iOS")
-  .option("--android", "can build for Android (detected when left out)")
+  .option("--android", "can build for Android (default: detected)")
   .option("--no-android", "cannot build for Android")
-  .option("--web", "can build for the web (detected when left out)")
+  .option("--web", "can build for the web (default: detected)")
   .option("--no-web", "cannot build for the web")
   .action(async (options) => {
     const identity = await registerMachine({
@@ -112,16 +112,16 @@ command("register", "make this machine an agent of a service")
       canBuildAndroid: options.android,
       canBuildWeb: options.web,
     });
-    print([`${identity.name} is registered as ${identity.id} in ${identity.orgId}; start it with: start`]);
+    print([`${identity.name} is registered as ${identity.id} in ${identity.orgId}; next: run start`]);
   });
 
-command("start", "take builds until the agent is stopped")
+command("start", "run builds until stopped")
   .option("--state <dir>", STATE, defaultStateFolder())
-  .option("--once", "take one build, then end", false)
+  .option("--once", "run one build, then exit", false)
   .option("--run-as <user>", RUN_AS)
   .option(
     "--work <dir>",
-    "folder that holds the builds' folders (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
+    "folder for the builds' folders (default: work in the state folder; with --run-as /var/lib/millrace-work/USER)",
   )
   .option("--cache-gib <number>", CACHE, gibibytes, 10)
   .option("--grace <seconds>", GRACE, seconds, 10)
@@ -133,9 +133,7 @@ command("start", "take builds until the agent is stopped")
     const user = options.runAs === undefined ? null : findStepUser(options.runAs);
     if (process.platform === "win32") throw new ExitError("the agent runs on macOS and Linux only", EXIT.usage);
     if (!user)
-      logger.info(
-        "steps run as the agent's own user, in one trust domain with the agent: --run-as USER separates them",
-      );
+      logger.info("steps run as the agent's own user and share its trust domain: use --run-as USER to separate them");
     const work = resolve(options.work ?? (user ? join(RUN_AS_WORK, user.name) : join(state, "work")));
     const grace = options.grace * SECOND_MS;
     const cacheBytes = options.cacheGib * 2 ** 30;
@@ -143,7 +141,7 @@ command("start", "take builds until the agent is stopped")
     await runAgent({ state, cacheBytes, work, once: options.once, user, toolSources, grace, ...listenToStopSignals() });
   });
 
-command("status", "show this agent and what the service knows of it")
+command("status", "show this agent and its status on the service")
   .option("--state <dir>", STATE, defaultStateFolder())
   .action(async ({ state }) => {
     print(await status(resolve(state)));
@@ -151,24 +149,24 @@ command("status", "show this agent and what the service knows of it")
 
 command("deregister", "remove this agent from the service")
   .option("--state <dir>", STATE, defaultStateFolder())
-  .option("--local", "only remove it here, for a service that does not know it any more", false)
+  .option("--local", "only remove it from this machine, if the service no longer has it", false)
   .action(async ({ state, local }) => {
     await deregister(resolve(state), local);
     print(["deregistered"]);
   });
 
-command("install", "show the service file that starts the agent with the machine, and the commands to run")
-  .option("--state <dir>", `${STATE} (default: that of the user who runs the agent)`)
-  .option("--user <user>", "make a system service that runs the agent as this user (Linux)")
+command("install", "print a service file that starts the agent at boot, and the commands to run")
+  .option("--state <dir>", `${STATE} (default: in the home folder of the user who runs the agent)`)
+  .option("--user <user>", "create a system service that runs the agent as this user (Linux)")
   .option("--run-as <user>", RUN_AS)
-  .option("--work <dir>", "folder that holds the builds' folders")
+  .option("--work <dir>", "folder for the builds' folders")
   .option("--grace <seconds>", GRACE, seconds)
   .option("--cache-gib <number>", CACHE, gibibytes)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress)
   .option("--tool-store <GiB>", TOOL_STORE, gibibytes)
-  .option("--service <name>", "name of the service, for a machine with several agents")
-  .option("--write", "write the file to its place", false)
+  .option("--service <name>", "service name, for machines with several agents")
+  .option("--write", "write the file instead of printing it", false)
   .action(async (options) => {
     const { state = null, user = null, runAs = null, work = null, grace = null, service = null } = options;
     const furtherOptions = [
@@ -181,11 +179,11 @@ command("install", "show the service file that starts the agent with the machine
     const serviceOptions = { state, user, runAs, work, grace, furtherOptions, service };
     const file = serviceFile(serviceOptions, resolve(process.argv[1] ?? ""), machineWith(variables));
     if (process.getuid?.() === 0 && user === null && runAs === null)
-      logger.warn("the agent and its steps will run as root: use --user USER or --run-as USER to prevent that");
+      logger.warn("the agent and its steps run as root: use --user USER or --run-as USER to prevent that");
     if (options.write) writeServiceFile(file);
     else print([file.text]);
-    process.stderr.write(`Kept of this shell: ${Object.keys(variables).join(", ")}\n`);
-    if (omitted.length > 0) process.stderr.write(`Not kept: ${omitted.join(", ")}\n`);
+    process.stderr.write(`Variables kept from this shell: ${Object.keys(variables).join(", ")}\n`);
+    if (omitted.length > 0) process.stderr.write(`Variables not kept: ${omitted.join(", ")}\n`);
     process.stderr.write(`${options.write ? "Written to" : "Put this into"} ${file.path}, then run:\n`);
     process.stderr.write(file.nextCommands.map((line) => `  ${line}\n`).join(""));
   });
@@ -196,9 +194,9 @@ command("check", "find every mistake in a pipeline file")
     process.exitCode = checkFile(file);
   });
 
-command("import", "translate a workflow of GitHub Actions to a pipeline file")
-  .argument("<file>", "the workflow, as .github/workflows/ci.yml")
-  .option("--output <file>", "write the pipeline file here, where no file is yet, instead of printing it")
+command("import", "translate a GitHub Actions workflow to a pipeline file")
+  .argument("<file>", "the workflow, for example .github/workflows/ci.yml")
+  .option("--output <file>", "write the pipeline file here instead of printing it; the file must not exist")
   .addHelpText("after", IMPORT_HELP)
   .action(async (file: string, { output = null }) => {
     process.exitCode = await importFile(file, output);
@@ -206,11 +204,11 @@ command("import", "translate a workflow of GitHub Actions to a pipeline file")
 
 command("run", "run a pipeline file in this folder, without the service")
   .argument("<file>")
-  .option("--env <NAME=value>", "a variable of the run; can be repeated", variableOption, {})
-  .option("--file <NAME=path>", "a variable that is a copy of this file; can be repeated", variableOption, {})
-  .option("--job <key>", "only this job of a file with jobs, or all combinations of its matrix")
-  .option("--artifacts <dir>", "folder that keeps what the jobs leave (default: gone after the run)")
-  .option("--approve", "open every gate without asking", false)
+  .option("--env <NAME=value>", "set a variable; can be repeated", variableOption, {})
+  .option("--file <NAME=path>", "set a variable to a copy of this file; can be repeated", variableOption, {})
+  .option("--job <key>", "run only this job, or all combinations of its matrix")
+  .option("--artifacts <dir>", "folder for the jobs' artifacts (default: deleted after the run)")
+  .option("--approve", "approve every gate without asking", false)
   .option("--grace <seconds>", GRACE, seconds, 10)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
@@ -234,13 +232,13 @@ command("run", "run a pipeline file in this folder, without the service")
 
 program
   .command("files", { hidden: true })
-  .description("read or write files of a build, as the agent asks for it on standard input")
+  .description("read or write a build's files, as the agent requests on standard input")
   .argument("[uid]")
   .argument("[gid]")
   .action((uid?: string, gid?: string) =>
     serveFiles(uid === undefined ? null : { uid: Number(uid), gid: Number(gid) }),
   );
 
-command("acknowledgements", "print the licences of the packages in this program").action(() =>
+command("acknowledgements", "print the licenses of the packages in this program").action(() =>
   print([acknowledgements()]),
 );

@@ -68,7 +68,7 @@ export const registerMachine = async (options: RegisterOptions): Promise<Identit
   const existing = findIdentity(options.state);
   if (existing)
     throw new ExitError(
-      `${options.state} already holds the agent ${existing.name}: deregister it, or use another --state`,
+      `${options.state} already has the agent ${existing.name}: deregister it, or use another --state`,
       EXIT.usage,
     );
   const capabilities = detectCapabilities(options);
@@ -136,6 +136,6 @@ export const removeFromService = async (identity: Identity): Promise<void> => {
     if (error instanceof Unreachable)
       throw new ExitError(`${error.message}; deregister --local removes it from this machine only`, EXIT.unreachable);
     if (!(error instanceof TokenRefused)) throw error;
-    logger.info("the service had removed this agent already");
+    logger.info("the service had already removed this agent");
   }
 };

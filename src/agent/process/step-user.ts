@@ -21,7 +21,10 @@ const readOutput = (command: string, args: string[]): string =>
 export const findStepUser = (name: string): StepUser => {
   if (!isUserName(name)) throw new ExitError("--run-as must be the name of a user", EXIT.usage);
   if (process.getuid?.() !== 0)
-    throw new ExitError("--run-as needs an agent that runs as root: only root may become another user", EXIT.usage);
+    throw new ExitError(
+      "--run-as requires an agent that runs as root: only root can switch to another user",
+      EXIT.usage,
+    );
   try {
     const uid = Number(readOutput("id", ["-u", "--", name]));
     const gid = Number(readOutput("id", ["-g", "--", name]));
@@ -29,7 +32,7 @@ export const findStepUser = (name: string): StepUser => {
     return { name, uid, gid };
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    throw new ExitError(`--run-as: there is no user ${name} on this machine`, EXIT.usage);
+    throw new ExitError(`--run-as: user ${name} does not exist on this machine`, EXIT.usage);
   }
 };
 
@@ -129,12 +132,12 @@ const firstRunnable = async (user: StepUser | null, files: string[]): Promise<st
 /**
  * Finds a program in the folders of the build's tools, or in the agent's own PATH, with the rights of the user who will
  * run it. Ignores the step's PATH.
- * @throws when there is none
+ * @throws when the program is missing
  */
 export const findProgram = async (name: string, user: StepUser | null, before: string[] = []): Promise<string> => {
   const folders = [...before, ...(process.env.PATH ?? "/usr/local/bin:/usr/bin:/bin").split(delimiter)];
   const files = folders.filter((folder) => folder.startsWith("/")).map((folder) => join(folder, name));
   const found = await firstRunnable(user, files);
   if (found !== undefined) return found;
-  throw new Error(`${name} is not installed on this agent${user ? `, or ${user.name} may not run it` : ""}`);
+  throw new Error(`${name} is not installed on this agent${user ? `, or ${user.name} cannot run it` : ""}`);
 };

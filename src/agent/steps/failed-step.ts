@@ -21,14 +21,14 @@ const CANCELS: Record<Cancel["reason"], string> = {
   canceled: "the build was canceled",
   superseded: "a newer commit took its place",
   "fail-fast": "another job failed",
-  timeout: "the build reached its time limit",
-  interrupted: "the agent is being stopped",
+  timeout: "the build exceeded its time limit",
+  interrupted: "the agent is stopping",
   "lease-lost": "this agent lost the build's lease",
 };
 
 /** Explains why the agent stopped a step, worded to follow "The step". */
 export const describeStop = (reason: unknown): string =>
-  `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the time for cleanup steps is over"}`;
+  `was stopped: ${reason instanceof Cancel ? CANCELS[reason.reason] : "the cleanup steps exceeded their time limit"}`;
 
 /** Lists the largest variables with their values' bytes. */
 const largestVariables = (env: Record<string, string>): string =>
@@ -44,7 +44,7 @@ export const describeStartFailure = (error: unknown, user: StepUser | null, env:
   const { code, path, message } = error as NodeJS.ErrnoException;
   const reason = (): string => {
     if (code === "E2BIG") return `its environment is larger than this machine allows (${largestVariables(env)})`;
-    if (code === "EACCES") return `${user?.name ?? "the agent's user"} may not run ${path ?? "its shell"}`;
+    if (code === "EACCES") return `${user?.name ?? "the agent's user"} has no permission to run ${path ?? "its shell"}`;
     return code === undefined ? message : toBuildFailure(error).message;
   };
   return `could not be started: ${reason()}`;
@@ -57,8 +57,8 @@ export const possibleCauses = (workspace: string, user: StepUser | null, output:
 ];
 
 const NON_BLOCKING =
-  "Possible cause: a program has made the step's output non-blocking, as node does, and other programs that write to " +
-  "it may fail with EAGAIN. Give that program its own output: PROGRAM | cat";
+  "Possible cause: a program such as node made the step's output non-blocking, so other programs that write to it " +
+  "may fail with EAGAIN. Give that program its own output: PROGRAM | cat";
 
 const isFull = (folder: string, user: StepUser | null): boolean => {
   try {

@@ -129,7 +129,7 @@ const startProcess = async (
     {
       argv: [program, ...args],
       folder: join(folder.workspace, workingDirectory),
-      missingMessage: `There is no folder for working-directory ${workingDirectory}`,
+      missingMessage: `The folder for working-directory ${workingDirectory} does not exist`,
       env,
       output: options.output.fd,
       user,
@@ -150,7 +150,7 @@ const judge = (options: RunStepOptions, code: number | null, ended: string | nul
   const { log, user, folder, output, signal } = options;
   const { problems, ...contents } = options.commandFiles.readAll();
   for (const problem of problems) log.say(problem);
-  const why = ended ?? (problems.length > 0 ? "wrote a command file that has mistakes" : null);
+  const why = ended ?? (problems.length > 0 ? "wrote an invalid command file" : null);
   const outcome = signal.aborted ? "cancelled" : why === null ? "success" : "failure";
   if (why !== null) log.say(`The step ${why}`);
   if (outcome === "failure") for (const line of possibleCauses(folder.workspace, user, output)) log.say(line);

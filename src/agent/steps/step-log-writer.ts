@@ -100,7 +100,7 @@ const valuesIn = (text: string): string[] => {
 /** Limit for values to prepare for the search: each new value prepares all the build's values again. */
 const MASK_WORK = 4_000_000;
 
-const NO_MORE = "the steps mask values too often: output is left out from here on, write many values at once";
+const NO_MORE = "the steps add masks too often: the rest of the output is omitted; write many values at once";
 
 /** Writes a step's output to the build's log, but first adds the step's earlier masks. */
 export class StepLogWriter {

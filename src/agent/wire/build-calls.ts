@@ -38,10 +38,10 @@ export class BuildCalls {
     const bytes = new TextEncoder().encode(text);
     try {
       const answer = await this.#send("file", { method: "PUT", bytes, maxTries: FILE_TRIES });
-      if (answer.status >= 400) logger.warn(`the service refused the pipeline file: ${describeAnswer(answer)}`);
+      if (answer.status >= 400) logger.warn(`the service rejected the pipeline file: ${describeAnswer(answer)}`);
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
-      logger.warn(`the pipeline file was not sent: ${error.message}`);
+      logger.warn(`cannot send the pipeline file: ${error.message}`);
     }
   }
 
@@ -57,7 +57,7 @@ export class BuildCalls {
     if (isLeaseLost(answer)) throw this.#leaseLost(answer);
     if (answer.status === 422) throw new BuildFailure("pipeline-invalid", problemsIn(answer, `${body.path}:`));
     if (answer.status === 413)
-      throw new BuildFailure("pipeline-invalid", `${body.path} is larger than the service plans`);
+      throw new BuildFailure("pipeline-invalid", `${body.path} is too large for the service to plan`);
     throw new BuildFailure("agent-error", `the service did not plan ${body.path}: ${describeAnswer(answer)}`);
   }
 
@@ -70,7 +70,7 @@ export class BuildCalls {
     const handed = answer.status === 200 ? EnvironmentAnswer.safeParse(answer.body) : null;
     if (handed?.success) return handed.data;
     if (isLeaseLost(answer)) throw this.#leaseLost(answer);
-    throw new BuildFailure("environment", `the service gave no environment: ${problemsIn(answer)}`);
+    throw new BuildFailure("environment", `the service did not provide the environment: ${problemsIn(answer)}`);
   }
 
   /**

@@ -135,7 +135,7 @@ export class ApiClient {
       const isCut = outcome.isCut && call.isLongPoll === true;
       const backOff = call.backOff ?? this.#backOff;
       const wait = retryDelay({ retry, retryAfter: outcome.retryAfter, isCut, backOff, random: Math.random() });
-      if (retry > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.error}; trying again`);
+      if (retry > 0) logger.warn(`${call.method} ${call.path.split("?")[0]}: ${outcome.error}; retrying`);
       await delay(wait, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
     }
   }

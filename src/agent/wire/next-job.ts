@@ -59,7 +59,7 @@ export class HintSocket {
       this.#isOpen = false;
       failures = end.opened ? 0 : failures + 1;
       if (end.status !== null && failures === 1)
-        logger.info(`no WebSocket for hints (status ${end.status}): polling instead`);
+        logger.info(`cannot open a WebSocket for hints (status ${end.status}): polling instead`);
       this.#attempted.set();
       // Without a socket the agent polls, but not at once after the service cut all sockets.
       if (!end.isCut) this.lookHint.set();
@@ -169,7 +169,9 @@ export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {
     const job = answer.status === 200 ? JobAnswer.safeParse(answer.body) : null;
     if (job?.success) return job.data;
     if (answer.status !== 204) {
-      logger.error(`cannot read the service's answer to a poll (${describeAnswer(answer)}): is this agent too old?`);
+      logger.error(
+        `cannot read the service's answer to a poll (${describeAnswer(answer)}): the agent may be too old: update it`,
+      );
       await sleep(UNREADABLE_WAIT, signal);
     } else if (answer.failures > 0) {
       await client.send({ method: "POST", path: `/buildagent/${agentId}/heartbeat`, signal });

@@ -130,7 +130,7 @@ export class ProgressSender {
       const answer = await client.send({ method: "POST", path: `/build/${jobId}/progress`, body, lease, signal });
       // A plan ends the lease during a report. In other cases, the next heartbeat reports a lost lease.
       if (answer.status >= 400 && !isLeaseLost(answer))
-        logger.warn(`the service refused a progress report: ${describeAnswer(answer)}`);
+        logger.warn(`the service rejected a progress report: ${describeAnswer(answer)}`);
     }
   }
 }

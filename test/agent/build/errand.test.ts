@@ -72,22 +72,22 @@ const withBranch = (text: string) => {
 
 describe("the pipeline file", () => {
   it.each<[string, string, Job["file"], string[]]>([
-    ["that is new", ON, { hash: hashOf(STEPS), decides: true }, [ON]],
-    ["that is the first with triggers", ON, { hash: null, decides: true }, [ON]],
-    ["that is the first and says nothing of them", STEPS, { hash: null, decides: true }, []],
-    ["that is known", ON, { hash: hashOf(ON), decides: true }, []],
-    ["of another branch", ON, undefined, []],
-  ])("%s is sent or not", async (_, text, file, files) => {
+    ["a new file", ON, { hash: hashOf(STEPS), decides: true }, [ON]],
+    ["the first file, with triggers", ON, { hash: null, decides: true }, [ON]],
+    ["the first file, without triggers", STEPS, { hash: null, decides: true }, []],
+    ["a known file", ON, { hash: hashOf(ON), decides: true }, []],
+    ["a file from another branch", ON, undefined, []],
+  ])("is sent only if the service needs it: %s", async (_, text, file, files) => {
     const built = await build(withFile(text), { ...(file ? { file } : {}) });
     expect(built).toMatchObject({ files, result: RAN });
   });
 
-  it("that is gone is sent as an empty text, and the build says what is missing", async () => {
+  it("is sent as an empty text if it is missing, and the build reports the missing file", async () => {
     const gone = await build(testRepository({ a: "1" }), { file: { hash: hashOf(ON), decides: true } });
     expect(gone).toMatchObject({ files: [""], result: { status: "failed", reason: "pipeline-invalid" } });
   });
 
-  it("that is a link or too large is not sent", async () => {
+  it("is not sent if it is a link or too large", async () => {
     const repository = withFile(ON);
     rmSync(join(repository.folder, ".millrace.yml"));
     symlinkSync("/etc/passwd", join(repository.folder, ".millrace.yml"));
@@ -99,11 +99,11 @@ describe("the pipeline file", () => {
   });
 
   it.each<[string, string, boolean, object]>([
-    ["wants the push", `on: { push: true }\n${STEPS}`, true, RAN],
-    ["does not want it", `on: { tag: true }\n${STEPS}`, true, SKIPPED],
-    ["would want it, but its pipeline has an `on` of its own", `on: { push: true }\n${STEPS}`, false, SKIPPED],
-    ["has mistakes", `on: { pusk: true }\n${STEPS}`, true, SKIPPED],
-  ])("that was only to be read and %s", async (_, text, decides, result) => {
+    ["has a trigger for the push: it runs", `on: { push: true }\n${STEPS}`, true, RAN],
+    ["has no trigger for the push: it is skipped", `on: { tag: true }\n${STEPS}`, true, SKIPPED],
+    ["has a trigger, but its pipeline overrides `on`: it is skipped", `on: { push: true }\n${STEPS}`, false, SKIPPED],
+    ["has mistakes: it is skipped", `on: { pusk: true }\n${STEPS}`, true, SKIPPED],
+  ])("read for a push %s", async (_, text, decides, result) => {
     const built = await build(withFile(text), { purpose: "read-file", file: { hash: null, decides } });
     expect(built).toMatchObject({ files: [text], result });
     expect(built.log.includes("it ran")).toBe(result === RAN);
@@ -112,24 +112,24 @@ describe("the pipeline file", () => {
 
 describe("a build with paths", () => {
   it.each<[string, string[], object]>([
-    ["of which one changed", ["docs/**"], RAN],
-    ["of which none changed", ["src/**"], SKIPPED],
-    ["without the one that changed", ["**", "!docs/**"], SKIPPED],
+    ["runs if a path changed", ["docs/**"], RAN],
+    ["is skipped if no path changed", ["src/**"], SKIPPED],
+    ["is skipped if the only changed path is excluded", ["**", "!docs/**"], SKIPPED],
   ])("%s: %j", async (_, paths, result) => {
     const { repository, told } = withBranch(STEPS);
     const built = await build(repository, { ...told, paths });
     expect(built.result).toMatchObject(result);
     expect(built.log.includes("it ran")).toBe(result === RAN);
-    if (result === SKIPPED) expect(built.result?.message).toContain("Skipped: no file of ");
+    if (result === SKIPPED) expect(built.result?.message).toContain("Skipped: no changed file matches ");
   });
 
   it.each<[string, Job["base"]]>([
-    ["nothing", undefined],
-    ["a branch that is gone", { branch: "gone" }],
+    ["missing", undefined],
+    ["a deleted branch", { branch: "gone" }],
     ["an option of git", { branch: "--upload-pack=touch marker" }],
-    ["a commit that is gone", { sha: "0123456789012345678901234567890123456789" }],
-    ["no commit", { sha: "--all" }],
-  ])("that is to be compared with %s is built", async (_, base) => {
+    ["a missing commit", { sha: "0123456789012345678901234567890123456789" }],
+    ["not a commit", { sha: "--all" }],
+  ])("runs if its base is %s", async (_, base) => {
     const { repository, told } = withBranch(STEPS);
     const built = await build(repository, { ...told, base, paths: ["none/**"] });
     expect(built.result).toMatchObject(RAN);
@@ -137,7 +137,7 @@ describe("a build with paths", () => {
   });
 });
 
-describe("a file that asks what changed", () => {
+describe("a file with changed()", () => {
   const ASKS = `steps:
   - if: changed('docs/**')
     run: echo docs
@@ -148,7 +148,7 @@ describe("a file that asks what changed", () => {
       echo "$MILLRACE_BASE \${{ build.base }} \${{ build.event }} \${{ build.pull.number }} \${{ build.pull.base }}"
 `;
 
-  it("in a pull request is told what its own commits changed, and where they begin", async () => {
+  it("sees only its pull request's own changes, and their base", async () => {
     const { repository, fork, told } = withBranch(ASKS);
     const { log, base, result } = await build(repository, told);
     expect(result).toMatchObject(RAN);
@@ -158,7 +158,7 @@ describe("a file that asks what changed", () => {
     expect(log).toContain(`pull refs/heads/feature 7 main [] []\n${fork} ${fork} pull 7 main\n`);
   });
 
-  it("after a push is told what changed since the last good commit", async () => {
+  it("sees the changes since the last good commit after a push", async () => {
     const repository = withFile(ASKS, { "src/a.ts": "1" });
     const green = repository.git("rev-parse", "HEAD");
     repository.commit({ "docs/a.md": "1" });
@@ -170,7 +170,7 @@ describe("a file that asks what changed", () => {
     expect(log).not.toContain("\nsrc\n");
   });
 
-  it("without a base runs everything", async () => {
+  it("runs everything without a base", async () => {
     const { log, base } = await build(withFile(ASKS), {});
     expect(base).toBeNull();
     expect(log).toContain("\ndocs\n");
@@ -178,7 +178,7 @@ describe("a file that asks what changed", () => {
     expect(log).toContain("api refs/heads/main   [] []\n");
   });
 
-  it("is told names from outside as text, in one line", async () => {
+  it("gets outside names as text, in one line", async () => {
     const name = "$(touch marker)`x`\n${{ secrets.A }}\0\ud800";
     const origin = { event: "schedule" as const, schedule: name, pull: { number: 1, base: name, branch: name } };
     const file = `steps:\n  - run: printf '%s|' "$MILLRACE_SCHEDULE" "\${{ build.pull.number }}"; ls\n`;
@@ -190,7 +190,7 @@ describe("a file that asks what changed", () => {
     expect(log).not.toContain("marker\n");
   });
 
-  it("of more files than can be listed counts every file as changed", async () => {
+  it("counts every file as changed if there are too many to list", async () => {
     const repository = withFile(ASKS);
     const green = repository.git("rev-parse", "HEAD");
     const deep = Array.from({ length: 15 }, () => "x".repeat(200)).join("/");

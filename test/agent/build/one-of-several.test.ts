@@ -23,7 +23,7 @@ const STEPS = jobs("    steps:\n      - run: echo it ran\n");
 const HOSTILE = "$(touch marker)`touch marker`;touch marker #'\"\\ ${IFS}x\ttab";
 
 describe("a planned job", () => {
-  it("runs its own steps under its own id, and says which job it is", async () => {
+  it("runs its own steps under its own id, and logs its name", async () => {
     const file = jobs(`    matrix:
       device: [phone, tablet]
     env: { OWN: "for \${{ matrix.device }}" }
@@ -54,18 +54,18 @@ describe("a planned job", () => {
     ["another text, without a checkout", `checkout: false\n${STEPS}`, { text: STEPS }],
     ["a job that the file does not have", STEPS, { definition: "deploy" }],
     [
-      "another definition than was handed out",
+      "another definition than the job's",
       STEPS,
       { path: null, change: { pipeline: { name: "main", configPath: ".millrace.yml", definition: `${STEPS}#` } } },
     ],
-  ])("runs nothing of a plan that was made from %s", async (_, file, told) => {
+  ])("runs nothing if its plan came from %s", async (_, file, told) => {
     const { result, log } = await run(file, told);
     expect(result).toMatchObject({ status: "failed", reason: "plan-mismatch" });
     expect(log).not.toMatch(/^it ran$/m);
-    expect(log).toContain("nothing of it ran");
+    expect(log).toContain("nothing ran");
   });
 
-  it("runs a definition that no commit has", async () => {
+  it("runs a definition that is in no commit", async () => {
     const pipeline = { name: "main", configPath: ".millrace.yml", definition: STEPS };
     const { result, log } = await run("not: [read", { text: STEPS, path: null, change: { pipeline } });
     expect(result).toMatchObject({ status: "succeeded" });
@@ -79,7 +79,7 @@ describe("a planned job", () => {
     expect(log).toMatch(/\n0\n$/);
   });
 
-  it("gives texts from outside to no shell as code", async () => {
+  it("never lets a shell run outside texts as code", async () => {
     const file = jobs(`    needs: [before]
     matrix: { axis: [a] }
     steps:
@@ -109,7 +109,7 @@ describe("a planned job", () => {
       'echo hush-hush >> "$MILLRACE_MASK"; echo text=hush-hush >> "$MILLRACE_OUTPUT"',
       "${{ steps.make.outputs.text }}",
     ],
-  ])("refuses an output with a secret %s, by its name", async (_, step, output) => {
+  ])("rejects an output that contains a secret %s, and names the output", async (_, step, output) => {
     const file = jobs(`    outputs: { fine: yes, token: "${output}" }
     steps:
       - id: make
@@ -126,7 +126,7 @@ describe("a planned job", () => {
     expect(log).toContain("The output token has a secret in it");
   });
 
-  it("tells its outputs where it succeeded, and no others", async () => {
+  it("reports its outputs only if it succeeded", async () => {
     const file = jobs(`    outputs: { list: "\${{ steps.make.outputs.list }}", none: "\${{ steps.make.outputs.none }}" }
     steps:
       - id: make
@@ -141,7 +141,7 @@ describe("a planned job", () => {
     expect(bad.result).not.toHaveProperty("outputs");
   });
 
-  it("refuses outputs that are too large", async () => {
+  it("rejects outputs that are too large", async () => {
     const file = jobs(`    outputs: { big: "\${{ steps.make.outputs.big }}" }
     steps:
       - id: make

@@ -61,7 +61,7 @@ const plan = async ({ text = FILE, committed = {}, answer, ...change }: Planned)
 };
 
 describe("a file with jobs", () => {
-  it("is sent to be planned, and its jobs run as the agent's one build", async () => {
+  it("is sent for planning, and its jobs run as the agent's one build", async () => {
     const { plans, ofRoot, ofJob, log, head, base, asked, code } = await plan({ base: { sha: "" } });
     const [{ changed = {}, ...sent } = {}] = plans;
     expect(sent).toEqual({ commitSha: head, path: ".millrace.yml", text: FILE, base });
@@ -72,13 +72,13 @@ describe("a file with jobs", () => {
     expect(ofJob).toMatchObject([{ status: "succeeded" }]);
   });
 
-  it("changed everything where nothing is known to compare it with", async () => {
+  it("counts everything as changed without a base for a comparison", async () => {
     const { plans } = await plan({});
     expect(Object.values(plans[0]?.changed ?? {})).toEqual([true, true]);
     expect(plans[0]).not.toHaveProperty("base");
   });
 
-  it("of steps that asks for groups is planned too", async () => {
+  it("is sent for planning if its steps require groups", async () => {
     const text = "groups: [release]\nsteps: [{ run: echo never }]\n";
     const { plans, ofRoot, log } = await plan({ text });
     expect(plans).toMatchObject([{ text }]);
@@ -86,7 +86,7 @@ describe("a file with jobs", () => {
     expect(log).not.toMatch(/^never$/m);
   });
 
-  it("is sent with all that it includes, and may ask there what changed", async () => {
+  it("is sent with all its includes, which may use changed()", async () => {
     const text = "jobs: { lint: { steps: [{ include: ./ci/a.yml }] } }\n";
     const files = {
       "ci/a.yml": "steps: [{ include: ./b.yml }]\n",
@@ -99,13 +99,13 @@ describe("a file with jobs", () => {
     expect(log).toContain(`compared with ${base}: changed files: 1\n`);
   });
 
-  it("that the pipeline's record has is planned with the commit that was built", async () => {
+  it("from the pipeline's record is planned with the build's commit", async () => {
     const pipeline = { name: "main", configPath: ".millrace.yml", definition: FILE };
     const { plans, head } = await plan({ text: "not: [read", pipeline });
     expect(plans).toMatchObject([{ text: FILE, commitSha: head }]);
   });
 
-  it("is told its mistakes without a call", async () => {
+  it("reports its mistakes without a call", async () => {
     const { plans, ofRoot, log } = await plan({ text: "jobs:\n  a:\n    steps: [{ rum: x }]\n" });
     expect({ plans, ofRoot }).toMatchObject({ plans: [], ofRoot: [{ status: "failed", reason: "pipeline-invalid" }] });
     expect(log).toContain(".millrace.yml:3:");
@@ -126,8 +126,8 @@ describe("a file with jobs", () => {
       "pipeline-invalid",
       ".millrace.yml:2:3: one\n.millrace.yml:3:3: two",
     ],
-    ["is too large", problem(413, "too large"), "pipeline-invalid", "larger than the service plans"],
-    ["is refused", problem(403, "no such thing"), "agent-error", "no such thing"],
+    ["is too large", problem(413, "too large"), "pipeline-invalid", "too large for the service to plan"],
+    ["is rejected", problem(403, "no such thing"), "agent-error", "no such thing"],
   ])("fails the build when it %s", async (_, answer, reason, message) => {
     const { ofRoot, log } = await plan({ answer });
     expect(ofRoot).toMatchObject([{ kind: "finish", status: "failed", reason }]);
@@ -135,12 +135,12 @@ describe("a file with jobs", () => {
     expect(log).toContain(message);
   });
 
-  it("is nobody's when the lease was lost", async () => {
+  it("has no result when the lease was lost", async () => {
     const { ofRoot, code } = await plan({ answer: problem(409, "lost") });
     expect({ ofRoot, code }).toEqual({ ofRoot: [], code: 0 });
   });
 
-  it("is planned without a warning, although a report of its commit comes when the lease is over", async () => {
+  it("is planned without a warning, even if a report of its commit arrives after the lease ended", async () => {
     const { service, start } = await stage();
     const repository = testRepository({ ".millrace.yml": FILE });
     service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));
@@ -157,7 +157,7 @@ describe("a file with jobs", () => {
     expect(stderr).not.toContain("warn: ");
   });
 
-  it("is sent again while the service is away", async () => {
+  it("is resent while the service is unavailable", async () => {
     const { service, start } = await stage();
     const repository = testRepository({ ".millrace.yml": FILE });
     service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));
@@ -173,7 +173,7 @@ describe("a file with jobs", () => {
     expect(service.results).toHaveLength(1);
   });
 
-  it("does not spend the one build of an ephemeral agent", async () => {
+  it("does not use up an ephemeral agent's one build", async () => {
     const { service, start } = await stage(true);
     const repository = testRepository({ ".millrace.yml": FILE });
     service.jobs.push(makeJob(repository.cloneUrl, 1, { needsEnvironment: true }));

@@ -38,7 +38,7 @@ const buildOf = async (user: StepUser | null) => {
 };
 
 describe("a file that is written for steps", () => {
-  it("has any name that is allowed, and its bytes", async () => {
+  it("has any allowed name, and its bytes", async () => {
     const folder = await buildOf(null);
     const name = fc.string({ unit: "grapheme", maxLength: 80 }).filter((one) => fileNameProblem(one) === null);
     let runs = 0;
@@ -62,15 +62,15 @@ describe("a file that is written for steps", () => {
     );
   });
 
-  it("is not written over what is there", async () => {
+  it("does not overwrite an existing file", async () => {
     const folder = await buildOf(null);
     const one = { key: "KEY", name: "n", bytes };
     await writeFiles([one], folder, null);
-    await expect(writeFiles([one], folder, null)).rejects.toThrow("the file of KEY cannot be written");
+    await expect(writeFiles([one], folder, null)).rejects.toThrow("cannot write the file of KEY");
   });
 });
 
-describe.runIf(isRoot)("a file that root has written for another user", () => {
+describe.runIf(isRoot)("a file that root writes for another user", () => {
   const victimOf = () => {
     const folder = openFolder();
     const path = join(folder, "victim");
@@ -89,7 +89,7 @@ describe.runIf(isRoot)("a file that root has written for another user", () => {
     expect(await read(other)).not.toBe(0);
   });
 
-  it("goes not where a link at its place leads, which a writing root would follow", async () => {
+  it("does not follow a link in its place, as a root process would", async () => {
     const user = unnamedUser();
     const planted = async () => {
       const folder = await buildOf(user);
@@ -102,17 +102,17 @@ describe.runIf(isRoot)("a file that root has written for another user", () => {
     expect(control.victim.content()).toBe("of the mill\n");
     const { folder, victim } = await planted();
     const write = writeFiles([{ key: "KEY", name: "victim", bytes }], folder, user);
-    await expect(write).rejects.toThrow("the file of KEY cannot be written");
+    await expect(write).rejects.toThrow("cannot write the file of KEY");
     expect(victim.content()).toBe("root's");
     const own = await planted();
     chownSync(own.victim.folder, user.uid, user.gid);
     await expect(writeFiles([{ key: "KEY", name: "new", bytes }], own.folder, user)).rejects.toThrow(
-      "cannot be written",
+      "cannot write the file of KEY",
     );
     expect(readdirSync(own.victim.folder)).toEqual(["victim"]);
   });
 
-  it("is removed with the rights of its user, whatever that put in its place", async () => {
+  it("is removed with its user's rights, whatever that user put in its place", async () => {
     const user = unnamedUser();
     const folder = await buildOf(user);
     const victim = victimOf();
@@ -126,7 +126,7 @@ describe.runIf(isRoot)("a file that root has written for another user", () => {
     expect((await runShell(user, swap, [folder.files, victim.folder])).code).not.toBe(0);
   });
 
-  it("is found by the steps of its build, and not by those of the next one", async () => {
+  it("is visible to its build's steps, but not to the next build's", async () => {
     const service = await startFakeService();
     onTestFinished(() => service.close());
     const user = namedUser();

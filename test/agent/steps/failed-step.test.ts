@@ -30,8 +30,8 @@ const start = async (files: Record<string, string>, args: string[] = []) => {
   return { service, agent, log: () => service.logs.get(job.build.id) ?? "" };
 };
 
-describe("the log of a step that did not succeed", () => {
-  it("ends with the exit code, the signal, or why the step could not start", async () => {
+describe("the log of an unsuccessful step", () => {
+  it("ends with the exit code, the signal, or the reason why the step could not start", async () => {
     const { stdout } = await run(`  - { continue-on-error: true, run: exit 3 }
   - { continue-on-error: true, run: kill -SEGV $$ }
   - { continue-on-error: true, run: "(kill -KILL $BASHPID)" }
@@ -45,14 +45,16 @@ describe("the log of a step that did not succeed", () => {
       "The step was killed by SIGSEGV (signal 11)",
       "The step ended with exit code 137 (128 + 9: SIGKILL)",
       "The step ended with exit code 127",
-      "The step wrote a command file that has mistakes",
+      "The step wrote an invalid command file",
     ]);
     expect(stdout).toMatch(/\$MILLRACE_OUTPUT, line 20: .*\n\$MILLRACE_OUTPUT: and 980 more\nThe step wrote/);
-    expect(stdout).toContain("There is no folder for working-directory gone\nThe step ended with exit code 127\n");
+    expect(stdout).toContain(
+      "The folder for working-directory gone does not exist\nThe step ended with exit code 127\n",
+    );
     expect(stdout).toMatch(/good\n$/);
   });
 
-  it("names the largest variables where all of them are too many", async () => {
+  it("names the largest variables if they are too large together", async () => {
     const write = (first: number): string => `  - run: |
       for n in $(seq ${first} ${first + 9}); do echo "V$n=$(head -c 10\${n}00 /dev/zero | tr '\\0' x)"; done > "$MILLRACE_ENV"
 `;
@@ -62,7 +64,7 @@ describe("the log of a step that did not succeed", () => {
     );
   });
 
-  it.runIf(process.platform === "linux")("names an output that a program has made non-blocking", async () => {
+  it.runIf(process.platform === "linux")("names an output that a program made non-blocking", async () => {
     const node = `process.stdout.write("x"); require("fs").writeFileSync("ready", ""); setTimeout(() => {}, 100000)`;
     const { stdout, code } = await run(`  - run: |
       node -e '${node}' &
@@ -90,7 +92,7 @@ describe("the log of a step that did not succeed", () => {
 });
 
 describe.runIf(CAN_MOUNT)("a full disk", () => {
-  it("is named in the log and in the build's message, and the agent takes the next build", async () => {
+  it("is named in the log and in the build's message, and the agent runs the next build", async () => {
     const work = smallDisk();
     const text = "steps:\n  - run: head -c 20000000 /dev/zero > big; echo never\n";
     const { service, agent, log } = await start({ ".millrace.yml": text }, ["--work", work]);
@@ -110,7 +112,7 @@ describe.runIf(CAN_MOUNT)("a full disk", () => {
     expect(readdirSync(work)).toEqual([]);
   });
 
-  it("that a checkout fills fails only that build", async () => {
+  it("after a checkout fails only that build", async () => {
     const { service, agent } = await start(
       { ".millrace.yml": "steps:\n  - run: echo never\n", big: "0123456789".repeat(2_000_000) },
       ["--work", smallDisk()],
@@ -127,7 +129,7 @@ describe.runIf(CAN_MOUNT)("a full disk", () => {
   });
 });
 
-describe("a program that a step needs", () => {
+describe("a step's program", () => {
   /** Creates two PATH folders with a program of the same name. Only the owner may open the first. */
   const twoPlaces = (): { closed: string; open: string } => {
     const folder = testFolder();
@@ -146,15 +148,15 @@ describe("a program that a step needs", () => {
     return { closed, open };
   };
 
-  it.runIf(IS_ROOT)("is the first that the step's own user may run, not the first that root may", async () => {
+  it.runIf(IS_ROOT)("is the first one that the step's own user can run, not the first one for root", async () => {
     const { closed, open } = twoPlaces();
     expect(await findProgram("tool", null)).toBe(join(closed, "tool"));
     expect(await findProgram("tool", findStepUser("nobody"))).toBe(join(open, "tool"));
     chmodSync(join(open, "tool"), 0o700);
-    await expect(findProgram("tool", findStepUser("nobody"))).rejects.toThrow(/tool is not .*nobody may not run it/);
+    await expect(findProgram("tool", findStepUser("nobody"))).rejects.toThrow(/tool is not .*nobody cannot run it/);
   });
 
-  it("is a file that may be run, not a folder or a text of that name", async () => {
+  it("is an executable file, not a folder or a text file with that name", async () => {
     const { closed, open } = twoPlaces();
     chmodSync(join(closed, "tool"), 0o644);
     expect(await findProgram("tool", null)).toBe(join(open, "tool"));

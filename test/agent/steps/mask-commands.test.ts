@@ -9,8 +9,8 @@ const logged = (pieces: Uint8Array[], commands: Pick<MaskCommandParser, "push" |
   const sink = { size: 0, write: (bytes: Uint8Array) => void kept.push(bytes.slice()) };
   const log = new JobLog([], sink, () => {});
   const masks: string[] = [];
-  for (const heard of [...pieces.map((piece) => () => commands.push(piece)), () => commands.end()]) {
-    const { masks: more, bytes } = heard();
+  for (const read of [...pieces.map((piece) => () => commands.push(piece)), () => commands.end()]) {
+    const { masks: more, bytes } = read();
     masks.push(...more);
     log.addSecrets(more);
     log.write(bytes);

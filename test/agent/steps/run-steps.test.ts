@@ -234,11 +234,11 @@ describe("a plan's steps", () => {
   - run: ${JSON.stringify(name)}
   - run: exit 9
   - if: failure()
-    run: echo it is told
+    run: echo the cleanup runs
 `);
     expect(error).toMatchObject({ reason: "artifact-failed", message: "refused was not kept" });
     expect(told.steps.at(-1)?.map(({ status }) => status)).toEqual(["succeeded", "skipped", "succeeded"]);
-    expect(log).toContain("it is told");
+    expect(log).toContain("the cleanup runs");
     const both = await runPlan(`steps: [{ run: ${JSON.stringify(`${name}; exit 4`)} }]`);
     expect(both.value).toMatchObject({ succeeded: false, exitCode: 4 });
     expect(both.log).toContain("refused was not kept");

@@ -17,16 +17,16 @@ const logOf = (lines: number, left: number) => {
   return { text: Buffer.concat(written).toString(), masks: masks.length };
 };
 
-it("bounds the work of masks that come one by one, and writes nothing that it could not mask", () => {
+it("the step log limits the work for masks that arrive one by one, and writes nothing unmasked", () => {
   // 1 + 2 + ... + 44 is 990.
   const { text, masks } = logOf(100, 1000);
   expect(masks).toBe(44);
   expect(text.match(/says \*{3}/g)).toHaveLength(44);
-  expect(text).toContain("the steps mask values too often");
+  expect(text).toContain("the steps add masks too often");
   expect(text).not.toMatch(/value-|the end/);
 });
 
-it("writes everything as long as there is work left", () => {
+it("the step log writes everything within the work limit", () => {
   const { text, masks } = logOf(44, 1000);
   expect([masks, text.includes("too often")]).toEqual([44, false]);
   expect(text).toMatch(/says \*{3}\nthe end\n$/);
