@@ -44,7 +44,7 @@ export const attachExamples = (paths: ApiDescription["paths"], shared: Responses
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const example of examples) {
     const operation = operations.find(({ operationId }) => operationId === example.operation);
-    if (!operation) throw new Error(`There is an example of ${example.operation}, but no such operation`);
+    if (!operation) throw new Error(`The example ${example.operation} has no operation of that name`);
     if (example.status < 400) add(firstMedia(operation.requestBody?.content), example, example.body);
     add(firstMedia(findResponse(operation, example.status, shared)?.content), example, example.answer);
   }

@@ -9,21 +9,21 @@ import { findSchemaName } from "./schemas.ts";
 /** Groups of operations, in the reference's order. */
 export const TAGS = Object.entries({
   Variables:
-    "Variables and secrets, which builds find in their environment. The API stores a secret's value and never returns it.",
+    "Variables and secrets for the environment of builds. The API stores a secret's value and never returns it.",
   Groups: "Named collections of variables. A pipeline attaches them in order.",
   Connections:
-    "Git hosts whose pushes make builds, and which are told of them: GitHub, GitLab, Gitea and Forgejo, in their clouds or on servers of your own.",
+    "Git hosts whose pushes trigger builds and that receive build statuses: GitHub, GitLab, Gitea and Forgejo, in their clouds or on your own servers.",
   Repositories: "Source repositories.",
-  Pipelines: "How a repository is built: the pipeline file, the groups of variables, and what an agent must have.",
-  Schedules: "Builds of a pipeline at set times, by the API or by the pipeline's file.",
-  Builds: "Runs of a pipeline: triggered here, run by agents, followed through their log.",
-  Agents: "The machines that run builds, as people see them.",
+  Pipelines: "How a repository is built: the pipeline file, the variable groups, and the requirements on agents.",
+  Schedules: "Builds of a pipeline at set times, created by the API or by the pipeline file.",
+  Builds: "Runs of a pipeline: trigger them here, and follow their logs while agents run them.",
+  Agents: "The machines that run builds: list, update and remove them.",
   "Agent protocol":
-    "The calls of an agent program, in order: register once; poll; start; send heartbeats, progress and log while the build runs; finish or release. Each call about a build carries its lease in `X-Lease`.",
+    "The calls of an agent program, in order: register once; poll; start; send heartbeats, progress and the log while the build runs; finish or release. Each call about a build sends its lease in `X-Lease`.",
   Tokens: "API tokens and registration tokens. A token is shown once, in the answer that creates it.",
   Audit: "Who changed what, and which build received which secrets.",
   Operator:
-    "For the operator of the service: organizations, sealing with a new key, and the numbers of the whole deployment.",
+    "For the operator of the service: organizations, sealing with a new key, and metrics of the whole deployment.",
 }).map(([name, description]) => ({ name, description }));
 
 const BY_TAG: Record<string, Operations> = {
@@ -50,7 +50,7 @@ export const DESCRIBED = Object.keys(KNOWN);
 /** @throws Error for an undocumented operation */
 export const findDocumentation = (id: string): TaggedDocumentation => {
   const words = KNOWN[id];
-  if (!words) throw new Error(`src/api/description/operations says nothing of ${id}`);
+  if (!words) throw new Error(`src/api/description/operations does not describe ${id}`);
   return "like" in words ? { ...findDocumentation(words.like), description: undefined, ...words } : words;
 };
 

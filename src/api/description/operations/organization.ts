@@ -6,7 +6,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
     listVariables: {
       summary: "List variables",
       description:
-        "Filters combine: a variable must match all of them. Inactive variables are listed with `includeInactive=true` only.",
+        "Filters combine: a variable must match all of them. The list has inactive variables only with `includeInactive=true`.",
     },
     createVariable: {
       summary: "Create a variable or secret",
@@ -18,13 +18,14 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
     listUnused: { summary: "List secrets that no build received recently" },
     listUses: {
       summary: "List the first build of each day that received a variable",
-      description: "The newest 200 days. The audit has every hand-out, with the keys: `build.deliver`.",
+      description:
+        "The newest 200 days. The audit log records every time that an agent received variables, with the keys: `build.deliver`.",
     },
     getVariable: { summary: "Get a variable", versioned: true },
     updateVariable: {
       summary: "Update a variable",
       description:
-        "Fields that are left out stay unchanged. A secret becomes a plain variable only together with a new value, so that no stored secret is ever revealed.",
+        "Omitted fields stay unchanged. A secret becomes a plain variable only together with a new value, so an update never reveals a stored secret.",
       versioned: true,
       problems: ["duplicate", "conflict"],
     },
@@ -52,7 +53,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
     updateAgent: {
       summary: "Update or drain an agent",
       description:
-        "An agent's own token may change its name and version only. Other fields keep the values of the registration until a maintainer changes them.",
+        "An agent's own token may change only its name and version. Other fields keep the values of the registration until a maintainer changes them.",
     },
     deleteAgent: {
       summary: "Remove an agent",
@@ -64,7 +65,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
     createToken: {
       summary: "Create a token",
       description:
-        "A token of kind `api` is for a person or program and has a role. A token of kind `registration` can only register agents, which may have no other labels than its `labels`.",
+        "A token of kind `api` is for a person or program and has a role. A token of kind `registration` can only register agents, which may only have labels from its `labels`.",
       problems: ["limit-reached"],
     },
     getOwnToken: { summary: "Get the token of this request", versioned: true },
@@ -85,7 +86,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
     revokeToken: {
       summary: "Revoke a token",
       description:
-        "The token is refused from the next write, hand-out or agent call on; a read from a replica may accept it until the replica has caught up. Agents that the token registered stay. With `agents=true` they are removed, and their builds return to the queue; this request may be repeated, even when the token no longer exists.",
+        "The service rejects the token from the next write, job request or agent call on. A read from a replica may accept it until the replica has caught up. Agents that the token registered stay. With `agents=true` the service removes them, and their builds return to the queue. You can repeat this request even when the token no longer exists.",
       versioned: true,
       problems: ["conflict"],
     },
@@ -111,57 +112,58 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
     updateOrganization: {
       summary: "Set the limits of an organization",
       description:
-        "Raises or lowers what one organization may have: those of `limits` that are sent, where null is the default again. A lower limit than what is there takes nothing away.",
+        "Sets the limits that you send in `limits`; null restores the default. A limit below the current use removes nothing.",
       problems: ["conflict"],
     },
     deleteOrganization: {
       summary: "Delete an organization and everything that it has",
       description:
-        "With the first request its tokens and agents are refused. A minute later, when what they began has ended, each request deletes a share: repeat it until the answer is 204, or leave the rest to the service, which goes on every minute. Nothing can be restored, and the slug is never used again.",
-      also: { 204: "Nothing of it is left" },
+        "From the first request on, the service rejects the organization's tokens and agents. A minute later, when their requests have ended, each request deletes a share. Repeat it until the answer is 204, or leave the rest to the service, which continues every minute. Nothing can be restored, and the slug is never used again.",
+      also: { 204: "Everything is deleted" },
     },
     exportOrganization: {
       summary: "Export everything that an organization has",
       description:
-        "Each line is JSON: the first one of the first page names the version and the nouns, each other one has a `noun` and a `record`, as the API answers it. Contains no secret value and no token. The pages lead through all nouns, or through the one that `noun` names. Logs are not included: read each at `/build/{id}/log`.",
+        "Each line is JSON. The first page's first line has the version and the nouns. Every other line has a `noun` and a `record` in the form that the API returns. The export contains no secret value and no token. The pages cover all nouns, or the one that `noun` names. Logs are not included: read each at `/build/{id}/log`.",
       text: { types: ["application/jsonl"], alone: true },
     },
     reconcileRestored: {
       summary: "Reconcile the pools with the database after a restore",
       description:
-        "Send it after the database, or pools, were restored to an earlier time: each pool tells the database again what it knows, or takes over what the database knows. Repeat the request with `after` of the answer until that is null. It may be interrupted and repeated.",
+        "Send it after you restored the database, or pools, to an earlier time. Each pool writes its state to the database again, or adopts the database's state. Repeat the request with the answer's `after` until that is null. You can interrupt and repeat it.",
       problems: ["not-found"],
     },
     restorePool: {
-      summary: "Set the pool of one organization back to an earlier time",
+      summary: "Restore an organization's pool to an earlier time",
       description:
-        "By the point-in-time recovery of Durable Objects, which reaches back 30 days and exists on Cloudflare only: elsewhere the answer is 409. The pool reconciles itself with the database before it hands out anything. docs/recovery.md says what is lost.",
+        "Uses the point-in-time recovery of Durable Objects, which reaches back 30 days and exists only on Cloudflare: elsewhere the answer is 409. The pool reconciles itself with the database before it hands out anything. docs/recovery.md says what is lost.",
       problems: ["not-found", "conflict"],
     },
     countSealed: {
       summary: "Count the values that are sealed with each key",
-      description: "A key may be removed from the keyring once its counts are zero in two answers in a row.",
+      description: "You can remove a key from the keyring when its counts are zero in two consecutive answers.",
     },
     rewrap: {
-      summary: "Seal one batch of values again with the current key",
+      summary: "Reseal a batch of values with the current key",
       description:
-        "Repeat the request until `isComplete` is true. It may be interrupted at any point. Changes at the same time take precedence.",
+        "Repeat the request until `isComplete` is true. You can interrupt it at any point. Concurrent changes take precedence.",
     },
     readServiceMetrics: {
-      summary: "Get the numbers of the whole deployment",
+      summary: "Get the metrics of the whole deployment",
       description:
-        "For the people on call: what upkeep found in its last run, across organizations. JSON, or the Prometheus text format with `Accept: text/plain`. No pool is asked.",
+        "For the people on call: the results of the last upkeep run, across organizations. JSON, or the Prometheus text format with `Accept: text/plain`. The request calls no pool.",
       text: { types: ["text/plain"] },
     },
     listDeadLetters: {
-      summary: "List what the pool of an organization could not deliver or read",
-      description: "Sorted by number. Says what each is about and why it was set aside, never what it contains.",
+      summary: "List an organization's dead letters",
+      description:
+        "Changes and rows that the pool could not deliver or read, sorted by number. Each entry has its subject and the reason, never the content.",
       problems: ["not-found"],
     },
     retryDeadLetters: {
-      summary: "Try dead letters again",
+      summary: "Retry dead letters",
       description:
-        "Those with these numbers, or without `seqs` the first page. What fails again becomes a dead letter again, with a new number.",
+        "Retries the dead letters in `seqs`; without `seqs`, those of the first page. One that fails again becomes a dead letter with a new number.",
       problems: ["not-found"],
     },
   },

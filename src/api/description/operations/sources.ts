@@ -7,7 +7,7 @@ export const SOURCE_OPERATIONS: Record<string, Operations> = {
     createConnection: {
       summary: "Connect a git host",
       description:
-        "With a token the service registers hooks and reports the states of builds; the host is asked whose token it is before anything is stored. Without one, people make the hooks: `GET /connection/{id}/hook` says what to type. With `app` it acts as a GitHub App, whose webhook then is this connection's.",
+        "With a token the service registers hooks and reports build statuses. It checks the token's account at the host before it stores anything. Without a token, people create the hooks: `GET /connection/{id}/hook` has the address and secret. With `app` the service acts as a GitHub App, and the App's webhook belongs to this connection.",
       versioned: true,
       problems: ["limit-reached"],
     },
@@ -15,62 +15,63 @@ export const SOURCE_OPERATIONS: Record<string, Operations> = {
     updateConnection: {
       summary: "Update a connection",
       description:
-        "The stored token stays unless `token` is sent: null removes it. It is bound to the host's address, so another `webUrl` or `apiUrl` needs the token again.",
+        "The stored token stays unless you send `token`; null removes it. The token is bound to the host's address: send it again with a new `webUrl` or `apiUrl`.",
       versioned: true,
       problems: ["conflict"],
     },
     deleteConnection: {
       summary: "Disconnect a git host",
       description:
-        "Its repositories stay, without the connection. The hooks that the service registered are removed as far as the host allows it: the audit entry names the repositories that still have one. May be repeated.",
+        "Its repositories stay, without the connection. The service removes the hooks that it registered, as far as the host allows: the audit entry names the repositories that still have a hook. The request may be repeated.",
       versioned: true,
       problems: ["conflict"],
     },
     installConnection: {
       summary: "Find where the GitHub App is installed",
       description:
-        "After a person has installed the App at GitHub, on the page that `pageUrl` names. From then on the service acts as the App; hooks that it registered by a token before are removed where the App delivers, and `hooks` says which stay. May be repeated.",
+        "Call it after a person has installed the App at GitHub, on the page at `pageUrl`. The service then acts as the App. It removes the hooks that it registered with a token where the App delivers, and `hooks` lists those that stay. The request may be repeated.",
       versioned: true,
       problems: ["conflict"],
     },
     rotateConnection: {
       summary: "Replace the hook's address and secret",
       description:
-        "The address before answers 410 from then on. Hooks that the service registered are told the new one at once, and the answer says which of them the host did not take; hooks made by hand have to be changed by hand.",
+        "The old address then answers 410. The service updates the hooks that it registered at once, and the answer lists the updates that the host rejected. Change hooks that people created by hand.",
       versioned: true,
       problems: ["conflict"],
     },
     showHook: {
       summary: "Show the hook's address and secret",
-      description: "What to type where the host makes hooks. No other answer has it, and each time is in the audit.",
+      description:
+        "The address and secret to enter in the host's hook settings. No other answer contains them, and the audit log records each read.",
     },
     listHostRepositories: {
-      summary: "List the repositories of the host",
+      summary: "List the host's repositories",
       description:
-        "What the token lets the service see, a page of the host at a time. Without a token: the repositories that the last deliveries named.",
+        "The repositories that the token can read, one page of the host at a time. Without a token: the repositories in the last deliveries.",
       problems: ["conflict"],
     },
     linkRepository: {
-      summary: "Connect a repository of the host",
+      summary: "Connect a repository at the host",
       description:
-        "Makes the repository's record, or takes the one with the same number or clone address, and registers the hook where there is a token. If the host refuses, nothing is stored and `detail` says which right is missing; with `registersHook: false` the hook is left to people.",
+        "Creates the repository's record, or uses the record with the same number or clone address. With a token, it also registers the hook. If the host rejects that, the service stores nothing, and `detail` names the missing permission. With `registersHook: false` people create the hook.",
       versioned: true,
       problems: ["duplicate", "conflict", "limit-reached"],
     },
     checkConnection: {
-      summary: "Try a connection",
-      description: "Asks the host whose token it is, what the token lacks, and whether each hook is there.",
+      summary: "Check a connection",
+      description: "Checks at the host the token's account, its missing permissions, and whether each hook exists.",
       problems: ["conflict"],
     },
     listDeliveries: {
-      summary: "List the last deliveries of a git host",
+      summary: "List a git host's last deliveries",
       description:
-        "The newest first, at most 200: what each made, or why it made nothing. Deliveries whose signature is wrong are not among them.",
+        "Newest first, at most 200, each with the builds that it created, or why it created none. The list has no deliveries with a wrong signature.",
     },
     redeliverDelivery: {
-      summary: "Take a delivery once more",
+      summary: "Redeliver a delivery",
       description:
-        "As if the host had sent it again, with the pipelines as they are now. Builds that it made already are not made twice.",
+        "Processes the delivery as if the host had sent it again, with the current pipelines. The service does not create the same build twice.",
       problems: ["conflict"],
     },
   },
@@ -86,26 +87,27 @@ export const SOURCE_OPERATIONS: Record<string, Operations> = {
     deleteRepository: {
       summary: "Disconnect a repository",
       description:
-        "Also deletes its pipelines, variables and clone credential. Refused while the repository has active builds.",
+        "Also deletes its pipelines, variables and clone credential. The service rejects the request while the repository has active builds.",
       versioned: true,
       problems: ["in-use", "conflict"],
     },
     setCredential: {
-      summary: "Store the clone credential of a repository",
-      description: "Replaces the stored credential. Agents receive it for the fetch only. Its value is never returned.",
+      summary: "Store a repository's clone credential",
+      description:
+        "Replaces the stored credential. Agents receive it only for the fetch. The API never returns its value.",
       problems: ["conflict"],
     },
     deleteCredential: { summary: "Delete the clone credential", problems: ["conflict"] },
     listFlakyTests: {
-      summary: "List the flaky tests of a repository",
+      summary: "List a repository's flaky tests",
       description:
-        "Tests that failed and passed on the same commit within 14 days, but for those that were not flaky in the last 5 builds of the default branch.",
+        "Tests that failed and passed on the same commit within 14 days, except those that were not flaky in the default branch's last 5 builds.",
     },
-    getTestHistory: { summary: "Get the last failures of a test" },
-    listCache: { summary: "List the cache of a repository", description: "All entries, the newest first." },
+    getTestHistory: { summary: "Get a test's last failures" },
+    listCache: { summary: "List a repository's cache entries", description: "All entries, newest first." },
     emptyCache: {
-      summary: "Empty the cache of a repository",
-      description: "No build finds an earlier entry any more, and none of the copies that agents keep.",
+      summary: "Empty a repository's cache",
+      description: "Builds no longer find earlier entries, or the copies of them that agents keep.",
     },
   },
   Pipelines: {
@@ -120,12 +122,12 @@ export const SOURCE_OPERATIONS: Record<string, Operations> = {
     checkPipeline: {
       summary: "Check a pipeline file without storing or running it",
       description:
-        "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds variables and groups that do not exist. For a file with jobs it returns them, with how many registered agents could take each.",
+        "Returns all mistakes, each with its line and column. With a repository or pipeline, the check also finds missing variables and groups. For a file with jobs, it returns each job with the number of registered agents that can run it.",
     },
     listPipelineHistories: {
-      summary: "List the histories of pipelines",
+      summary: "List pipeline histories",
       description:
-        "The last 30 ended builds of the default branch or of tags, and what the last seven days and the seven before were like: counted once a minute. The pipeline with the newest build comes first; one without such builds is absent.",
+        "The last 30 ended builds of the default branch or of tags, and figures for the last seven days and the previous seven. The service counts them once a minute. The pipeline with the newest build comes first; pipelines without such builds are absent.",
     },
     getPipeline: { summary: "Get a pipeline", versioned: true },
     updatePipeline: { summary: "Update a pipeline", versioned: true, problems: ["duplicate", "conflict"] },
@@ -134,46 +136,46 @@ export const SOURCE_OPERATIONS: Record<string, Operations> = {
       versioned: true,
       problems: ["in-use", "conflict"],
     },
-    getPipelineHistory: { summary: "Get the history of a pipeline" },
+    getPipelineHistory: { summary: "Get a pipeline's history" },
     previewEnvironment: {
-      summary: "Preview the environment of a build",
+      summary: "Preview a build's environment",
       description:
-        "For each key: the scope that provides the value, and what it overrides. The values of secrets are absent.",
+        "For each key: the scope that provides the value, and the variables that it overrides. Secret values are absent.",
       problems: ["too-large"],
     },
     createBadge: {
-      summary: "Make the address of a badge",
+      summary: "Create a badge address",
       description:
-        "An image of how the newest build ended, for whoever has its address: `?branch=` names another branch than the default one. An address that was made before shows nothing any more.",
+        "The badge is an image of the newest build's result, for anyone with its address. `?branch=` selects a branch other than the default branch. The pipeline's previous address stops working.",
       problems: ["conflict"],
     },
-    deleteBadge: { summary: "Revoke the address of a badge", problems: ["conflict"] },
+    deleteBadge: { summary: "Revoke a badge address", problems: ["conflict"] },
   },
   Schedules: {
     listSchedules: { summary: "List schedules" },
     createSchedule: {
       summary: "Create a schedule",
       description:
-        "`envVariables` override every other scope in its builds; they are stored sealed and never returned. Any number of times that were missed, as while the service was down, is one build.",
+        "`envVariables` override every other scope in its builds. The service stores them sealed and never returns them. After missed times, for example while the service was down, the schedule creates one build.",
       versioned: true,
       problems: ["duplicate", "limit-reached"],
     },
     getSchedule: { summary: "Get a schedule", versioned: true },
     updateSchedule: {
       summary: "Update a schedule",
-      description: "A schedule of the pipeline's file can only be switched off and on.",
+      description: "A schedule from the pipeline file can only be switched off and on.",
       versioned: true,
       problems: ["duplicate", "conflict"],
     },
     deleteSchedule: {
       summary: "Delete a schedule",
-      description: "One of the pipeline's file is deleted there.",
+      description: "To delete a schedule from the pipeline file, remove it from the file.",
       versioned: true,
       problems: ["conflict"],
     },
     listNextTimes: {
-      summary: "List the next times of a schedule",
-      description: "Also of one that is off: then nothing is built at them.",
+      summary: "List a schedule's next times",
+      description: "A schedule that is off has times too, but creates no builds.",
     },
   },
 };
