@@ -12,40 +12,40 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
   },
   unauthenticated: {
     meaning:
-      "The token is missing, unknown, expired or revoked. The answer does not say which of these, so that nobody can probe for tokens.",
+      "The token is missing, unknown, expired or revoked. The answer does not say which, so that nobody can probe for tokens.",
     remedy: [
       "Send the header `Authorization: Bearer <token>`: one space, no quotes.",
-      "If the token worked before, create a new one: an admin of the organization does so with `POST /token`.",
+      "If the token worked earlier, create a new one: an admin of the organization can do so with `POST /token`.",
       "If the last admin token is lost, the operator creates one with `POST /organization/{id}/token`.",
     ],
   },
   forbidden: {
     meaning: "The token is valid, but its kind or role does not allow this request.",
     remedy: [
-      "`detail` names the kind of token or the role that the request needs.",
-      "Each role includes the ones before it: viewer, member, maintainer, admin. An admin changes a token's role with `PUT /token/{id}`.",
-      "An agent's token works on the agent's own path only. No other token can poll for builds.",
+      "`detail` names the required kind of token or role.",
+      "Each role includes the previous ones: viewer, member, maintainer, admin. An admin changes a token's role with `PUT /token/{id}`.",
+      "An agent's token works only on the agent's own path. No other token can poll for builds.",
     ],
   },
   "not-found": {
     meaning:
-      "Nothing with this id exists in the organization: it was deleted, never existed, or belongs to another one.",
+      "The organization has no record with this id: it was deleted, never existed, or belongs to another organization.",
     remedy: [
       "List the records and compare the ids.",
       "Check that the token belongs to the organization you mean: `GET /token/self`.",
     ],
   },
   gone: {
-    meaning: "The address was right once, and is not any more: nothing that is sent there is taken.",
+    meaning: "The address is no longer valid: the service rejects everything sent there.",
     remedy: [
-      "For the hook of a git host: its connection was removed or switched off, or the hook got a new address. Give the host the one that `GET /connection/{id}/hook` shows, or remove the hook there.",
+      "For a git host's hook: its connection was removed or switched off, or the hook got a new address. Enter the address from `GET /connection/{id}/hook` at the host, or remove the hook there.",
     ],
   },
   "method-not-allowed": {
     meaning: "The path exists, but it does not support this method.",
     remedy: [
-      "The header `Allow` lists the methods of the path.",
-      "PUT changes the fields that you send; where PUT changes a record, PATCH does the same.",
+      "The `Allow` header lists the path's methods.",
+      "PUT changes the fields that you send. Where PUT changes a record, PATCH does the same.",
     ],
   },
   conflict: {
@@ -58,16 +58,16 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
   duplicate: {
     meaning: "A record with the same key or name already exists.",
     remedy: [
-      "`existingId` is the id of that record: update it with PUT, or choose another name.",
+      "`existingId` is the existing record's id: update it with PUT, or choose another name.",
       "A script that may run twice can treat `existingId` as its result.",
     ],
   },
   "in-use": {
-    meaning: "Another record or an active build still uses it.",
+    meaning: "Another record or an active build still uses the record.",
     remedy: [
       "A group: remove it from the `groupIds` of its pipelines.",
       "A repository or pipeline: wait for its builds to end, or cancel them.",
-      "A repository whose clone address moves to another host: delete its clone credential first.",
+      "A repository that moves to another clone host: delete its clone credential first.",
     ],
   },
   "lease-lost": {
@@ -83,14 +83,14 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
     remedy: ["Send the log again from the byte `expectedOffset`."],
   },
   "stale-version": {
-    meaning: "`If-Match` names an old version: the record was changed after you read it.",
+    meaning: "`If-Match` has an old version: the record has changed since you read it.",
     remedy: ["Read the record again, apply your change to it, and send it with the new ETag."],
   },
   "too-large": {
     meaning: "The body or one of its values exceeds a limit.",
     remedy: [
-      `Limits: ${byteSize(LIMITS.bodyBytes)} for a body, ${byteSize(LIMITS.logChunkBytes)} for a log chunk, ${byteSize(LIMITS.valueBytes)} for a variable's value, ${byteSize(LIMITS.envVariablesBytes)} for the \`envVariables\` of a build, ${byteSize(LIMITS.environmentBytes)} for a composed environment.`,
-      "Store large files elsewhere, and keep only their address and credential here.",
+      `Limits: ${byteSize(LIMITS.bodyBytes)} for a body, ${byteSize(LIMITS.logChunkBytes)} for a log chunk, ${byteSize(LIMITS.valueBytes)} for a variable's value, ${byteSize(LIMITS.envVariablesBytes)} for a build's \`envVariables\`, ${byteSize(LIMITS.environmentBytes)} for a composed environment.`,
+      "Store large files elsewhere, and store only their address and credential here.",
     ],
   },
   "unsupported-media-type": {
@@ -98,11 +98,11 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
     remedy: ["Send `Content-Type: application/json`. A log chunk is `application/octet-stream`."],
   },
   invalid: {
-    meaning: "The request is well-formed, but a field, parameter or header has a value that is not allowed.",
+    meaning: "The request is well-formed, but a field, parameter or header has an invalid value.",
     remedy: [
       "`errors` lists each wrong field with its JSON pointer and the reason.",
-      "Unknown fields are refused, with a suggestion where one is close: a misspelled `isSecret` must not store a secret in the clear.",
-      "An id of another organization is treated like an id that does not exist.",
+      "The service rejects unknown fields, and suggests a known field with a similar name: a misspelled `isSecret` must not store a secret in plain text.",
+      "The service treats another organization's id like an id that does not exist.",
     ],
   },
   "idempotency-mismatch": {
@@ -110,40 +110,39 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
     remedy: ["Use a new key for each new request. Use the same key only to repeat the same request."],
   },
   "rate-limited": {
-    meaning:
-      "The token, or its organization, has sent more requests than it may send in a minute: `detail` says which.",
+    meaning: "The token or its organization has exceeded its requests per minute: `detail` says which.",
     remedy: [
       "Wait for the number of seconds in `Retry-After`.",
-      "The header `RateLimit-Policy` has the limit. Follow logs as events, and poll for jobs with `wait`, instead of repeating requests.",
-      "Give each program a token of its own. Where all tokens of the organization together send too many, the operator of the service may raise its limit.",
+      "The `RateLimit-Policy` header has the limit. Follow logs as events, and poll for jobs with `wait`, instead of repeating requests.",
+      "Give each program its own token. If all tokens of the organization together send too many requests, the operator of the service may raise its limit.",
     ],
   },
   "limit-reached": {
     meaning:
-      "The organization has reached a limit: builds of a day, queued builds, the size of their `envVariables`, agents, agents of one registration token, or records of one kind.",
+      "The organization has reached a limit: builds per day, queued builds, the size of their `envVariables`, agents, agents per registration token, or records of one kind.",
     remedy: [
-      "Wait until the day ends or builds have left the queue, as `detail` says, or delete agents and records that are of no use any more.",
+      "Wait until the day ends or builds leave the queue, as `detail` says, or delete agents and records that you no longer need.",
       "The operator can raise the limits of an organization: `limits` of `PATCH /organization/{id}`.",
     ],
   },
   internal: {
-    meaning: "The service failed in an unexpected way.",
+    meaning: "The service failed unexpectedly.",
     remedy: [
       "Repeat the request once. If it fails again, send the `requestId` to the operator of the service: it identifies the log line.",
     ],
   },
   unavailable: {
-    meaning: "A part of the service does not answer at the moment. No change was left half done.",
+    meaning: "A part of the service does not answer at the moment. The service left no change half done.",
     remedy: [
       "Repeat the request after the number of seconds in `Retry-After`. Every request may be repeated.",
       "Operators: `GET /readyz` names the part.",
     ],
   },
   "keyring-unavailable": {
-    meaning: "In this deployment the keys that seal secrets or sign tokens are missing or wrong. Nothing was written.",
+    meaning: "This deployment's keys that seal secrets or sign tokens are missing or wrong. The service wrote nothing.",
     remedy: [
       "Operators: `GET /readyz` names the Worker secret and the mistake in it.",
-      "Restore it with `npx wrangler secret put SECRETS_KEYS` (or TOKEN_KEYS). An old key must stay in the list until nothing is sealed with it.",
+      "Restore it with `npx wrangler secret put SECRETS_KEYS` (or TOKEN_KEYS). Keep an old key in the list until nothing is sealed with it.",
     ],
   },
 };

@@ -21,11 +21,11 @@ const parameter = (name: string, description: string, schema: JsonSchema = { typ
 export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> = {
   Bookmark: parameter(
     BOOKMARK_HEADER,
-    "The value of an earlier answer: this read then includes every write that the earlier request saw or made.",
+    "The bookmark of an earlier answer: the read includes every write that the earlier request saw or made.",
   ),
   BootId: parameter(
     BOOT_HEADER,
-    "A random id that the agent program creates when it starts. A new id means that the program was restarted.",
+    "A random id that the agent program creates when it starts. A new id means that the program has restarted.",
   ),
   ContentSha256: {
     ...parameter(CONTENT_SHA256_HEADER, "SHA-256 of the bytes, in lower-case hexadecimal digits.", {
@@ -36,27 +36,27 @@ export const REQUEST_HEADERS: Record<RequestHeader | ImpliedHeader, Parameter> =
   },
   Features: parameter(
     FEATURES_HEADER,
-    "What the agent program can do, in words separated by commas. environment: asks for its variables once it has read the file. jobs: sends files with jobs, and runs planned jobs. retry: runs steps again. include: reads included files. files: writes variables of type file. tools: sets up tools. artifacts: keeps and fetches files of jobs. Unknown words are ignored.",
+    "The agent program's features, separated by commas. environment: requests its variables after reading the file. jobs: sends files with jobs, and runs planned jobs. retry: retries steps. include: reads included files. files: writes variables of type file. tools: sets up tools. artifacts: uploads and downloads artifacts. The service ignores unknown words.",
   ),
   Xcodes: parameter(
     XCODES_HEADER,
-    "The versions of Xcode on the agent's machine, separated by commas. All that is no version is ignored.",
+    "The Xcode versions on the agent's machine, separated by commas. The service ignores anything else.",
   ),
-  EarlierGrant: parameter(GRANT_HEADER, "The grant of what was begun, to get another one for it."),
-  Grant: { ...parameter(GRANT_HEADER, "The grant of the artifact."), required: true },
+  EarlierGrant: parameter(GRANT_HEADER, "The grant of an upload in progress, to get a new grant for it."),
+  Grant: { ...parameter(GRANT_HEADER, "The upload's grant."), required: true },
   IdempotencyKey: parameter(
     "Idempotency-Key",
-    "Makes the request safe to repeat: for 24 hours the same caller, key and request return the same build.",
+    "Makes the request safe to repeat: for 24 hours the same caller, key and request get the same build.",
     { type: "string", pattern: "^[!-~]{1,200}$" },
   ),
   IfMatch: parameter(
     "If-Match",
-    "The ETag of the version that you read. The answer is 412 when the record has changed since.",
+    "The ETag of the version that you read. The answer is 412 if the record has changed since.",
   ),
-  IfNoneMatch: parameter("If-None-Match", "The ETag that you have. The answer is 304 while it is the current one."),
+  IfNoneMatch: parameter("If-None-Match", "The ETag that you have. The answer is 304 while it is current."),
   IfRange: parameter(
     "If-Range",
-    "The ETag of what you have a part of. Without it as it is now, the answer is the whole.",
+    "The ETag of the file that you have a part of. If it is not current, the answer is the whole file.",
   ),
   LastEventId: parameter("Last-Event-ID", "For a stream of events: the id of the last event that you received.", {
     type: "string",
@@ -79,10 +79,10 @@ const header = (name: string, description: string, type: "string" | "integer" = 
 });
 
 const ANSWER_HEADERS = {
-  RequestId: header("X-Request-Id", "Id of the request. The service's log, the audit log and every problem have it."),
+  RequestId: header("X-Request-Id", "Id of the request, also in the service's log, the audit log and every problem."),
   RateLimitPolicy: header(
     "RateLimit-Policy",
-    "How many requests the token may send, and all tokens or agents of its organization together: `q` in `w` seconds.",
+    "Requests that the token, and all tokens or agents of its organization together, may send: `q` in `w` seconds.",
   ),
   RetryAfter: header("Retry-After", "Seconds to wait before you repeat the request.", "integer"),
   ETag: header("ETag", "Version of the record, for If-Match and If-None-Match."),
@@ -92,7 +92,7 @@ const ANSWER_HEADERS = {
   Authenticate: header("WWW-Authenticate", "The authentication scheme to use."),
   ServerTiming: header(
     "Server-Timing",
-    "Milliseconds that the request took; round trips to the database, rows read and rows written.",
+    "The request's duration in milliseconds, database round trips, rows read and rows written.",
   ),
 };
 type AnswerHeader = keyof typeof ANSWER_HEADERS;
