@@ -151,12 +151,17 @@ export const createApp = (): Hono<AppEnv> => {
     const allow = [...methods, "OPTIONS"].join(", ");
     app.options(path, (c) => c.body(null, 204, { Allow: allow }));
     app.all(path, (c) => {
-      const refused = problemResponse(new Refusal("method-not-allowed", "See Allow."), c.get("requestId"));
+      const refused = problemResponse(
+        new Refusal("method-not-allowed", "This path does not support the method. See the Allow header."),
+        c.get("requestId"),
+      );
       refused.headers.set("Allow", allow);
       return refused;
     });
   }
-  app.notFound((c) => problemResponse(new Refusal("not-found", "No route has this path."), c.get("requestId")));
+  app.notFound((c) =>
+    problemResponse(new Refusal("not-found", "No route has this path. See /docs for all routes."), c.get("requestId")),
+  );
   app.onError(async (error, c) => {
     const refusal = await refuse(c, error);
     const requestId = c.get("requestId");

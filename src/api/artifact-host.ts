@@ -68,7 +68,7 @@ const showFile = async (c: HonoContext<AppEnv>): Promise<Response> => {
 };
 
 const ALONE =
-  "This host shows artifacts alone. Where the API should be here, ARTIFACT_ORIGIN has to be another host than that of the API.";
+  "This host serves only artifacts. If you expect the API here, set ARTIFACT_ORIGIN to another host than the API's.";
 
 const refuse = (refusal: Refusal, c: HonoContext<AppEnv>): Response => {
   const answer = problemResponse(refusal, c.get("requestId"));

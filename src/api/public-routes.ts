@@ -105,7 +105,10 @@ export const mountPublicRoutes = (app: Hono<AppEnv>): void => {
   // A forged address or delivery causes no call to the database or an object.
   app.post("/hook/:token", takeDelivery);
   app.all("/hook/:token", (c) => {
-    const refused = problemResponse(new Refusal("method-not-allowed", "See Allow."), c.get("requestId"));
+    const refused = problemResponse(
+      new Refusal("method-not-allowed", "This path does not support the method. See the Allow header."),
+      c.get("requestId"),
+    );
     refused.headers.set("Allow", "POST");
     return refused;
   });

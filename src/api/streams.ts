@@ -28,7 +28,7 @@ const openHints = async (context: Context, agentId: string): Promise<Response> =
   const response = await connectToPool(context, agentId, null);
   if (response.status === 101) return new Response(null, response);
   if (response.status === 401) return settled({ ok: false, refusal: { kind: "unauthenticated" } });
-  throw new Refusal("conflict", "This agent was started again elsewhere.");
+  throw new Refusal("conflict", "This agent has started elsewhere. Stop this program, or stop the other one.");
 };
 
 export const pollForJob: StreamRoute = {
