@@ -16,7 +16,7 @@ const tokenFor = ({ verb: { access } }: Route, admin = own.admin): string => {
 
 const pathOf = ({ path }: Route): string => path.replace(/:\w+/g, path.startsWith("/organization") ? own.orgId : UUID);
 
-describe("a body on every route that has one", () => {
+describe("every route with a body", () => {
   const routes = ROUTES.filter(({ verb }) => verb.body);
   /** Agents' bodies may contain a newer version's fields. */
   const isLenient = ({ path, verb }: Route) => path === "/buildagent/register" || verb.access.role === undefined;
@@ -25,23 +25,34 @@ describe("a body on every route that has one", () => {
     ["empty", "", 400, "malformed-body", (route) => !route.verb.mayLackBody],
     ["blank", " \r\n\t", 400, "malformed-body", (route) => !route.verb.mayLackBody],
     ["cut short", `{"${CANARY}":`, 400, "malformed-body"],
-    ["of two values", `{}{"${CANARY}":1}`, 400, "malformed-body"],
-    ["with a comment", `{/*${CANARY}*/}`, 400, "malformed-body"],
-    ["with NaN", '{"a":NaN}', 400, "malformed-body"],
+    ["two values", `{}{"${CANARY}":1}`, 400, "malformed-body"],
+    ["JSON with a comment", `{/*${CANARY}*/}`, 400, "malformed-body"],
+    ["JSON with NaN", '{"a":NaN}', 400, "malformed-body"],
     ["in UTF-16", new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 400, "malformed-body"],
-    ["with an invalid byte", new Uint8Array([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]), 400, "malformed-body"],
+    [
+      "JSON with an invalid byte",
+      new Uint8Array([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x3a, 0x31, 0x7d]),
+      400,
+      "malformed-body",
+    ],
     ["null", "null", 422, "invalid"],
     ["true", "true", 422, "invalid"],
     ["a number", "17", 422, "invalid"],
-    ["a text", `"${CANARY}"`, 422, "invalid"],
+    ["a string", `"${CANARY}"`, 422, "invalid"],
     ["an array", `[{"name":"${CANARY}"}]`, 422, "invalid"],
-    ["with __proto__", `{"__proto__":{"${CANARY}":1}}`, 422, "invalid"],
-    ["with an unknown field", `{"${CANARY}":1}`, 422, "invalid", (route) => !isLenient(route)],
-    ["with constructor", `{"constructor":{"prototype":"${CANARY}"}}`, 422, "invalid", (route) => !isLenient(route)],
+    ["an object with __proto__", `{"__proto__":{"${CANARY}":1}}`, 422, "invalid"],
+    ["an object with an unknown field", `{"${CANARY}":1}`, 422, "invalid", (route) => !isLenient(route)],
+    [
+      "an object with constructor",
+      `{"constructor":{"prototype":"${CANARY}"}}`,
+      422,
+      "invalid",
+      (route) => !isLenient(route),
+    ],
     ["over the limit", `{"a":"${CANARY.repeat(120_000)}"}`, 413, "too-large", (route) => !route.verb.bodyBytes],
   ];
 
-  it.each(forms)("is refused when it is %s", async (_, body, status, kind, applies = () => true) => {
+  it.each(forms)("rejects a body that is %s", async (_, body, status, kind, applies = () => true) => {
     const before = await storedRows(own.orgId);
     const fitting = routes.filter(applies);
     expect(fitting.length).toBeGreaterThan(14);

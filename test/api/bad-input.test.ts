@@ -17,7 +17,7 @@ beforeAll(furnishBoth);
 
 const ROWS = [VARIABLES, REPOSITORIES, PIPELINES, BUILDS, AGENTS, REGISTRATIONS, QUERIES, TOKENS, NAMES].flat();
 
-describe("bad input", () => {
+describe("the API, given bad input", () => {
   beforeEach(async () => {
     for (const { agent, job } of [own, foreign]) {
       const headers = { "X-Lease": String(job.lease) };
@@ -27,13 +27,13 @@ describe("bad input", () => {
     }
   });
 
-  it("is a long table", () => {
+  it("is tested with more than 180 rows, each with its own title", () => {
     expect(ROWS.length).toBeGreaterThan(180);
     const names = ROWS.map(({ is }) => is);
     expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
   });
 
-  it.each(ROWS.map((row) => [row.is, row] as const))("%s", async (_, row) => {
+  it.each(ROWS.map((row) => [row.is, row] as const))("rejects %s", async (_, row) => {
     const { as = () => own.admin, method = "POST", path, body, headers = () => ({}), status, kind, pointer } = row;
     const before = await storedRows(own.orgId, foreign.orgId);
     const sent = typeof body === "function" ? body() : body;
@@ -49,10 +49,10 @@ describe("bad input", () => {
   });
 });
 
-describe("names that every object has", () => {
+describe("a variable with the name of an object property", () => {
   const NAMES = ["constructor", "toString", "hasOwnProperty", "valueOf", "__proto"];
 
-  it("are names like any other at every level of composition", async () => {
+  it("works like any other at every level of composition", async () => {
     const { orgId, admin } = await newOrganization();
     const { id: repoId } = await newRepository(admin);
     const { id: groupId } = await create(admin, "/secrets/groups", { name: "g" });

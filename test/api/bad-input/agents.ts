@@ -30,7 +30,7 @@ export const AGENTS: Row[] = [
       pointer: "/exitCode",
     }),
   ),
-  asAgent("a status that is none", "finish", {
+  asAgent("an unknown status", "finish", {
     status: 422,
     kind: "invalid",
     body: { status: CANARY },
@@ -52,17 +52,17 @@ export const AGENTS: Row[] = [
     status: 413,
     kind: "too-large",
   }),
-  asAgent("another organization's build", "finish", {
+  asAgent("a call about another organization's build", "finish", {
     ...{ path: () => `/build/${foreign.job.build.id}/finish`, body: finish, headers: () => lease(foreign.job.lease)() },
     ...{ status: 404, kind: "not-found" },
   }),
   ...["poll", "heartbeat"].map((verb) =>
-    asAgent(`the ${verb} of another`, verb, {
+    asAgent(`a ${verb} of another agent`, verb, {
       ...{ method: verb === "poll" ? "GET" : "POST", path: () => `/buildagent/${own.other.id}/${verb}` },
       ...{ status: 403, kind: "forbidden" },
     }),
   ),
-  asAgent("a user's token at its poll", "poll", {
+  asAgent("a person's token at its poll", "poll", {
     ...{ as: () => own.admin, method: "GET", path: () => `/buildagent/${own.agent.id}/poll` },
     ...{ status: 403, kind: "forbidden" },
   }),

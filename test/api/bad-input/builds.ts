@@ -64,8 +64,8 @@ export const BUILDS: Row[] = [
     build(`the override ${JSON.stringify(key)}`, () => ({ envVariables: { [key]: CANARY } }), "/envVariables"),
   ),
   build("NUL in an override", () => ({ envVariables: { A: `${CANARY}\0` } }), "/envVariables"),
-  build("half a character in an override", () => ({ envVariables: { A: `${CANARY}\ud83d` } }), "/envVariables"),
-  build("an object for an override", () => ({ envVariables: { A: { B: CANARY } } }), "/envVariables"),
+  build("half a surrogate pair in an override", () => ({ envVariables: { A: `${CANARY}\ud83d` } }), "/envVariables"),
+  build("an object as override", () => ({ envVariables: { A: { B: CANARY } } }), "/envVariables"),
   build(
     "overrides that are too large",
     () => ({ envVariables: { A: CANARY.repeat(LIMITS.envVariablesBytes / 8) } }),
@@ -75,17 +75,19 @@ export const BUILDS: Row[] = [
       kind: "too-large",
     },
   ),
-  build("a status of its own", () => ({ status: "succeeded" }), ""),
-  build("an attempt of its own", () => ({ attempt: 1 }), ""),
-  build("an id of its own", () => ({ id: UUID }), ""),
+  build("a status from the caller", () => ({ status: "succeeded" }), ""),
+  build("an attempt from the caller", () => ({ attempt: 1 }), ""),
+  build("an id from the caller", () => ({ id: UUID }), ""),
   build("another organization", () => ({ orgId: foreign.orgId }), ""),
   build("another organization's repository", () => ({ pipelineId: null, repoId: foreign.repository.id }), "/repoId"),
   build("another organization's pipeline", () => ({ pipelineId: foreign.pipeline.id }), "/pipelineId"),
-  build("a repository that is not the pipeline's", () => ({ repoId: foreign.repository.id }), "/repoId"),
+  build("another repository than the pipeline's", () => ({ repoId: foreign.repository.id }), "/repoId"),
   build("neither repository nor pipeline", () => ({ pipelineId: null }), "/repoId"),
   build("a priority over 100", () => ({ priority: 101 }), "/priority"),
-  build("a key with a space", () => ({}), "Idempotency-Key", { headers: () => ({ "Idempotency-Key": `${CANARY} x` }) }),
-  build("a key of 201 characters", () => ({}), "Idempotency-Key", {
+  build("an Idempotency-Key with a space", () => ({}), "Idempotency-Key", {
+    headers: () => ({ "Idempotency-Key": `${CANARY} x` }),
+  }),
+  build("an Idempotency-Key of 201 characters", () => ({}), "Idempotency-Key", {
     headers: () => ({ "Idempotency-Key": "x".repeat(201) }),
   }),
   {

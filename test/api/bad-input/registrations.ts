@@ -12,12 +12,12 @@ const registration = (is: string, change: object, status: number, kind: ProblemK
 });
 
 export const REGISTRATIONS: Row[] = [
-  registration("a label it may not grant", { labels: [CANARY] }, 422, "invalid", "/labels"),
-  registration("a platform that is none", { platform: 4 }, 422, "invalid", "/platform"),
-  registration("a platform by name", { platform: "linux" }, 422, "invalid", "/platform"),
-  registration("no capability", { canBuildIOS: undefined }, 422, "invalid", "/canBuildIOS"),
-  registration("a name of two lines", { name: `${CANARY}\n` }, 422, "invalid", "/name"),
+  registration("a label that its token does not allow", { labels: [CANARY] }, 422, "invalid", "/labels"),
+  registration("an unknown platform", { platform: 4 }, 422, "invalid", "/platform"),
+  registration("a platform name instead of a number", { platform: "linux" }, 422, "invalid", "/platform"),
+  registration("a missing capability", { canBuildIOS: undefined }, 422, "invalid", "/canBuildIOS"),
+  registration("a two-line name", { name: `${CANARY}\n` }, 422, "invalid", "/name"),
   registration("no name", { name: "" }, 422, "invalid", "/name"),
   registration("a name that is too long", { name: "x".repeat(LIMITS.nameCharacters + 1) }, 422, "invalid", "/name"),
-  registration("a version of two lines", { version: `${CANARY}\n` }, 422, "invalid", "/version"),
+  registration("a two-line version", { version: `${CANARY}\n` }, 422, "invalid", "/version"),
 ];

@@ -13,7 +13,7 @@ export const TOKENS: Row[] = [
     { kind: "api", name: "" },
   ].map(
     (change): Row => ({
-      ...{ is: `a token of ${JSON.stringify(change)}`, path: "/token", body: { name: "t", ...change } },
+      ...{ is: `a token with ${JSON.stringify(change)}`, path: "/token", body: { name: "t", ...change } },
       ...{ status: 422, kind: "invalid" },
     }),
   ),
