@@ -122,14 +122,14 @@ describe("the access matrix", () => {
     return call(tokens[caller], method, place + query, body, { ...lease, ...headers });
   };
 
-  it("is the contract's: every route says who may call it, and what the contract says", () => {
+  it("admits the same callers on every route as the contract", () => {
     expect(ROUTES.length).toBeGreaterThan(55);
     for (const route of ROUTES) {
       expect(route.verb.access, `${route.method} ${route.path}`).toEqual(contracted(route));
     }
   });
 
-  it("turns everybody else away before an id matters, and nothing is stored", async () => {
+  it("rejects all other callers before it looks up an id, and stores nothing", async () => {
     const before = await storedRows(own.orgId, foreign.orgId);
     let refusals = 0;
     for (const route of ROUTES) {
@@ -149,7 +149,7 @@ describe("the access matrix", () => {
     expect(refusals).toBeGreaterThan(1000);
   });
 
-  it("answers of another organization's things as of things that do not exist, and stores nothing", async () => {
+  it("treats another organization's records as missing, and stores nothing", async () => {
     const before = await storedRows(own.orgId, foreign.orgId);
     let pairs = 0;
     for (const route of ROUTES.filter(({ path, verb }) => path.includes(":id") && !verb.access.operator)) {
@@ -169,7 +169,7 @@ describe("the access matrix", () => {
     }
   });
 
-  it("lets in whom it names: with an own id, their answer is about the request and no longer about them", async () => {
+  it("admits permitted callers: with their own ids, the answer is about the request", async () => {
     let admitted = 0;
     // Routes that delete come last, and the route that deletes the organization after them.
     const order = ({ id, method }: Route) => (id === "deleteOrganization" ? 2 : Number(method === "DELETE"));
@@ -191,7 +191,7 @@ describe("the access matrix", () => {
     expect(admitted).toBeGreaterThan(150);
   });
 
-  it("sees a thing of one's own change where the caller may: the comparison of what is stored can fail", async () => {
+  it("detects a stored change, so the comparison of stored rows can fail", async () => {
     const before = await storedRows(foreign.orgId);
     await create(foreign.admin, "/secrets/groups", { name: "another" });
     expect(await storedRows(foreign.orgId)).not.toBe(before);

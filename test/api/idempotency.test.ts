@@ -6,7 +6,7 @@ import { newBuildSetup } from "../support/build-setup.ts";
 const TIMES = 100;
 
 describe("an Idempotency-Key", () => {
-  it("makes one build of a hundred requests at once, and one of a hundred retries", async () => {
+  it("creates one build for a hundred concurrent requests, and one for a hundred retries", async () => {
     const { admin, pipeline } = await newBuildSetup();
     const many = (path: string, body?: object, key = "release-7") =>
       Promise.all(
@@ -23,7 +23,7 @@ describe("an Idempotency-Key", () => {
     expect((await call(admin, "GET", "/buildagent/metrics")).body.builds.waiting).toBe(1);
   });
 
-  it("is one caller's and one request's", async () => {
+  it("belongs to one caller and one request", async () => {
     const { admin, pipeline } = await newBuildSetup();
     const headers = { "Idempotency-Key": "one" };
     const body = { pipelineId: pipeline.id, branch: "main" };

@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe("GET /readyz", () => {
-  it("is ready where everything is there", async () => {
+  it("reports ready when every dependency works", async () => {
     const response = await ask({}, "/readyz");
     expect(await response.json()).toEqual({
       isReady: true,
@@ -44,7 +44,7 @@ describe("GET /readyz", () => {
     expect((await ask({ DB: null, SECRETS_KEYS: "" }, "/healthz")).status).toBe(200);
   });
 
-  it("asks the database once for many strangers, and refuses an address that asks too often", async () => {
+  it("queries the database once for many callers, and rejects an address that calls too often", async () => {
     let asked = 0;
     const DB = {
       withSession: (constraint: string) => env.DB.withSession(constraint),
@@ -78,7 +78,7 @@ describe("GET /readyz", () => {
     ["settings", { LEASE_SECONDS: "30" }, "LEASE_SECONDS (30) must be more than twice HEARTBEAT_SECONDS (15)"],
     ["archive", { ARCHIVE: undefined }, "not bound or does not answer"],
     ["database", { DB: { prepare: () => null, withSession: () => env.DB.withSession() } }, "does not answer"],
-  ] as const)("names what is wrong with %s %#, and quotes nothing of it", async (name, changed, detail) => {
+  ] as const)("names the problem with %s %#, without quoting the value", async (name, changed, detail) => {
     const response = await ask(changed, "/readyz");
     const text = await response.text();
     expect(response.status).toBe(503);
@@ -87,7 +87,7 @@ describe("GET /readyz", () => {
     expect(text).not.toContain(btoa("canary").slice(0, 7));
   });
 
-  it("names migrations that are not applied, and until they are each request gets a graceful 503", async () => {
+  it("names missing migrations, and every request returns 503 until they are applied", async () => {
     const { admin } = await newOrganization();
     const older = () => ({
       DB: { withSession: () => env.DB.withSession(), prepare: (sql: string) => env.DB.prepare(sql) },
@@ -112,7 +112,7 @@ describe("GET /readyz", () => {
 });
 
 describe("each request", () => {
-  it("leaves one line that says who, what and how much, and no secret", async () => {
+  it("logs one line with its caller, route and cost, and no secret", async () => {
     const { orgId, admin } = await newOrganization();
     const lines: string[] = [];
     vi.spyOn(console, "log").mockImplementation((line: string) => lines.push(line));
@@ -132,7 +132,7 @@ describe("each request", () => {
     for (const line of lines) for (const secret of [value, admin]) expect(line).not.toContain(secret);
   });
 
-  it("of an agent leaves a line once in a hundred times, and each time when it was refused", async () => {
+  it("from an agent is logged once in a hundred times, and always when it is rejected", async () => {
     const { admin } = await newOrganization();
     const { id, token } = await newAgent(admin);
     const lines: { status: number; weight: number }[] = [];
@@ -148,7 +148,7 @@ describe("each request", () => {
     expect(lines.slice(2).map(({ status, weight }) => [status, weight])).toEqual(Array(3).fill([403, 1]));
   });
 
-  it("tells what it took, unless it was refused", async () => {
+  it("returns its cost in Server-Timing, unless it is rejected", async () => {
     const { admin } = await newOrganization();
     const { headers } = await call(admin, "GET", "/token/self");
     expect(headers.get("Server-Timing")).toMatch(/^total;dur=\d+, d1;desc="rounds=1 read=\d+ written=0"$/);
@@ -169,7 +169,7 @@ describe("too many requests", () => {
         return [agent.token, `/buildagent/${agent.id}`] as const;
       },
     ],
-  ])("of %s are refused after %i in a minute, and of nobody else", async (_, limit, ofAll, rate, prepare) => {
+  ])("with %s are rejected after %i a minute, and others' are not", async (_, limit, ofAll, rate, prepare) => {
     const [mine, other] = [await newOrganization(), await newOrganization()];
     const [token, path] = await prepare(mine.admin);
     const policy = (await call(token, "GET", path)).headers.get("RateLimit-Policy");
@@ -185,14 +185,14 @@ describe("too many requests", () => {
       if (answer.status !== 200) refused = answer;
     }
     expect(sent).toBeGreaterThanOrEqual(limit);
-    if (!refused) throw new Error(`${sent} requests were not refused`);
+    if (!refused) throw new Error(`The service rejected none of ${sent} requests`);
     expectProblem(refused, 429, "rate-limited");
     expect(refused.headers.get("Retry-After")).toBe("60");
     expect((await call(other.admin, "GET", "/token/self")).status).toBe(200);
   });
 });
 
-describe("the requests of an organization", () => {
+describe("an organization's requests", () => {
   /** Creates a service that accepts `each` requests per organization key, and any number per token. */
   const counting = (each: number, change: Partial<Env> = {}) => {
     const sent: Record<string, number> = {};
@@ -210,7 +210,7 @@ describe("the requests of an organization", () => {
     return { taken: times - refused.length, refused: refused.at(-1) };
   };
 
-  it("are refused above its limit, however many tokens it has, and stop neither its agents nor another", async () => {
+  it("are rejected above its limit, for any number of tokens, without affecting its agents or another organization", async () => {
     const [mine, other] = [await newOrganization(), await newOrganization()];
     const tokens = await Promise.all([1, 2, 3, 4].map(() => newToken(mine.admin, "viewer")));
     const agent = await newAgent(mine.admin);
@@ -231,14 +231,14 @@ describe("the requests of an organization", () => {
     expect(Object.keys(service.sent).filter((key) => key.startsWith("agents of"))).toHaveLength(1);
   });
 
-  it("are not used up by one token that sends too much", async () => {
+  it("are not used up by one token that exceeds its own limit", async () => {
     const { admin } = await newOrganization();
     const service = counting(1, { TOKEN_RATE: { limit: async () => ({ success: false }) } });
     expect((await service.call(admin, "GET", "/token/self")).status).toBe(429);
     expect(service.sent).toEqual({});
   });
 
-  it("are as many as the operator allows, for one question to the database in a minute", async () => {
+  it("follow the operator's limit, at the cost of one database query a minute", async () => {
     const { admin, orgId } = await newOrganization();
     const limits = { requestsPerMinute: 3 * ORGANIZATION_LIMITS.requestsPerMinute };
     await call(env.OPERATOR_TOKEN ?? "", "PATCH", `/organization/${orgId}`, { limits });
@@ -252,11 +252,11 @@ describe("the requests of an organization", () => {
   });
 });
 
-describe("a page of another origin", () => {
+describe("a page from another origin", () => {
   const settings = { DASHBOARD_ORIGINS: "https://builds.example, https://other.example" };
   const preflight = { "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "authorization" };
 
-  it("may call where its origin is configured, refusals included", async () => {
+  it("may call the API if its origin is configured, and reads rejections too", async () => {
     const origin = "https://builds.example";
     const asked = await ask(settings, "/pipeline", { method: "OPTIONS", headers: { Origin: origin, ...preflight } });
     expect(asked.status).toBe(204);
@@ -275,7 +275,7 @@ describe("a page of another origin", () => {
   });
 
   it.each(["https://evil.example", "https://builds.example.evil.example", "null", "http://builds.example"])(
-    "of %s may not",
+    "on %s may not call the API",
     async (origin) => {
       const asked = await ask(settings, "/pipeline", { method: "OPTIONS", headers: { Origin: origin, ...preflight } });
       expect(asked.headers.get("Access-Control-Allow-Origin")).toBeNull();
@@ -287,7 +287,7 @@ describe("a page of another origin", () => {
 });
 
 describe("HEAD and OPTIONS", () => {
-  it("answer as HTTP says, without a body", async () => {
+  it("answer as HTTP requires, without a body", async () => {
     const { admin } = await newOrganization();
     const get = await call(admin, "GET", "/token/self");
     const head = await call(admin, "HEAD", "/token/self");

@@ -113,7 +113,7 @@ describe("pages", () => {
   });
 
   it.each(["/secrets/groups", "/build"] as const)(
-    "of %s have no row twice and miss none that stood all the time, while others come and go",
+    "of %s repeat no row and miss no permanent row while other rows come and go",
     async (path) => {
       const several = fc.array(history, { minLength: AT_ONCE, maxLength: AT_ONCE, size: "max" });
       await fc.assert(
@@ -131,7 +131,7 @@ describe("pages", () => {
     180_000,
   );
 
-  it("would be seen to be wrong", async () => {
+  it("fail the property when a page repeats or misses a row", async () => {
     const wrong = fc.assert(
       fc.asyncProperty(history, async (one) => (await read(countedFromTheBeginning(), one)).length === 0),
       { numRuns: HISTORIES },
@@ -143,7 +143,7 @@ describe("pages", () => {
 describe("a list", () => {
   const MANY = 101;
 
-  it("comes in pages of 100 where no limit is given, and leads to the next by its whole address", async () => {
+  it("has pages of 100 by default, and links to the next page by its full URL", async () => {
     const { orgId, admin } = await newOrganization();
     const row = (n: number) => TABLES["/secrets/groups"](orgId, idOf(999, n));
     await env.DB.batch(Array.from({ length: MANY }, (_, n) => row(n)));
@@ -156,14 +156,14 @@ describe("a list", () => {
     expect([last.body.length, last.headers.get("Link")]).toEqual([1, null]);
   });
 
-  it("of agents is whole", async () => {
+  it("of agents is complete on one page", async () => {
     const { admin } = await newOrganization();
     for (let n = 0; n < MANY; n++) await newAgent(admin);
     const { body, headers } = await call(admin, "GET", "/buildagent");
     expect([body.length, headers.get("Link")]).toEqual([MANY, null]);
   });
 
-  it("of organizations and of unused secrets comes in pages too", async () => {
+  it("of organizations or unused secrets has pages too", async () => {
     const organizations = [await newOrganization(), await newOrganization()];
     const seen: string[] = [];
     for (let path: string | undefined = "/organization?limit=1"; path; ) {

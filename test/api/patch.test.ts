@@ -35,7 +35,7 @@ describe("PATCH", () => {
     ids["/buildagent/:id"] = (await newAgent(admin)).id;
   });
 
-  it.each(Object.entries(CHANGES))("of %s is PUT by another name", async (route, change) => {
+  it.each(Object.entries(CHANGES))("on %s does the same as PUT", async (route, change) => {
     const path = route.replace(":id", ids[route] ?? "");
     const { body: before, headers } = await call(admin, "GET", path);
     expectProblem(await call(viewer, "PATCH", path, change), 403, "forbidden");
@@ -50,7 +50,7 @@ describe("PATCH", () => {
     expect((await call(null, "OPTIONS", path)).headers.get("Allow")).toContain("PUT, PATCH");
   });
 
-  it("is there for every change of a record, and not where something is replaced whole", async () => {
+  it("exists for every route that changes a record, and not for routes that replace one", async () => {
     const updates = ROUTES.filter(({ method, path }) => method === "PUT" && CHANGES[path]);
     expect(updates.map(({ alias }) => alias)).toEqual(Object.keys(CHANGES).map(() => "PATCH"));
     for (const whole of [`/repository/${ids["/repository/:id"]}/credential`, `/build/${crypto.randomUUID()}/log`]) {

@@ -28,25 +28,22 @@ const provoked = async (route: Route, kind: ProblemKind): Promise<string | null>
   return answer ? `${answer.status} ${answer.body?.type ?? answer.text}` : null;
 };
 
-describe("the problems of the description", () => {
-  it.each(ROUTES.map((route) => [route.id, route] as const))(
-    "of %s are all raised by some request",
-    async (_, route) => {
-      const missing: string[] = [];
-      for (const kind of documentedAt(route)) {
-        const answered = await provoked(route, kind);
-        if (!answered?.endsWith(`/problems/${kind}`)) missing.push(`${kind}: ${answered}`);
-      }
-      expect(missing.join("; ")).toBe("");
-    },
-  );
+describe("the problems in the description", () => {
+  it.each(ROUTES.map((route) => [route.id, route] as const))("of %s each occur for some request", async (_, route) => {
+    const missing: string[] = [];
+    for (const kind of documentedAt(route)) {
+      const answered = await provoked(route, kind);
+      if (!answered?.endsWith(`/problems/${kind}`)) missing.push(`${kind}: ${answered}`);
+    }
+    expect(missing.join("; ")).toBe("");
+  });
 
-  it("name each problem that a rule of an operation raises", () => {
+  it("include every problem that an operation's rules cause", () => {
     const documented = new Set(ROUTES.flatMap((route) => documentedAt(route).map((kind) => `${route.id} ${kind}`)));
     expect(Object.keys(BY_RULE).filter((pair) => !documented.has(pair))).toEqual([]);
   });
 
-  it("would be missed where nothing raises them", async () => {
+  it("count as missing if no request causes them", async () => {
     const route = ROUTES.find(({ id }) => id === "checkPipeline")!;
     expect(documentedAt(route)).not.toContain("limit-reached");
     for (const kind of ["limit-reached", "conflict"] as const) expect(await provoked(route, kind)).toBeNull();

@@ -9,7 +9,7 @@ const PATH = "/secrets/variables";
 describe("the Authorization header", () => {
   const forged = (token: string) => token.slice(0, -1) + (token.endsWith("A") ? "B" : "A");
 
-  it("is refused in every form that is no live token, before the body is looked at", async () => {
+  it("is rejected in every form except a live token, before the service reads the body", async () => {
     const { orgId, admin } = await newOrganization();
     const { admin: other } = await newOrganization();
     const revoked = await newToken(admin, "admin");
@@ -42,7 +42,7 @@ describe("the Authorization header", () => {
     }
   });
 
-  it("asks nothing of D1 for a forged token", async () => {
+  it("causes no D1 query if its token is forged", async () => {
     const { admin } = await newOrganization();
     expect((await call(admin, "GET", PATH)).headers.get("Millrace-Bookmark")).not.toBeNull();
     expect((await call(forged(admin), "GET", PATH)).headers.get("Millrace-Bookmark")).toBeNull();
@@ -50,13 +50,13 @@ describe("the Authorization header", () => {
 });
 
 describe("a body", () => {
-  it("of a caller who may not write is not judged", async () => {
+  it("is not checked if the caller may not write", async () => {
     const { admin } = await newOrganization();
     const viewer = await newToken(admin, "viewer");
     for (const body of ["", "{", "{}"]) expectProblem(await call(viewer, "POST", PATH, body), 403, "forbidden");
   });
 
-  it("of an agent may have a character cut in half, which is mended", async () => {
+  it("from an agent may contain half a surrogate pair, which the service replaces", async () => {
     const { admin, agent, pipeline } = await newBuildSetup();
     const { id } = await triggerBuild(admin, pipeline.id);
     const lease = { "X-Lease": String((await pollOnce(agent)).body.lease) };
@@ -68,7 +68,7 @@ describe("a body", () => {
 });
 
 describe("the bookmark", () => {
-  it("of an earlier answer is taken, and any other text is refused before D1 sees it", async () => {
+  it("is accepted from an earlier answer, and any other text is rejected before D1 gets it", async () => {
     const { admin } = await newOrganization();
     const read = (bookmark: string) => call(admin, "GET", PATH, undefined, { [BOOKMARK_HEADER]: bookmark });
     const earlier = (await call(admin, "GET", PATH)).headers.get(BOOKMARK_HEADER) ?? "";
@@ -83,13 +83,13 @@ describe("the bookmark", () => {
 });
 
 describe("a path", () => {
-  it("that names nothing is a 404", async () => {
+  it("without a route returns 404", async () => {
     const { admin } = await newOrganization();
     expectProblem(await call(admin, "GET", "/nothing"), 404, "not-found");
     expectProblem(await call(admin, "GET", `${PATH}/not-a-uuid`), 404, "not-found");
   });
 
-  it("with another method is a 405 that names the methods there are", async () => {
+  it("with another method returns 405 and lists its methods in Allow", async () => {
     const { admin } = await newOrganization();
     const answer = await call(admin, "DELETE", PATH);
     expectProblem(answer, 405, "method-not-allowed");

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { call, create, expectProblem, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
 
 describe("groups", () => {
-  it("are listed with their count, and with their variables when asked", async () => {
+  it("are listed with their variable count, and with their variables on request", async () => {
     const { orgId, admin } = await newOrganization();
     const group = await create(admin, "/secrets/groups", { name: "shared", description: "for all" });
     const owner = { scope: "group", orgId, groupId: group.id };
@@ -16,7 +16,7 @@ describe("groups", () => {
     expect(whole.text).not.toContain("hidden-value");
   });
 
-  it("keep their names apart and go with their variables, unless a pipeline uses them", async () => {
+  it("have unique names, and are deleted with their variables unless a pipeline uses them", async () => {
     const { orgId, admin } = await newOrganization();
     const group = await create(admin, "/secrets/groups", { name: "shared" });
     const again = await call(admin, "POST", "/secrets/groups", { name: "shared" });
@@ -34,7 +34,7 @@ describe("groups", () => {
     expectProblem(await call(admin, "GET", `/secrets/groups/${group.id}`), 404, "not-found");
   });
 
-  it("change their name and description", async () => {
+  it("can change their name and description", async () => {
     const { admin } = await newOrganization();
     const group = await create(admin, "/secrets/groups", { name: "one", description: "x" });
     const changed = await call(admin, "PUT", `/secrets/groups/${group.id}`, { name: "two", description: null });
@@ -47,7 +47,7 @@ describe("groups", () => {
 describe("repositories", () => {
   const wanted = { gitHostRepoId: 7, fullName: "acme/app", cloneUrl: "https://git.example/acme/app.git" };
 
-  it("are connected, read, changed and removed", async () => {
+  it("can be connected, read, changed and removed", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await create(admin, "/repository", wanted);
     expect(repository).toMatchObject({
@@ -75,7 +75,7 @@ describe("repositories", () => {
     expect((await call(admin, "GET", "/secrets/variables")).body).toEqual([]);
   });
 
-  it("are one per id of a host", async () => {
+  it("are unique for each id at a host", async () => {
     const { admin } = await newOrganization();
     const first = await create(admin, "/repository", wanted);
     const again = await call(admin, "POST", "/repository", { ...wanted, fullName: "acme/renamed" });
@@ -86,7 +86,7 @@ describe("repositories", () => {
 });
 
 describe("pipelines", () => {
-  it("have defaults, and the first of a repository becomes its default", async () => {
+  it("have defaults, and a repository's first one becomes its default", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
     const first = await newPipeline(admin, repository.id);
@@ -101,7 +101,7 @@ describe("pipelines", () => {
     expect((await call(admin, "GET", `/repository/${repository.id}`)).body.defaultPipelineId).toBeNull();
   });
 
-  it("keep the order of their groups", async () => {
+  it("keep their groups' order", async () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     const ids: string[] = [];
@@ -114,7 +114,7 @@ describe("pipelines", () => {
     expect((await call(admin, "GET", `/pipeline/${pipeline.id}`)).body.groupIds).toEqual(ids);
   });
 
-  it("show what a build would be given, the winner before what it overrides, and no secret", async () => {
+  it("preview a build's environment, each value before those it overrides, without secrets", async () => {
     const { orgId, admin } = await newOrganization();
     const repository = await newRepository(admin);
     const group = await create(admin, "/secrets/groups", { name: "g" });
@@ -144,7 +144,7 @@ describe("pipelines", () => {
 });
 
 describe("tokens", () => {
-  it("are shown once, do what their role may, and end when revoked or expired", async () => {
+  it("are shown once, have the permissions of their role, and stop working when revoked or expired", async () => {
     const { admin } = await newOrganization();
     const made = await create(admin, "/token", { name: "ci", kind: "api", role: "viewer" });
     expect(made.token).toMatch(/^mrt_/);
@@ -166,7 +166,7 @@ describe("tokens", () => {
     );
   });
 
-  it("of the operator make organizations and nothing else", async () => {
+  it("of the operator can only create organizations", async () => {
     const { orgId, admin } = await newOrganization();
     const operator = env.OPERATOR_TOKEN ?? "";
     expectProblem(await call(operator, "POST", "/organization", { id: orgId, name: "Again" }), 409, "duplicate");
@@ -181,7 +181,7 @@ describe("tokens", () => {
     }
   });
 
-  it("of a member may trigger but not write", async () => {
+  it("of a member can trigger builds but not change records", async () => {
     const { admin } = await newOrganization();
     const repository = await newRepository(admin);
     const member = await newToken(admin, "member");

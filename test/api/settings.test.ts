@@ -14,7 +14,7 @@ describe("settings", () => {
     [{ ARTIFACT_ORIGIN: undefined }],
     [{ ARTIFACT_ORIGIN: "https://artifacts.example/", DASHBOARD_ORIGINS: "https://builds.example" }],
     [{ ARTIFACT_ORIGIN: "http://artifacts.localhost:8787" }],
-  ])("%o are accepted", (changed) => {
+  ])("accept %o", (changed) => {
     expect(settingProblems(withSettings(changed))).toEqual([]);
     expect(() => readConfig(withSettings(changed))).not.toThrow();
   });
@@ -33,13 +33,13 @@ describe("settings", () => {
     [{ ARTIFACT_ORIGIN: "javascript:alert(1)" }, ["ARTIFACT_ORIGIN is missing or wrong."]],
     [{ LEASE_SECONDS: "200", HEARTBEAT_SECONDS: "90" }, ["HEARTBEAT_SECONDS (90) must be less than 90"]],
     [{ BUILD_DAYS: "0", POLL_SECONDS: "61" }, ["BUILD_DAYS is missing or wrong.", "POLL_SECONDS is missing or wrong."]],
-  ])("%o are refused, and the sentence says what to set", (changed, sentences) => {
+  ])("reject %o and say what to set", (changed, sentences) => {
     const problems = settingProblems(withSettings(changed)).join(" ");
     for (const sentence of sentences) expect(problems).toContain(sentence);
     expect(() => readConfig(withSettings(changed))).toThrow();
   });
 
-  it("give the pool its periods", () => {
+  it("give the pool its time limits", () => {
     const changed = { START_SECONDS: "10", LEASE_SECONDS: "40", AGENT_DAYS: "2", BUILD_DAYS: "7" };
     const day = 24 * 60 * 60 * 1000;
     expect(poolTimes(withSettings(changed))).toEqual({

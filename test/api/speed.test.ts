@@ -77,7 +77,7 @@ describe("every operation", () => {
     expect(scansIn(await queryPlan(env.DB, unaided))).toEqual(["SCAN variable"]);
   });
 
-  it("asks D1 once for a read, and twice at most to make something", () => {
+  it("queries D1 once for a read, and at most twice to create a record", () => {
     const tooMany = exchanges.flatMap(({ operation, status, method, responseHeaders }) => {
       const { rounds } = costOf(responseHeaders);
       const usual = method === "GET" ? 1 : status === 201 ? 2 : Number.POSITIVE_INFINITY;
@@ -167,7 +167,7 @@ describe("a list", () => {
     ],
   ];
 
-  it.each(filters)("of %s reads what it gives, whatever the filter", async (path, fields) => {
+  it.each(filters)("of %s reads only the rows that it returns, whatever the filter", async (path, fields) => {
     const names = Object.keys(fields);
     for (const name of ["", ...names]) {
       const query = name === "" ? "" : `?${name}=${encodeURIComponent(fields[name]?.() ?? "")}`;
@@ -183,7 +183,7 @@ describe("a list", () => {
     }
   });
 
-  it("takes a filter without a value for none", async () => {
+  it("ignores a filter without a value", async () => {
     for (const [list, empty] of [
       ["/build?limit=5", "branch="],
       ["/audit?limit=5&action=variable.create", "actor=&subject="],
@@ -194,7 +194,7 @@ describe("a list", () => {
     }
   });
 
-  it.each(filters)("of %s uses an index for every two filters", async (path, fields) => {
+  it.each(filters)("of %s uses an index for every pair of filters", async (path, fields) => {
     const names = Object.keys(fields);
     const pairs = names.flatMap((one, at) => names.slice(at + 1).map((other) => [one, other]));
     for (const pair of pairs) {
@@ -215,7 +215,7 @@ describe("a list", () => {
 });
 
 describe("a new variable", () => {
-  it("reads no more rows beside a thousand others", async () => {
+  it("reads no more rows in an organization with a thousand others", async () => {
     const { admin, orgId } = await newOrganization();
     const addRows = async (from: number, to: number): Promise<void> => {
       const numbers = JSON.stringify(Array.from({ length: to - from }, (_, at) => from + at));
@@ -240,8 +240,8 @@ describe("a new variable", () => {
   });
 });
 
-describe("the story", () => {
-  it("has every operation in it", () => {
+describe("the test scenario", () => {
+  it("includes every operation", () => {
     const told = new Set(SCENARIO.map(({ operation }) => operation));
     expect(ROUTES.filter(({ id }) => !told.has(id))).toEqual([]);
   });

@@ -24,14 +24,14 @@ const send = async (path: string, init: RequestInit): Promise<Response> => {
 
 beforeAll(() => addCanaryColumns(env.DB));
 
-describe("a column that no schema of the API has", () => {
+describe("a column outside the API's schemas", () => {
   let exchanges: Exchange[];
 
   beforeAll(async () => {
     exchanges = await replay(send, env.OPERATOR_TOKEN ?? "", ROUTES, SCENARIO);
   });
 
-  it("is in no answer, though the service reads it", async () => {
+  it("is in no answer, although the service reads it", async () => {
     for (const source of [organization, auditLog]) {
       expect(await drizzle(env.DB).select().from(source).limit(1)).toMatchObject([{ canary: CANARY }]);
     }
@@ -41,7 +41,7 @@ describe("a column that no schema of the API has", () => {
   });
 });
 
-describe("a field of an ended build's row or record that no schema of the API has", () => {
+describe("a field of an ended build's row or record outside the API's schemas", () => {
   it("is in no answer about the build", async () => {
     const { orgId, admin } = await newOrganization();
     const row = await writeSummary(orgId);
