@@ -157,7 +157,7 @@ export const AGENT_PROTOCOL_OPERATIONS: Operations = {
     problems: ["lease-lost", "conflict"],
   },
   openCache: {
-    summary: "Start to save a cache entry",
+    summary: "Start a cache entry upload",
     description:
       "The entry belongs to the build's own branch. An entry never changes: the service rejects a key that exists, or that another job is saving. With the grant of an earlier answer, even an expired one, the same body continues that save.",
     headers: ["Lease", "EarlierGrant"],

@@ -115,11 +115,11 @@ export const BUILD_OPERATIONS: Operations = {
       "Same as `/build/{id}/log`, which is the first job's log: in a build with planned jobs, the planning alone.",
   },
   listLogTimes: {
-    summary: "List when the parts of a build's log were stored",
+    summary: "List the storage times of a build's log parts",
     description:
       "Each entry covers the log from its `offset`, in bytes, to the next entry's. A line has the time of the part in which it begins. Parts that release 0.3.0 stored have no time.",
   },
-  listJobLogTimes: { like: "listLogTimes", summary: "List when the parts of a job's log were stored" },
+  listJobLogTimes: { like: "listLogTimes", summary: "List the storage times of a job's log parts" },
   deleteLog: {
     summary: "Delete the log of a build that has ended",
     description: "Deletes the log of every attempt. The build stays. This cannot be undone.",

@@ -44,7 +44,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
   Agents: {
     listAgents: { summary: "List agents" },
     readMetrics: {
-      summary: "Get the metrics of the queue and the agents",
+      summary: "Get queue and agent metrics",
       description:
         "How many builds wait, for which agents, and for how long. JSON, or the Prometheus text format with `Accept: text/plain`.",
       text: { types: ["text/plain"] },
@@ -149,7 +149,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
         "Repeat the request until `isComplete` is true. You can interrupt it at any point. Concurrent changes take precedence.",
     },
     readServiceMetrics: {
-      summary: "Get the metrics of the whole deployment",
+      summary: "Get metrics of the whole deployment",
       description:
         "For the people on call: the results of the last upkeep run, across organizations. JSON, or the Prometheus text format with `Accept: text/plain`. The request calls no pool.",
       text: { types: ["text/plain"] },

@@ -27,7 +27,7 @@ export const SOURCE_OPERATIONS: Record<string, Operations> = {
       problems: ["conflict"],
     },
     installConnection: {
-      summary: "Find where the GitHub App is installed",
+      summary: "Find the GitHub App's installation",
       description:
         "Call it after a person has installed the App at GitHub, on the page at `pageUrl`. The service then acts as the App. It removes the hooks that it registered with a token where the App delivers, and `hooks` lists those that stay. The request may be repeated.",
       versioned: true,

@@ -139,7 +139,7 @@ export const TEST_WORDS: Words = {
     passed: "Those ids in `failedBefore` whose tests passed in this job.",
   },
   TestReportTaken: {
-    is: "The answer to a stored report.",
+    is: "The answer to a test report.",
     failedBefore: "Ids of tests that failed in other builds of the same commit.",
   },
   TestReport: {
