@@ -54,7 +54,7 @@ const compare = async (name: string, own: Ask, floor: Ask | null, goal?: number)
   const rounds = await measureInTurns(own, floor);
   const perSecond = median(rounds.map((one) => one.own.perSecond));
   const times = rounds.flatMap((one) => one.own.times);
-  const text = `${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} a second, p50 ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`;
+  const text = `${name.padEnd(38)} ${perSecond.toFixed(0).padStart(6)} per second, p50 ${ms(quantile(times, 0.5))}, p99 ${ms(quantile(times, 0.99))}`;
   if (!floor) return console.log(text);
   const bare = median(rounds.map((one) => one.floor?.perSecond ?? Number.NaN));
   const ratio = median(rounds.map((one) => one.own.perSecond / (one.floor?.perSecond ?? Number.NaN)));
@@ -120,7 +120,7 @@ const printCosts = async (
   token: string,
   requests: [method: string, path: string, body?: string][],
 ): Promise<void> => {
-  console.log("D1, for one request of each:");
+  console.log("D1 cost of one request each:");
   for (const [method, path, body] of requests) {
     console.log(`  ${method} ${path}: ${await cost(url, token, method, path, body)}`);
   }
@@ -174,7 +174,7 @@ export const benchApi = async (): Promise<void> => {
     JSON.stringify({ key: `S${++count}`, value: "a secret", isSecret: true, scope: "pipeline", pipelineId });
   const trigger = JSON.stringify({ pipelineId, branch: "main" });
 
-  await compare("hello, of the floor alone", under("GET", "/hello"), null);
+  await compare("hello, the floor alone", under("GET", "/hello"), null);
   await compare(
     `GET /secrets/variables, ${VARIABLES} of them`,
     own("GET", "/secrets/variables", { token }),

@@ -54,7 +54,7 @@ const measureService = async (): Promise<{ send: number; fetch: number }[]> => {
   for (let round = 0; round <= ROUNDS; round++) {
     const { id } = await client.call<Build>("POST", "/build", { pipelineId: pipeline.id, branch: "main" });
     const { status, jobs } = await waitForEnd(client, id);
-    if (status !== "succeeded") throw new Error(`the build is ${status}`);
+    if (status !== "succeeded") throw new Error(`The build is ${status}`);
     const [none, keep, fetch] = ["none", "keep", "fetch"].map((key) => jobs?.find((job) => job.key === key));
     const ended = (job: typeof none) => Date.parse(job?.finishedAt ?? "");
     const began = (job: typeof none) => Date.parse(job?.startedAt ?? "");

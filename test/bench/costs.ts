@@ -33,21 +33,21 @@ const busyMonth = (build: Counts): Record<string, number> => {
     dollarsStored(run.databaseBytes, KEPT_DAYS, "d1") + dollarsStored(build.archiveBytes, KEPT_DAYS, "archive");
   return {
     ...bill(times(sum(build, run.removal), BUILDS_A_MONTH), hasInvocationLogs),
-    "what is kept 90 days": kept * BUILDS_A_MONTH,
+    "storage for 90 days": kept * BUILDS_A_MONTH,
   };
 };
 const busy = (build: Counts) => (agents: number) => agents * total(busyMonth(build));
 
 const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["idle, WebSocket alone", () => 0],
-  ["idle, the agent: WebSocket and a look every 10 min", monthly(socket)],
+  ["idle, the agent: WebSocket and a poll every 10 min", monthly(socket)],
   ["idle, long poll of 50 s", monthly(longPoll)],
-  ["idle, if the pool held each question", (agents) => monthly(held)(agents) + poolsOf(agents) * awakeMonth],
+  ["idle, if the pool held each poll", (agents) => monthly(held)(agents) + poolsOf(agents) * awakeMonth],
   ["idle, if an object for each agent held it", (agents) => monthly(held)(agents) + agents * awakeMonth],
-  ["idle, if it asked every 3 s", monthly(everyThreeSeconds)],
-  ["busy without a pause", busy(run.build.counts)],
+  ["idle, if it polled every 3 s", monthly(everyThreeSeconds)],
+  ["busy without pauses", busy(run.build.counts)],
   ["busy, 30 variables", busy(run.withVariables.counts)],
-  ["busy, 30 variables, 20 agents of an organization at once", busy(run.inACrowd)],
+  ["busy, 30 variables, 20 agents at once in an organization", busy(run.inACrowd)],
   ["busy, 30 variables, the file in the repository", busy(run.ofAFile.counts)],
   ["busy, 30 variables, with planned jobs", busy(run.several.job)],
   ["busy, if a log were sent four times a second", busy(run.oftenLogged)],
@@ -85,20 +85,20 @@ const printCounted = (title: string, columns: Record<string, Counts>): void =>
 printCounted("Counted", {
   "hour by long poll": longPoll,
   "hour by WebSocket": socket,
-  "hour of asking every 3 s": everyThreeSeconds,
+  "hour of polling every 3 s": everyThreeSeconds,
   "a build": build.counts,
   "30 variables": withVariables.counts,
   "of a push": ofAPush.counts,
   "of 20 at once": inACrowd,
   "its removal": removal,
 });
-printCounted("Counted, with 30 variables, by where the file lies", {
+printCounted("Counted, with 30 variables, by the file's place", {
   "in the pipeline's record": withVariables.counts,
   "in the repository": ofAFile.counts,
   "a planned job": several.job,
   "planning them": several.plan,
 });
-printCounted("Counted, beside a build without", run.besides);
+printCounted("Counted, in addition to a plain build", run.besides);
 
 const { d1RowsWritten } = withVariables.counts;
 /** Returns the rows that a build writes, by table. */
@@ -115,7 +115,7 @@ print(
 );
 const calledBy = [withVariables.counts, ofAPush.counts].map(({ objectCalls }) => objectCalls);
 print(
-  "Calls of objects by that build",
+  "Object calls in that build",
   ["", "30 variables", "of a push"],
   [...new Set(calledBy.flatMap(Object.keys))]
     .sort()
@@ -127,7 +127,7 @@ const month = busyMonth(run.build.counts);
 const monthWithVariables = busyMonth(withVariables.counts);
 const crowdedMonth = busyMonth(inACrowd);
 print(
-  "Dollars a month for 1,000 busy agents, by what is paid",
+  "Dollars a month for 1,000 busy agents, by price",
   ["", "no variables", "30 variables", "30 variables, 20 at once"],
   [...Object.keys(month), "sum"].map((name) => {
     const of = (items: Record<string, number>) => dollars(1_000 * (name === "sum" ? total(items) : items[name]!));

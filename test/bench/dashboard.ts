@@ -48,9 +48,7 @@ const measure = async ({ page, call }: PageAndCall) => {
   return { own: median(pages), api: median(calls), rounds, bytes };
 };
 
-console.log(
-  "  page: server time, the API call it stands on, ratio (goal under 1.5), D1 round trips, kB gzipped (goal 60)",
-);
+console.log("  page: server time, its API call, ratio (goal under 1.5), D1 round trips, kB gzipped (goal 60)");
 for (const pair of pairs) {
   const { own, api, rounds, bytes } = await measure(pair);
   const figures = [ms(own), ms(api), (own / api).toFixed(2), `${rounds} D1`, `${(bytes / KILOBYTE).toFixed(1)} kB`];

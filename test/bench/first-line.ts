@@ -121,8 +121,8 @@ const printTimeline = async (): Promise<void> => {
     .trim()
     .split("\n")
     .map((text) => ({ at: Number.parseFloat(text) - begun, what: text.replace(/^\S+ /, "") }));
-  const events = [...notes, { at: line, what: "first line at the follower" }].sort((one, other) => one.at - other.at);
-  console.log("  of one build, after its trigger:");
+  const events = [...notes, { at: line, what: "follower gets the first line" }].sort((one, other) => one.at - other.at);
+  console.log("  timeline of one build, from its trigger:");
   for (const { at, what } of events) console.log(`    ${ms(at).padStart(9)}  ${what}`);
   await agent.stop();
   await service.stop();

@@ -65,6 +65,6 @@ heartbeatTimes.own.push(...(await heartbeats()));
 const total = (what: "sent" | "opened") => done.reduce((sum, one) => sum + one[what], 0);
 console.log(`  ${SOCKETS} floods at once opened ${total("opened")} sockets and sent ${total("sent")} messages`);
 console.log(`    another agent's heartbeat, beside one without them\n      ${describeComparison(heartbeatTimes)}`);
-console.log(`    ${((memoryOf(workerd) - before) / 1024 / 1024).toFixed(0)} MiB of memory more`);
+console.log(`    ${((memoryOf(workerd) - before) / 1024 / 1024).toFixed(0)} MiB more memory`);
 http.close();
 await service.stop();

@@ -15,7 +15,7 @@ const GROUPS: (() => Promise<RowGroup>)[] = [openFirstLine, openServed, openRows
 const USAGE = `npm run bench -- gate [--keep]
 
 Measures each row beside its floor in the same run and compares it with test/bench/gate.json. A row that is worse is
-measured once more; if it is worse again, the gate ends with 1. --keep writes the measured values into the file instead:
+measured again; if it is worse again, the gate exits with 1. --keep writes the measured values into the file instead:
 for a release, in a commit of its own that says why.`;
 
 /** A release's figures, by row. */

@@ -117,7 +117,7 @@ const forge = async (service: ServedWorker, http: KeepAliveClient, { path }: Hoo
   const begun = performance.now();
   for (let n = 0; n < 5000; n++) {
     const { status } = await http.send("POST", path, { headers, body });
-    if (status !== 401) throw new Error(`a forged delivery was answered ${status}`);
+    if (status !== 401) throw new Error(`A forged delivery got status ${status}`);
   }
   const took = performance.now() - begun;
   console.log(`5,000 forged deliveries of 30 KB: ${ms(took / 5000)} each, ${(await rows())! - before!} builds`);

@@ -77,7 +77,7 @@ const runAll = async (run: (agent: number) => Promise<unknown>): Promise<number>
 const runOwn =
   ({ http, agents }: Bench) =>
   async (agent: number): Promise<void> => {
-    if (!(await runNext(http, agents[agent]!))) throw new Error("a poll found nothing although a job waits");
+    if (!(await runNext(http, agents[agent]!))) throw new Error("A poll found no job although one waits");
   };
 
 interface Round {
@@ -111,7 +111,7 @@ const countPlan = async (bench: Bench): Promise<{ counts: Counts; hints: number 
   await waitUntilIdle(http);
   const counts = await countedWhile(http, async () => {
     const { jobs } = await plan();
-    if (jobs.length !== JOBS) throw new Error(`${jobs.length} jobs were planned`);
+    if (jobs.length !== JOBS) throw new Error(`The service planned ${jobs.length} jobs`);
   });
   // After a while, the pool withdraws an offer that nobody takes. All hints until then come from the plan.
   await delay(500);
@@ -144,9 +144,9 @@ const benchMany = async (): Promise<void> => {
   for (let n = 0; n < ROUNDS; n++) rounds.push(await round(bench, builds));
   const of = (what: keyof Round) => rounds.map((one) => one[what]);
   console.log(`  ${JOBS} jobs of one build, medians of ${ROUNDS} rounds`);
-  line("the plan, until all are queued (floor: as many rows)", of("plan"), of("floorPlan"));
+  line("plan all jobs until they are queued (floor: the same rows)", of("plan"), of("floorPlan"));
   line(`a job, ${AGENTS} agents at once: poll, start, log, finish`, of("job"), of("floorJob"));
-  line("the same of as many builds without planned jobs", of("build"), of("floorJob"));
+  line("the same number of builds without planned jobs", of("build"), of("floorJob"));
   const { counts, hints } = await countPlan(bench);
   const rows = totalOf(counts.objectRowsWritten);
   console.log(`    the plan writes ${rows} rows in objects and sends ${hints} hints to ${WAITING} waiting agents:`);

@@ -59,7 +59,7 @@ const leastHeap = async (file: string, way: "plan" | "yaml"): Promise<number | n
 
 /** Compares the largest files around each limit with the YAML library alone, each in a new process. */
 const benchLimits = async (): Promise<void> => {
-  console.log("the largest files, cold, beside the YAML library alone (time, heap it needs with all that is loaded):");
+  console.log("the largest files, cold, beside the YAML library alone (time, heap including loaded modules):");
   for (const [name, file] of Object.entries({ ...LARGE_TREES, ...LARGE_TEXTS, ...GROWING })) {
     const figures = async (way: "plan" | "yaml") =>
       `${ms((await readInHeap([file], way, ROOM))[0] ?? Number.NaN)} ${(await leastHeap(file, way)) ?? "over 64"} MB`;

@@ -61,7 +61,7 @@ const report = (what: string, frames: number[]): void => {
 };
 
 const idle = await framesDuring(page, () => new Promise((resolve) => setTimeout(resolve, 2_000)));
-report("nothing happens", idle);
+report("idle page", idle);
 
 const live = await begin();
 await page.goto(live.address);
@@ -113,14 +113,14 @@ const scrolled = await framesDuring(page, () =>
     })(performance.now());
   })`),
 );
-report("50 MB scroll by", scrolled);
+report("scroll through 50 MB", scrolled);
 console.log(`  elements on the page: ${await page.locator("*").count()}`);
 
 // The page has only the rows that the log's box shows.
 const isAtEnd = `[...document.querySelectorAll(".log-text")].some((row) => row.textContent.includes("${LAST_LINE}"))`;
 for (const isCold of [true, false]) {
   const taken = await overSlowLine(context, { address: long.address, ready: isAtEnd, isCold });
-  const cache = isCold ? "nothing is cached" : "scripts and fonts are cached";
+  const cache = isCold ? "empty browser cache" : "scripts and fonts are cached";
   console.log(
     `  400 kbit/s, 400 ms, ${cache}: the last line of 50 MB is in view after ${(taken / 1000).toFixed(1)} s (goal 2)`,
   );

@@ -3,20 +3,20 @@ import { join } from "node:path";
 
 /** Each benchmark is a separate program, so that none warms up another. */
 const BENCHES: Record<string, string> = {
-  api: "requests a second of single operations, beside a bare Worker; D1 round trips, bundle size, start-up",
+  api: "requests per second of single operations, beside a bare Worker; D1 round trips, bundle size, start-up",
   artifacts: "an artifact to the archive and back, beside curl to a bare Worker",
   checkout: "the agent's checkout, beside plain git",
   costs: "what agents and builds cost on Cloudflare: the tables of docs/costs.md",
   dashboard: "each page, beside the API call behind it; its D1 round trips and kilobytes",
-  "first-line": "from the trigger, and from a push, to the first line at a follower; a timeline of one build",
-  gate: "the rows that no change may make worse, beside those of the last release; about four minutes",
-  flood: "heartbeats of an agent while another one floods its sockets",
-  hook: "deliveries of git hosts, beside a bare Worker; the largest; forged ones",
-  jobs: "256 jobs of one build, beside a bare Worker; from the end of a need to the next job's first line",
+  "first-line": "time from the trigger, and from a push, until a follower gets the first line; one build's timeline",
+  gate: "rows that no change may make worse, compared with the last release; about four minutes",
+  flood: "an agent's heartbeats while another agent floods its sockets",
+  hook: "git host deliveries, beside a bare Worker; the largest; forged ones",
+  jobs: "256 jobs in one build, beside a bare Worker; time from a needed job's end to the next job's first line",
   language: "parsing, checking and evaluating pipeline files, up to the largest",
-  "log-view": "lost frames and long tasks while a log streams in or scrolls; the end of a long one over a slow line",
-  mask: "the masking of secrets, beside replaceAll and a plain copy",
-  throughput: "whole builds a second, beside a bare Worker",
+  "log-view": "lost frames and long tasks while a log streams or scrolls; a long log's end over a slow line",
+  mask: "masking, beside replaceAll and a plain copy",
+  throughput: "complete builds per second, beside a bare Worker",
   waiting: "1,000 waiting agents: memory, time to a hint or a job, queries",
 };
 
@@ -25,7 +25,7 @@ ${Object.entries(BENCHES)
   .map(([name, description]) => `  ${name.padEnd(12)} ${description}`)
   .join("\n")}
 
-"Floor" is the least that the platform can cost: a Worker that does the same calls and no more, measured in turns with
+"Floor" is the platform's minimum cost: a Worker that does only the same calls, measured in turns with
 the service in the same run. Compare ratios, not times: these depend on the machine.`;
 
 const args = process.argv.slice(2);

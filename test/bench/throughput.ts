@@ -59,7 +59,7 @@ const report = (storage: Storage, rounds: { own: Round; bare: Round }[]): void =
   const bare = median(rounds.map((one) => one.bare.perSecond));
   const ratio = median(rounds.map((one) => one.own.perSecond / one.bare.perSecond));
   console.log(
-    `  state ${storage === "disk" ? "on disk" : "in memory"}: ${own.toFixed(0)} a second, the floor ${bare.toFixed(0)}`,
+    `  state ${storage === "disk" ? "on disk" : "in memory"}: ${own.toFixed(0)} per second, the floor ${bare.toFixed(0)}`,
   );
   console.log(
     `    ${ratio.toFixed(2)} of the floor (goal 0.50), ${(own / BUILDBOT).toFixed(1)} x Buildbot 3.7.0 (goal 10)`,

@@ -83,7 +83,7 @@ const byLongPoll = async (agents: RegisteredAgent[]): Promise<void> => {
     jobs.floor.push((await floorWaiters.wokenBy(() => bare.request("POST", `/trigger?id=${n}`))).took);
     jobs.own.push((await waiters.wokenBy(trigger)).took);
   }
-  show("trigger to the job in an agent's hands (bare: the same calls and rounds)", jobs);
+  show("trigger to the job at an agent (bare: the same calls and rounds)", jobs);
   waiters.close();
   floorWaiters.close();
   await Promise.all([...open, ...bareOpen]);
@@ -120,8 +120,8 @@ const byWebSocket = async (agents: RegisteredAgent[]): Promise<void> => {
     triggerTimes.floor.push((await floorWaiters.wokenBy(() => bare.request("POST", `/trigger?id=${n}`))).took);
     triggerTimes.own.push(await hinted(trigger));
   }
-  show("enqueue at the pool to the hint at an agent (bare: a push; goal 2)", hintTimes);
-  show(`the same out of ${woken === 1 ? "hibernation" : "an idle object"}, once`, {
+  show("pool enqueue to the hint at an agent (bare: a push; goal 2)", hintTimes);
+  show(`the same from ${woken === 1 ? "hibernation" : "an idle object"}, once`, {
     own: [cold],
     floor: [coldPush.took],
   });

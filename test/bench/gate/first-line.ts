@@ -43,7 +43,7 @@ const runScript = async (folder: string, floor: string, source: string): Promise
   const [code] = await once(spawn("bash", ["-c", SCRIPT], { env, stdio: ["ignore", "ignore", "inherit"] }), "exit");
   const took = performance.now() - begun;
   rmSync(place, { recursive: true });
-  if (code !== 0) throw new Error(`the script of the floor ended with ${code}`);
+  if (code !== 0) throw new Error(`The floor's script ended with ${code}`);
   return took;
 };
 

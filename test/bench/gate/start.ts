@@ -51,7 +51,7 @@ const untilPrinted = (child: ChildProcess, text: string): Promise<number> =>
         printed += bytes;
         if (printed.includes(text)) resolve(performance.now() - begun);
       });
-    child.once("exit", () => reject(new Error(`ended before it printed "${text}":\n${printed}`)));
+    child.once("exit", () => reject(new Error(`The program ended before it printed "${text}":\n${printed}`)));
   });
 
 const timeUntil = async (text: string, cwd: string, command: string[], env: Record<string, string> = {}) => {

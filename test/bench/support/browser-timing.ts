@@ -10,7 +10,7 @@ const SLOW_LINE = { offline: false, latency: 400, downloadThroughput: 50_000, up
 export const until = async (page: Page, ready: string): Promise<number> => {
   const begun = performance.now();
   while (!(await page.evaluate(ready).catch(() => false))) {
-    if (performance.now() - begun > MOST_MS) throw new Error(`not ready after ${MOST_MS} ms: ${ready}`);
+    if (performance.now() - begun > MOST_MS) throw new Error(`The page is not ready after ${MOST_MS} ms: ${ready}`);
     await setTimeout(POLL_MS);
   }
   return performance.now() - begun;

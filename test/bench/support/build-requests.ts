@@ -71,7 +71,7 @@ export const runBuild = async (
     "poll",
     http.request<Job | undefined>("GET", `/buildagent/${agent.id}/poll?wait=50`, { token }),
   );
-  if (!job) throw new Error("a poll found no build although one waits for each agent");
+  if (!job) throw new Error("A poll found no build although one waits for each agent");
   await runTaken(http, agent, job, times);
   return times as StageTimes;
 };

@@ -53,7 +53,11 @@ const countBesides = async (service: CountedService): Promise<Record<string, Cou
     "of 3 parts": await service.leftCost(tenant, leaveArtifact(3)),
   };
   const waited = await service.keptCost(await service.connectedTenant("waited", 0));
-  return { ...ofJobs, "a delivery that waited": waited, "a poll in vain": await service.vainPollCost(tenant, POLLS) };
+  return {
+    ...ofJobs,
+    "a delayed delivery": waited,
+    "a poll without a build": await service.vainPollCost(tenant, POLLS),
+  };
 };
 
 export const countCosts = async (): Promise<CostRun> => {

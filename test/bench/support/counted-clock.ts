@@ -43,5 +43,5 @@ export const passTime = async (milliseconds: number, fire: (alarm: Alarm) => Pro
     if (!alarm) return;
     await fire(alarm);
   }
-  throw new Error("an alarm fires again and again");
+  throw new Error("An alarm fires repeatedly");
 };

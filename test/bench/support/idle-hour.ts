@@ -32,7 +32,7 @@ export const idleHour = async (
 ): Promise<Counts> => {
   const poll = async ({ id, token }: RegisteredAgent) => {
     const { status } = await http.send("GET", `/buildagent/${id}/poll?wait=${wait}`, { token, headers: SAID });
-    if (status !== 204) throw new Error(`an idle poll got status ${status}`);
+    if (status !== 204) throw new Error(`An idle poll got status ${status}`);
   };
   const counts = await countedWhile(http, async () => {
     for (let round = 0; round < OBSERVED; round++) {

@@ -89,7 +89,7 @@ export const pollInVain = async (http: KeepAliveClient, { id, token }: Registere
   await setDatabase(http, true);
   for (let poll = 0; poll < polls; poll++) {
     const { status } = await http.send("GET", `/buildagent/${id}/poll?wait=0`, { token, headers: SAID });
-    if (status < 500 && status !== 204) throw new Error(`a poll without a database got status ${status}`);
+    if (status < 500 && status !== 204) throw new Error(`A poll without a database got status ${status}`);
     await passTime(http, 5);
   }
   await waitUntilIdle(http);

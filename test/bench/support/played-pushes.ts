@@ -34,7 +34,7 @@ export class PlayedPushes {
     this.repository = made.repository;
     this.connection = made.connection;
     const [hook] = made.host.place.hooks;
-    if (!hook) throw new Error("the service registered no hook");
+    if (!hook) throw new Error("The service registered no hook");
     this.#hook = hook;
     this.#close = close;
   }
@@ -61,7 +61,7 @@ export class PlayedPushes {
     const [before, after] = [this.head, randomSha()];
     const delivery = this.delivery(before, after);
     await deliver(this.connection.kind, delivery);
-    if (delivery.status !== 202) throw new Error(`a delivery was answered ${delivery.status}: ${delivery.answer}`);
+    if (delivery.status !== 202) throw new Error(`A delivery got status ${delivery.status}: ${delivery.answer}`);
     this.head = after;
     return delivery;
   }
@@ -72,7 +72,7 @@ export class PlayedPushes {
     const commits = [{ ...commit, added: [], removed: [], modified: ["src/a.ts"] }];
     const change = { ref: "refs/heads/main", before, after, commit: after, isForced: false, commits };
     const [event] = TELLERS[this.connection.kind].pushed(REPOSITORY, change);
-    if (!event) throw new Error("a push tells of nothing");
+    if (!event) throw new Error("A push has no event");
     return newDelivery({ ...this.#hook, secret }, event);
   }
 
