@@ -95,7 +95,7 @@ const printJob = async (client: Client, job: JobOfBuild): Promise<void> => {
 const isAsMade = async (client: Client, job: JobOfBuild, bytes: number): Promise<boolean> => {
   const sum = (await bytesOf(client, `/job/${job.id}/artifact/sum/content/sum`)).text.split(" ")[0];
   const { sha256 } = await bytesOf(client, `/job/${job.id}/artifact/big/content/big`, bytes);
-  console.log(`sha-256 ${sha256 === sum ? "as made" : `${sha256}, made ${sum}`}`);
+  console.log(`sha-256 ${sha256 === sum ? "matches" : `${sha256}, expected ${sum}`}`);
   return sha256 === sum;
 };
 
@@ -106,7 +106,7 @@ const started = async ({ client, pipelineOf }: Scene, bytes: number): Promise<st
 
 const jobsOf = (build: Build): [JobOfBuild, JobOfBuild] => {
   const [big, small] = ["big", "small"].map((key) => build.jobs?.find((job) => job.key === key));
-  if (!big || !small) throw new Error(`the build is ${build.status} without its jobs: ${build.message}`);
+  if (!big || !small) throw new Error(`The build is ${build.status} without its jobs: ${build.message}`);
   return [big, small];
 };
 
@@ -122,15 +122,15 @@ const sendWithCuts = async (scene: Scene, agent: RunningAgent, bytes: number): P
   const [big, small] = jobsOf(build);
   const spare = (proxy.sent - OTHER_BYTES - bytes) / LIMITS.artifactPartBytes;
   console.log(`build ${build.status}, attempts ${big.attempt} and ${small.attempt}: ${build.message ?? ""}`);
-  console.log(`sent ${inMiB(proxy.sent)} for ${inMiB(bytes)}: ${spare.toFixed(1)} parts more`);
+  console.log(`sent ${inMiB(proxy.sent)} for ${inMiB(bytes)}: ${spare.toFixed(1)} extra parts`);
   const isRight = await isAsMade(client, big, bytes);
   const { list } = await client.call<ArtifactWithFiles>("GET", `/job/${small.id}/artifact/small`);
   console.log(`${list.length} small files`);
   for (const job of [big, small]) await printJob(client, job);
   const agentMemory = mostMemory(agent.process.pid ?? 0);
   const reading = memory.take();
-  console.log(`most memory of the agent: ${inMiB(agentMemory)}`);
-  console.log(`most memory of the Worker: ${inMiB(sending)} receiving, ${inMiB(reading)} sending`);
+  console.log(`the agent's peak memory: ${inMiB(agentMemory)}`);
+  console.log(`the Worker's peak memory: ${inMiB(sending)} receiving, ${inMiB(reading)} sending`);
   const isOnce = big.attempt === 1 && small.attempt === 1;
   const isFlat = agentMemory <= AGENT_MEMORY && Math.max(sending, reading) <= WORKER_MEMORY;
   const isSound = build.status === "succeeded" && isRight && list.length === SMALL_FILES;
@@ -145,7 +145,7 @@ const sendAndDie = async (scene: Scene, agent: RunningAgent, bytes: number): Pro
   const id = await started(scene, bytes);
   await gone;
   const seen = await client.call<unknown[]>("GET", `/build/${id}/artifact`);
-  console.log(`agent killed at ${inMiB(bytes / 2)}: ${seen.length} artifacts are seen`);
+  console.log(`agent killed at ${inMiB(bytes / 2)}: ${seen.length} artifacts are visible`);
   const next = startRegistered(agent.state, {});
   const build = await ended(client, id);
   const [big] = jobsOf(build);
@@ -164,7 +164,8 @@ const sendAndDie = async (scene: Scene, agent: RunningAgent, bytes: number): Pro
 export const drill = async ({ gib = 10 }: { gib?: number }): Promise<boolean> => {
   const bytes = gib * 1024 ** 3;
   const { bavail, bsize } = statfsSync(tmpdir());
-  if (bavail * bsize < 4 * bytes) throw new Error(`${tmpdir()} has no room for four times ${gib} GiB`);
+  if (bavail * bsize < 4 * bytes)
+    throw new Error(`${tmpdir()} has less space than four times ${gib} GiB: free some, or use a smaller --gib`);
   const removeProgram = await bundleAgent();
   const inspectorPort = await freePort();
   const vars = { LEASE_SECONDS: "60", HEARTBEAT_SECONDS: "5", POLL_SECONDS: "20" };
@@ -181,7 +182,7 @@ export const drill = async ({ gib = 10 }: { gib?: number }): Promise<boolean> =>
     const agent = await startAgent(client, service.folder, "artifacts", { url: await proxy.listen() });
     const isSent = await sendWithCuts(scene, agent, bytes);
     const [isSentAgain, next] = await sendAndDie(scene, agent, Math.min(bytes, MOST_KILLED_BYTES));
-    console.log(`the Worker was asked for its memory ${memory.asked} times`);
+    console.log(`measured the Worker's memory ${memory.asked} times`);
     await next.stop();
     return isSent && isSentAgain && memory.asked > 0;
   } finally {

@@ -29,7 +29,7 @@ const waitFor = async <T>(what: string, look: () => Promise<T | undefined> | T |
   for (;;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > until) throw new Error(`${what} did not come`);
+    if (Date.now() > until) throw new Error(`Timed out while waiting for ${what}`);
     await setTimeout(50);
   }
 };
@@ -43,7 +43,7 @@ const cancel = (client: Client, { id }: Build): Promise<unknown> => client.call(
 const stateOf = async (pushes: PlayedPushes, from: number, isIt: (state: unknown) => boolean) => {
   const { statuses } = pushes.host.place;
   const begun = performance.now();
-  const before = await waitFor("the state of the fresh push", () => {
+  const before = await waitFor("the fresh push's status", () => {
     const place = statuses.findIndex(({ sha, body }, n) => n >= from && sha === pushes.head && isIt(body.state));
     return place < 0 ? undefined : statuses.slice(from, place).filter(({ sha }) => sha !== pushes.head).length;
   });
@@ -66,13 +66,13 @@ export const pushThroughBacklog = async (commits: number): Promise<Finding> => {
       return found.results.length >= commits ? found.results : undefined;
     });
     await inParallel(builds.length, 8, (n) => cancel(client, builds[n]!));
-    const waiting = await waitFor("the end of each build", async () => {
+    const waiting = await waitFor("every build to end", async () => {
       const count = await waitingOf(client, id);
       return count >= 2 * commits ? count : undefined;
     });
     pushes.host.settings.faults = [];
     await client.call("PATCH", `/connection/${id}`, { token: TOKEN });
-    await waitFor("the first state", () => statuses[0]);
+    await waitFor("the first status", () => statuses[0]);
     await pushes.push();
     const first = await stateOf(pushes, statuses.length, () => true);
     const [build] = await client.call<Build[]>("GET", `/build?commitSha=${pushes.head}`);

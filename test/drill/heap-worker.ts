@@ -44,7 +44,7 @@ const graphOf = (n: number): JobGraph => {
   const options = { hash: "", path: null, commitSha: buildOf(n).commitSha, requires: {}, timeoutSeconds: 3600 };
   const facts = { build: {}, repository: {}, vars: {}, changed: {} };
   const { graph } = plan ? expand(plan, { ...options, facts, newId: () => crypto.randomUUID() }) : {};
-  if (!graph) throw new Error("the file cannot be planned");
+  if (!graph) throw new Error("The file cannot be planned");
   return graph;
 };
 
@@ -53,7 +53,7 @@ export class AgentPool extends Pool {
     for (let n = 0; n < builds; n++) {
       const planned = { graph: graphOf(n), text: FILE, adopted: {} };
       const { ok } = await this.enqueue({ ...buildOf(n), planned });
-      if (!ok) throw new Error("the queue is full");
+      if (!ok) throw new Error("The queue is full");
     }
     await this.ctx.storage.deleteAlarm();
   }

@@ -19,7 +19,7 @@ const megabytes = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)
 const fill = async (stateFolder: string, path: string): Promise<void> => {
   const service = await serveBundled({ entry: ENTRY, stateFolder });
   const { ok, status } = await fetch(`${service.url}${path}`, { method: "POST" });
-  if (!ok) throw new Error(`the pool was not filled: ${status}`);
+  if (!ok) throw new Error(`Could not fill the pool: ${status}`);
   await service.stop();
 };
 
@@ -69,7 +69,7 @@ export const drill = async (): Promise<boolean> => {
     console.log(`  ${Math.round(perJob)} bytes for each queued job (at most ${MOST_JOB_BYTES})`);
     process.env[FLAGS] = `--max-old-space-size=${GOAL_MB}`;
     const { most } = await wake(stateFolder);
-    console.log(`with a limit of ${GOAL_MB} MB: ${megabytes(most)} at the most`);
+    console.log(`peak with a limit of ${GOAL_MB} MB: ${megabytes(most)}`);
     return most <= GOAL_MB * 1024 * 1024 && perJob <= MOST_JOB_BYTES;
   } finally {
     delete process.env[FLAGS];

@@ -57,9 +57,9 @@ const printShares = (all: readonly Imported[], refused: number): void => {
     console.log(`  ${name}: ${count} of ${total} (${Math.round((100 * count) / total)} %)`);
   };
   share("untouched", ({ marks }) => marks.length === 0);
-  share("untouched but for caches", ({ marks }) => marks.every(({ kind }) => kind === "cache"));
+  share("need only a cache change", ({ marks }) => marks.every(({ kind }) => kind === "cache"));
   share("within ten minutes", ({ marks }) => minutesOf(marks) <= 10);
-  share("within ten minutes, what is marked again and again written once", ({ marks }) => {
+  share("within ten minutes, if a repeated mark counts once", ({ marks }) => {
     const different = new Map(marks.map((mark) => [`${mark.kind} ${mark.message}`, mark]));
     return minutesOf([...different.values()]) <= 10;
   });
@@ -71,7 +71,7 @@ const constructOf = ({ kind, message }: Mark): string => `${kind}: ${message.spl
 /** Reports whether no workflow crashes the importer, and whether each translation is a file without mistakes. */
 export const drill = async ({ folder }: { folder?: string }): Promise<boolean> => {
   if (folder === undefined) {
-    console.log("--folder DIR names the folder whose workflows are imported");
+    console.log("Set --folder DIR to the folder with the workflows to import");
     return false;
   }
   const place = mkdtempSync(join(tmpdir(), "millrace-importer-"));
@@ -90,7 +90,7 @@ export const drill = async ({ folder }: { folder?: string }): Promise<boolean> =
         besideOf(path),
       );
       const [mistake] = text === undefined ? [] : (parseFile(text).mistakes ?? []);
-      if (mistake) throw new Error(`its translation has a mistake: ${mistake.message}`);
+      if (mistake) throw new Error(`The translation has a mistake: ${mistake.message}`);
       if (refusal === undefined) imported.push({ file, marks });
       else increment(refusals, refusal.split(/[:(]/)[0]!);
     } catch (error) {
@@ -99,7 +99,7 @@ export const drill = async ({ folder }: { folder?: string }): Promise<boolean> =
     }
   }
   const refused = [...refusals.values()].reduce((sum, count) => sum + count, 0);
-  console.log(`translated ${imported.length}, refused ${refused}, wrong ${wrong}`);
+  console.log(`translated ${imported.length}, rejected ${refused}, wrong ${wrong}`);
   printShares(imported, refused);
   const kinds = new Map<MarkKind, number>();
   const constructs = new Map<string, number>();

@@ -26,7 +26,7 @@ export class Inspector {
   static async open(port: number): Promise<Inspector> {
     const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[];
     const own = targets.find(({ webSocketDebuggerUrl }) => webSocketDebuggerUrl.endsWith("core:user:")) ?? targets[0];
-    if (!own) throw new Error("the inspector does not know the Worker");
+    if (!own) throw new Error("The inspector does not list the Worker");
     const socket = new WebSocket(own.webSocketDebuggerUrl);
     await once(socket, "open");
     return new Inspector(socket);

@@ -19,51 +19,51 @@ const DRILLS: Record<string, Drill> = {
   },
   backlog: {
     description:
-      "pushes 3,000 times to a host that refuses the token, then once more, and counts what goes before that",
+      "pushes 3,000 times to a host that rejects the token, then once with a valid one, and counts the statuses sent before it",
     load: () => import("./backlog.ts"),
   },
   day: {
     description:
-      "lets a day of 5,000 builds pass on a clock that jumps, with D1 overloaded and R2 away, and counts what is lost",
+      "simulates a day of 5,000 builds on a jumping clock, with D1 overloaded and R2 unavailable, and counts losses",
     load: () => import("./day.ts"),
   },
   heap: {
-    description: "wakes a pool of 5,000 agents and 15,000 builds, and asks the inspector for its heap",
+    description: "wakes a pool of 5,000 agents and 15,000 builds, and measures its heap with the inspector",
     load: () => import("./heap.ts"),
   },
   importer: {
-    description: "imports all workflows below a folder (--folder DIR), and counts what becomes of them",
+    description: "imports all workflows below a folder (--folder DIR), and counts the results",
     load: () => import("./importer.ts"),
   },
   jobs: {
-    description: "runs 20 builds of 13 jobs on three agents, which are killed at chance moments and start again",
+    description: "runs 20 builds of 13 jobs on three agents, which it kills and restarts at random moments",
     load: () => import("./jobs.ts"),
   },
   leave: {
-    description:
-      "deletes an organization with a build under way, ends the service meanwhile, and searches what is left",
+    description: "deletes an organization with an active build, stops the service meanwhile, and searches for remains",
     load: () => import("./leave.ts"),
   },
   nodes: {
-    description: "runs the bundled agent on the oldest Node that it supports, the newest of each line, and one too old",
+    description:
+      "runs the bundled agent on its oldest supported Node, each line's newest release, and one that is too old",
     load: () => import("./nodes.ts"),
   },
   outage: {
-    description: "pushes 120 times to a GitHub App's repository while the service is away, and counts what is built",
+    description: "pushes 120 times to a GitHub App's repository while the service is down, and counts the builds",
     load: () => import("./outage.ts"),
   },
   pictures: {
-    description: "takes pictures of every page (into --folder DIR) at four widths in both themes, with what axe says",
+    description:
+      "takes screenshots of every page (into --folder DIR) at four widths in both themes, with axe's findings",
     load: () => import("./pictures.ts"),
   },
   pushes: {
     description:
-      "tells twice of 1,000 pushes each to a GitLab and a Gitea, and some to a GitHub, that are away meanwhile",
+      "delivers 1,000 pushes each for GitLab and Gitea, and some for GitHub, twice, while the hosts are unavailable",
     load: () => import("./pushes.ts"),
   },
   restore: {
-    description:
-      "puts older files of D1, of the pool and of both back under a running service, and checks what then holds",
+    description: "restores older files of D1, of the pool and of both under a running service, and checks the promises",
     load: () => import("./restore.ts"),
   },
   restart: {
@@ -75,14 +75,14 @@ const DRILLS: Record<string, Drill> = {
     load: () => import("./retention.ts"),
   },
   warm: {
-    description: "builds projects of npm, C and Java twice, and tells the seconds without and with a warm cache",
+    description: "builds npm, C and Java projects twice, and prints the seconds with a cold and a warm cache",
     load: () => import("./warm.ts"),
   },
 };
 
 const USAGE = `npm run drill -- NAME [--agents N] [--gib N] [--folder DIR]
 
-Checks that take too long, or download too much, for the tests. Exit code 1: not as it should be. NAME is one of
+Checks that take too long, or download too much, for the tests. Exit code 1: a check failed. NAME is one of
 ${Object.entries(DRILLS)
   .map(([name, { description }]) => `  ${name.padEnd(12)} ${description}`)
   .join("\n")}`;

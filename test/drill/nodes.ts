@@ -51,7 +51,7 @@ const runAgentOn = async (node: string, program: string, folder: string): Promis
   const log = service.logs.get(job.build.id) ?? "";
   await service.close();
   const isRight = end?.kind === "finish" && log.includes("hello mill\n") && log.includes("MAIN\n");
-  return [...lines, `build: ${isRight ? "finished, with its whole log" : "not finished"}`];
+  return [...lines, `build: ${isRight ? "finished, with its complete log" : "not finished"}`];
 };
 
 /** Runs the bundled agent on the oldest supported Node, the newest of each line, and one that is too old. */
@@ -70,7 +70,7 @@ export const drill = async (): Promise<boolean> => {
       const isRight =
         version === TOO_OLD
           ? lines.slice(0, -1).every((line) => line.includes(`needs Node ${OLDEST_NODE} or newer`))
-          : lines.slice(0, -1).every((line) => line.includes(": 0, ")) && lines.at(-1)?.includes("whole log");
+          : lines.slice(0, -1).every((line) => line.includes(": 0, ")) && lines.at(-1)?.includes("complete log");
       if (!isRight) wrong.push(version);
     }
     console.log(

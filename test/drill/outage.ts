@@ -147,8 +147,8 @@ export const drill = async (): Promise<boolean> => {
   const removeProgram = await bundleAgent();
   const finding = await pushThroughOutage(PUSHES, BRANCHES);
   const { pushes, heads, built, others, ordered } = finding;
-  console.log(`${pushes} pushes to ${heads} branches found no service; ${ordered} deliveries were asked for once more`);
-  console.log(`${built} of ${heads} heads were built, and ${others} other builds were made`);
+  console.log(`${pushes} pushes to ${heads} branches found no service; the service requested ${ordered} redeliveries`);
+  console.log(`${built} of ${heads} heads were built, and ${others} other builds were created`);
   removeProgram?.();
   return isRight(finding);
 };

@@ -88,7 +88,7 @@ const takeAll = async (
       }
       wrong.push(...browser.complaints.map((one) => `${width}, ${theme}: ${one}`));
       await browser.close();
-      console.log(`${pages.length} pages of ${width} pixels, ${theme}: ${wrong.length} findings until now`);
+      console.log(`${pages.length} pages of ${width} pixels, ${theme}: ${wrong.length} findings so far`);
     }
   return wrong;
 };

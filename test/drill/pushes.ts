@@ -117,6 +117,6 @@ export const drill = async (): Promise<boolean> => {
   const findings = await pushToAll(PUSHES);
   console.table(findings);
   const isAll = findings.every(isRight);
-  console.log(isAll ? "none lost, none doubled, all told" : "not all as it should be");
+  console.log(isAll ? "no build lost or doubled, all statuses sent" : "FAILED");
   return isAll;
 };

@@ -173,6 +173,6 @@ export const drill = async ({ agents = 2_000 }: { agents?: number }): Promise<bo
   console.log(`${agents} agents wait, one in ${POLLER} by long poll; ${builds} of them build. The service restarts:`);
   console.log(`  ${peak} calls in the fullest second (goal: less than ${GOAL_CALLS}), ${calls} in all`);
   console.log(`  ${leasesLost} of ${builds} leases lost (goal: none)`);
-  console.log(`  after ${secondsUntilAllWait.toFixed(1)} s all wait again`);
+  console.log(`  all agents wait again after ${secondsUntilAllWait.toFixed(1)} s`);
   return peak < GOAL_CALLS && leasesLost === 0;
 };

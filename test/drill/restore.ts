@@ -9,6 +9,6 @@ export const drill = async (): Promise<boolean> => {
     await scenario.run();
     isRight &&= scenario.findings.every((finding) => finding.isRight);
   }
-  console.log(isRight ? "all as it should be" : "not all as it should be");
+  console.log(isRight ? "all checks passed" : "some checks FAILED");
   return isRight;
 };

@@ -37,7 +37,7 @@ const npmProject = (folder: string): Project => {
     ]),
   );
   const git = makeRepository(folder, { ".millrace.yml": NPM, ...files });
-  return { name: "npm ci of this project", git, change: { "a.txt": "changed\n" } };
+  return { name: "npm ci in this project", git, change: { "a.txt": "changed\n" } };
 };
 
 /** An npm package that contains SQLite's amalgamation: a quarter of a million lines of C. */

@@ -14,7 +14,7 @@ import { commit, PROJECTS } from "./warm-projects.ts";
 const seconds = async (client: Client, pipelineId: string): Promise<{ whole: number; step: number }> => {
   const { id } = await client.call<Build>("POST", "/build", { pipelineId, branch: "main" });
   const build = await waitForEnd(client, id);
-  if (build.status !== "succeeded") throw new Error(`the build is ${build.status}: ${build.message}`);
+  if (build.status !== "succeeded") throw new Error(`The build is ${build.status}: ${build.message}`);
   const log = await fetch(`${client.url}/build/${id}/log`, { headers: { Authorization: `Bearer ${client.token}` } });
   for (const line of (await log.text()).split("\n"))
     if (/^(\w+: (there is|saved|restored)|Warning: cache: )/.test(line)) console.log(`  ${line}`);

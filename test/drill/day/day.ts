@@ -169,7 +169,7 @@ export class Day {
     const { from, until, crons } = this.plan;
     const run = async (meant: number) => {
       const { status, text } = await this.traffic.ask("POST", `/day/cron?at=${this.midnight + meant}`);
-      if (status !== 200) throw new Error(`a cron was answered ${status}: ${text}`);
+      if (status !== 200) throw new Error(`A cron got status ${status}: ${text}`);
       const { ok, aside } = JSON.parse(text) as { ok: boolean; aside: string[] };
       this.crons.push({ at: this.#made.clock.now, ok, aside });
     };

@@ -156,13 +156,15 @@ const wrongIn = ({ plan, samples }: Day, found: Omit<Findings, "wrong">): string
   const late = samples.filter(({ at }) => at >= lastFault + HOUR && at < plan.until);
   return [
     builds.lost > 0 && `${builds.lost} builds were lost`,
-    builds.doubled > 0 && `${builds.doubled} builds were made twice`,
+    builds.doubled > 0 && `${builds.doubled} builds were created twice`,
     builds.withoutRecord > 0 && `${builds.withoutRecord} builds have no record in the archive`,
     Object.keys(deadLetters).length > 0 && `dead letters: ${JSON.stringify(deadLetters)}`,
-    refusedPushes > 0 && `${refusedPushes} deliveries were not taken`,
-    untold > 0 && `the host has not heard the end of ${untold} commits`,
-    ...Object.entries(gaps).map(([name, { period, gap }]) => gap > 2 * period && `${name} was away for ${gap} minutes`),
-    !late.some(isDrained) && "what waited was not told an hour after the last fault",
+    refusedPushes > 0 && `${refusedPushes} deliveries were rejected`,
+    untold > 0 && `the host lacks the final status of ${untold} commits`,
+    ...Object.entries(gaps).map(
+      ([name, { period, gap }]) => gap > 2 * period && `${name} did not run for ${gap} minutes`,
+    ),
+    !late.some(isDrained) && "delayed statuses had not reached the host an hour after the last fault",
     heap > MOST_HEAP && `the heap was ${Math.round(heap / 2 ** 20)} MB`,
   ].filter((one) => one !== false);
 };

@@ -115,7 +115,7 @@ export class DayHost {
     promised: Pick<Promised, "sha" | "builds" | "at" | "isPull">,
   ): Promise<void> {
     const hook = this.host.place.hooks.find(({ repositoryId }) => repositoryId === id);
-    if (!hook || !event) throw new Error("the host tells of nothing");
+    if (!hook || !event) throw new Error("The host has no hook or event");
     const delivery = newDelivery(hook, event);
     await deliver(this.#kind, delivery);
     this.promised.push({ ...promised, repositoryId: id, waits: / waits, /.test(delivery.answer) });

@@ -12,7 +12,7 @@ export interface Planted {
 }
 
 export const PLANTED: Record<string, Planted> = {
-  "trouble of D1 is taken for rows that are wrong": {
+  "D1 errors count as wrong rows": {
     file: "src/objects/pool/lists.ts",
     rules: [
       {
@@ -22,7 +22,7 @@ export const PLANTED: Record<string, Planted> = {
       { right: "attempted === 1 || rejected.length < attempted", wrong: "true" },
     ],
   },
-  "chores run by the minute of the hour": {
+  "chores run at fixed minutes of the hour": {
     file: "src/services/upkeep/upkeep.ts",
     rules: [
       {

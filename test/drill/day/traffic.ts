@@ -53,7 +53,7 @@ export class Traffic {
   startPushes(host: DayHost): void {
     const { plan, random, clock } = this.#street;
     const [monorepo, ...others] = host.repositories;
-    if (!monorepo) throw new Error("a day has a monorepo");
+    if (!monorepo) throw new Error("The day needs a monorepo");
     for (const [n, time] of this.#times(plan.pushes).entries()) {
       const folders = [random.below(monorepo.pipelines), random.below(monorepo.pipelines)];
       const [whose, touched] = n % 5 === 0 ? [monorepo, [...new Set(folders)]] : [random.pick(others), null];
@@ -86,7 +86,7 @@ export class Traffic {
       this.people.asked += 1;
       const { status, text } = await this.ask("POST", "/build", { token, body, headers: { "Idempotency-Key": key } });
       if (status < 300) return void this.people.made.push((JSON.parse(text) as { id: string }).id);
-      if (status < 500) throw new Error(`a person's build was refused: ${status} ${text}`);
+      if (status < 500) throw new Error(`The service rejected a person's build: ${status} ${text}`);
       await this.#street.clock.sleep(AGAIN_MS);
     }
   }

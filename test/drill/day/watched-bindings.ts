@@ -14,7 +14,7 @@ export interface Fault {
   from: number;
   until: number;
   message: string;
-  /** Of so many calls ... */
+  /** In each group of so many calls ... */
   of: number;
   /** ... so many fail. */
   fail: number;

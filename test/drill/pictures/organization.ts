@@ -116,7 +116,7 @@ export class PicturedOrganization {
     const facts = { id: repository.gitHostRepoId as number, fullName };
     const tell = async (event: string, told: object): Promise<Build> => {
       const { builds, ignored } = await deliver(hook, "github", event, told);
-      if (builds[0] === undefined) throw new Error(`a ${event} made no build: ${ignored}`);
+      if (builds[0] === undefined) throw new Error(`A ${event} created no build: ${ignored}`);
       return client.call<Build>("GET", `/build/${builds[0]}`);
     };
     const commit = (message: string, files: Record<string, string> = {}): string => {
@@ -197,7 +197,7 @@ export class PicturedOrganization {
     for (;;) {
       const build = await this.client.call<Build>("GET", `/build/${id}`);
       if (isSo(build)) return;
-      if (isEnded(build.status)) throw new Error(`build ${build.number} is ${build.status}: ${build.message}`);
+      if (isEnded(build.status)) throw new Error(`Build ${build.number} is ${build.status}: ${build.message}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

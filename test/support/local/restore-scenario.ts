@@ -80,7 +80,7 @@ export class RestoreScenario {
     const before = await this.#finished("before");
     const across = await this.#running("across");
 
-    this.#print("-- the time to which the restore goes back");
+    this.#print("-- the restore point");
     await service.stop();
     const kept = this.#keep();
     await service.restart();
@@ -92,7 +92,7 @@ export class RestoreScenario {
     const live = await this.#running("live");
     await this.#settled();
 
-    this.#print(`-- the older files of: ${this.side}`);
+    this.#print(`-- restoring the older files of: ${this.side}`);
     await service.stop();
     this.#putBack(kept);
     await service.restart();
