@@ -12,7 +12,7 @@ const lineOf = (level: "log" | "warn" | "error", write: () => void): unknown => 
   return JSON.parse(written.mock.calls[0]?.[0]);
 };
 
-it("is one JSON object a line, with level, event and organization", () => {
+it("a log line is one JSON object with level, event and organization", () => {
   expect(lineOf("log", () => log.info("upkeep.ran", { orgId: null, done: { pools: 2 } }))).toEqual({
     level: "info",
     event: "upkeep.ran",
@@ -27,11 +27,11 @@ it("is one JSON object a line, with level, event and organization", () => {
   });
 });
 
-it("has an error as text, with its stack", () => {
+it("a log line has an error as text, with its stack", () => {
   const line = lineOf("error", () => log.error("pool.alarm_failed", { orgId: "acme", error: new TypeError("no row") }));
   expect(line).toMatchObject({ error: expect.stringMatching(/^TypeError: no row\n\s+at /) });
 });
 
-it("names no organization where an object does not know its own", () => {
+it("a log line names no organization if the object does not know its own", () => {
   expect(lineOf("error", () => log.error("pool.alarm_failed", { orgId: "" }))).toMatchObject({ orgId: null });
 });

@@ -50,8 +50,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a database that is full", () => {
-  it("loses its old rows by upkeep, also in a deployment whose upkeep never ran", async () => {
+describe("a full database", () => {
+  it("loses its old rows in upkeep, even in a deployment whose upkeep never ran", async () => {
     await writeOldRows(env.DB, { orgId: "full", until: NOW - 500 * DAY_MS, builds: 50, audit: 50 });
     const platform = newPlatform();
     const full = platform.trouble("DB", fails(D1.full), { only: addsRows });
@@ -63,10 +63,10 @@ describe("a database that is full", () => {
 });
 
 describe.each([
-  ["away for an hour", D1.lost, 60],
+  ["unavailable for an hour", D1.lost, 60],
   ["overloaded for twenty minutes", D1.overloaded, 20],
 ])("D1 that is %s", (_, text, minutes) => {
-  it("stops no build that runs, and hears of all once it is back", async () => {
+  it("stops no running build, and gets every build when it is back", async () => {
     const orgId = `outage-${minutes}`;
     const pool = () => poolOf(orgId);
     vi.setSystemTime(BEGIN);
@@ -90,8 +90,8 @@ describe.each([
   });
 });
 
-describe("D1 that takes two seconds", () => {
-  it("holds up a trigger for the one that it waits for its list, and hears of it then", async () => {
+describe("D1 with answers that take two seconds", () => {
+  it("delays only the build that waits for its list row, and gets the row then", async () => {
     const orgId = "slow";
     const first = value(await poolOf(orgId).enqueue(newBuild(orgId)));
     value(await poolOf(orgId).cancel({ buildId: first.id, actor }));
@@ -127,8 +127,8 @@ const recorded = async (orgId: string): Promise<string[]> => {
   return keys.filter((parts) => parts.includes(orgId)).map((parts) => parts.at(-1)!.replace(/\..*/, ""));
 };
 
-describe("R2 that is away for an hour", () => {
-  it("gets the records of 300 builds that ended meanwhile within a minute, a hundred at once at most", async () => {
+describe("R2 after an hour's outage", () => {
+  it("gets the records of 300 builds that ended meanwhile within a minute, at most a hundred at once", async () => {
     const orgId = "backlog";
     vi.setSystemTime(BEGIN);
     await poolOf(orgId).flush();
@@ -163,10 +163,10 @@ describe("R2 that is away for an hour", () => {
   });
 });
 
-describe("a pool that is reset in the middle of a flush", () => {
+describe("a pool that is reset during a flush", () => {
   it.each([
-    ["before D1 was told", "ARCHIVE", ({ method }: Crossing) => method === "put"],
-    ["before it noted that D1 was told", "DB", ({ statements }: Crossing) => statements.length > 100],
+    ["before its write to D1", "ARCHIVE", ({ method }: Crossing) => method === "put"],
+    ["before it noted its write to D1", "DB", ({ statements }: Crossing) => statements.length > 100],
   ] as const)("%s, tells all again, and nothing twice", async (_, part, only) => {
     const orgId = `reset-${part}`;
     const pool = () => poolOf(orgId) as unknown as DurableObjectStub;
@@ -188,8 +188,8 @@ describe("a pool that is reset in the middle of a flush", () => {
   });
 });
 
-describe("upkeep while D1 is away for an hour", () => {
-  it("asks it a few times a minute, and does what was due once when it is back", async () => {
+describe("upkeep while D1 is unavailable for an hour", () => {
+  it("queries D1 a few times a minute, and runs each due task once when D1 is back", async () => {
     await env.DB.exec("DELETE FROM pool");
     await runCrons(NOW, 0);
     const platform = newPlatform();

@@ -18,8 +18,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("D1", () => {
-  it.each(Object.values(D1))("says to a query and to a batch what it says on the platform: %s", async (text) => {
+describe("the D1 model", () => {
+  it.each(Object.values(D1))("fails a query and a batch with the platform's error: %s", async (text) => {
     const platform = newPlatform();
     const trouble = platform.trouble("DB", fails(text));
     const error = { message: `D1_ERROR: ${text}` };
@@ -32,7 +32,7 @@ describe("D1", () => {
     expect(trouble.injected).toBe(2);
   });
 
-  it("is away for a window of time, to the Worker and to objects alike", async () => {
+  it("can be unavailable for a time, for the Worker and for objects", async () => {
     const { admin, orgId } = await newOrganization();
     const platform = newPlatform();
     const trouble = platform.trouble("DB", fails(D1.lost), { from: TEN, until: TEN + MINUTE });
@@ -47,7 +47,7 @@ describe("D1", () => {
     expect(trouble.injected).toBeGreaterThan(2);
   });
 
-  it("fails for one call of several, and loses the answer of one that it did", async () => {
+  it("can fail one of several calls, and lose the answer of a call that it ran", async () => {
     const platform = newPlatform();
     await env.DB.exec("CREATE TABLE kept (n INTEGER)");
     const writes = { only: ({ statements }: { statements: readonly string[] }) => /INSERT/.test(statements[0]!) };
@@ -62,7 +62,7 @@ describe("D1", () => {
     await env.DB.exec("DROP TABLE kept");
   });
 
-  it("is slow by the clock of the timers, silent, or waits for the test", async () => {
+  it("can be slow by the timers' clock, never answer, or wait for the test", async () => {
     const platform = newPlatform();
     vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: TEN });
     const slow = platform.trouble("DB", takes(2_000));
@@ -80,7 +80,7 @@ describe("D1", () => {
     expect(await waiting).toBe(1);
   });
 
-  it("without a free page reads, updates and deletes, and takes no row", async () => {
+  it("without a free page reads, updates and deletes rows, and rejects new rows", async () => {
     await newOrganization();
     const platform = newPlatform();
     const full = platform.trouble("DB", fails(D1.full), { only: addsRows });
@@ -96,8 +96,8 @@ describe("D1", () => {
   });
 });
 
-describe("a count", () => {
-  it("has what the work asked of D1, R2 and objects, and not what an object asked for it", async () => {
+describe("the call count", () => {
+  it("includes the work's calls to D1, R2 and objects, but no calls that an object makes", async () => {
     const platform = newPlatform();
     const { asked } = await platform.counting(async () => {
       await env.DB.batch([1, 2, 3].map((n) => env.DB.prepare("SELECT ?").bind(n)));
@@ -109,8 +109,8 @@ describe("a count", () => {
   });
 });
 
-describe("R2", () => {
-  it("is away, by method, and loses the answer of a put", async () => {
+describe("the R2 model", () => {
+  it("can be unavailable for one method, and lose the answer of a put", async () => {
     const platform = newPlatform();
     const away = platform.trouble("ARCHIVE", fails(R2.internal), { only: ({ method }) => method === "list" });
     const lost = platform.trouble("ARCHIVE", losesAnswer(R2.internal), { only: ({ method }) => method === "put" });
@@ -122,7 +122,7 @@ describe("R2", () => {
     await env.ARCHIVE.delete("model");
   });
 
-  it("is away for the parts of an upload", async () => {
+  it("can be unavailable for the parts of an upload", async () => {
     const platform = newPlatform();
     const part = platform.trouble("ARCHIVE", fails(R2.internal), { only: ({ method }) => method === "uploadPart" });
     const upload = await env.ARCHIVE.createMultipartUpload("parts");
@@ -134,8 +134,8 @@ describe("R2", () => {
   });
 });
 
-describe("an object", () => {
-  it("is overloaded and says so, and the stub that heard it is broken for good", async () => {
+describe("the object model", () => {
+  it("can be overloaded, which breaks the stub that got the error for good", async () => {
     const platform = newPlatform();
     const overloaded = platform.trouble("AGENT_POOL", fails(OBJECT.overloaded, { overloaded: true }), { nth: 1 });
     const pool = poolOf("overloaded");
@@ -149,7 +149,7 @@ describe("an object", () => {
     await evictDurableObject(pool);
   });
 
-  it("is reset once D1 has heard of a build, and before it notes so", async () => {
+  it("can be reset after D1 stored a build and before the object notes it", async () => {
     const platform = newPlatform();
     const pool = poolOf("reset");
     await pool.flush();
