@@ -6,8 +6,8 @@ import { fuzz } from "./fuzz.ts";
 const USAGE = `npm run fuzz -- [--requests N] [--seed S]
 
 Sends N random requests (default 10000), made from the API's description by seed S (default: random), to the bundled
-Worker. Checks each answer against the description, and what is stored against the answers. Exit code 1: something
-does not fit.`;
+Worker. Compares each answer with the description, and the stored rows with the answers. Exit code 1: a comparison
+failed.`;
 
 const run = async (seed: number, requests: number): Promise<boolean> => {
   console.log(`seed ${seed}, ${requests} requests`);

@@ -71,7 +71,7 @@ export default class ProfileReporter implements Reporter {
     );
     longest.sort((one, other) => secondsOf(other) - secondsOf(one));
     print(
-      "Seconds by project (of all workers together):",
+      "Seconds by project (all workers together):",
       projects.map(([project, rows]) => sumOf(project, rows)),
     );
     print("The longest files:", longest.slice(0, FILES_SHOWN));

@@ -45,7 +45,8 @@ export const answerChecker = (description: ApiDescription): AnswerChecker => {
     const missing = Object.keys(response.headers ?? {})
       .filter((name) => !OPTIONAL_HEADERS.has(name) && !headers.has(name))
       .map((name) => `header ${name} is missing`);
-    if (!response.content) return answer === undefined ? missing : [...missing, "an answer without body was described"];
+    if (!response.content)
+      return answer === undefined ? missing : [...missing, "the description has no body for this answer"];
     if (!response.content[type]) return [...missing, `media type ${type} is not described`];
     if (!/[/+]json$/.test(type)) return missing;
     const { type: problem } = (answer ?? {}) as { type?: string };

@@ -41,7 +41,7 @@ export const completeJob = async (agent: { token: string }, job: Job): Promise<v
 export const finishNewJob = async ({ admin, pipeline, agent }: BuildSetup, more: object = {}): Promise<Job> => {
   await triggerBuild(admin, pipeline.id, more);
   const answer = await pollOnce(agent);
-  if (answer.status !== 200) throw new Error(`the agent got no job: ${answer.status} ${answer.text}`);
+  if (answer.status !== 200) throw new Error(`The agent got no job: ${answer.status} ${answer.text}`);
   await completeJob(agent, answer.body);
   return answer.body;
 };

@@ -16,7 +16,7 @@ const PACKAGE = join(import.meta.dirname, "../browser");
 const UNPACKED = join(PACKAGE, "node_modules/.cache");
 const FONTS_CONF = join(UNPACKED, "fonts.conf");
 const MISSING =
-  "No Chrome or Chromium was found. Install one (Debian: apt-get install chromium; macOS: brew install --cask google-chrome), or set CHROME_PATH to its program.";
+  "Found no Chrome or Chromium. Install one (Debian: apt-get install chromium; macOS: brew install --cask google-chrome), or set CHROME_PATH to its program.";
 
 const installed = (): string | undefined => {
   const folders = (process.env.PATH ?? "").split(delimiter).concat("/usr/bin", "/snap/bin");
@@ -43,7 +43,7 @@ const fontsConf = (fonts: string, cache: string): string =>
 const fromNpm = (): ChromiumProgram => {
   const executablePath = join(UNPACKED, "chromium");
   if (!existsSync(executablePath)) {
-    console.error("No Chrome or Chromium was found: installing one from npm (67 MB), once.");
+    console.error("Found no Chrome or Chromium: installing one from npm (67 MB), once.");
     run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", PACKAGE]);
     mkdirSync(UNPACKED, { recursive: true });
     run(process.execPath, ["--input-type=module", "--eval", UNPACK], {
@@ -67,7 +67,7 @@ const environmentOf = (executablePath: string): Record<string, string> =>
  */
 export const findChromium = (): ChromiumProgram => {
   const chosen = process.env.CHROME_PATH;
-  if (chosen && !existsSync(chosen)) throw new Error(`CHROME_PATH is ${chosen}, and there is no such program.`);
+  if (chosen && !existsSync(chosen)) throw new Error(`CHROME_PATH is ${chosen}, which does not exist.`);
   const executablePath = chosen ?? installed();
   if (executablePath) return { executablePath, env: environmentOf(executablePath) };
   if (process.platform !== "linux" || process.arch !== "x64") throw new Error(MISSING);

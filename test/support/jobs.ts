@@ -27,7 +27,7 @@ export const callWithLease = (
 /** Polls the agent's next job and starts it. @throws Error if there is no job */
 export const startNextJob = async (agent: Caller): Promise<Job> => {
   const { status, body, text } = await pollForJobs(agent);
-  if (status !== 200) throw new Error(`the agent got nothing: ${status} ${text}`);
+  if (status !== 200) throw new Error(`The agent got no job: ${status} ${text}`);
   expect((await callWithLease(agent, body, "POST", "start")).status).toBe(200);
   return body;
 };

@@ -64,7 +64,7 @@ export const earlierObjects = <K extends Kind>(kind: K) => {
   const called: string[] = [];
   const objects = new Proxy(env[kind], {
     get: (_, name) => {
-      if (name !== "getByName") throw new Error(`${String(name)} is not for this test`);
+      if (name !== "getByName") throw new Error(`${String(name)} is not available in this test`);
       return (of: string) => {
         const stub = env[kind].getByName(of) as unknown as Calls;
         return new Proxy(stub, {

@@ -10,6 +10,6 @@ export interface PlantedRule {
  */
 export const plant = (text: string, { file, right, wrong }: PlantedRule): string => {
   const times = text.split(right).length - 1;
-  if (times !== 1) throw new Error(`${file} must have this rule once, and has it ${times} times: ${right}`);
+  if (times !== 1) throw new Error(`${file} must have this rule once, but has it ${times} times: ${right}`);
   return text.replace(right, () => wrong);
 };

@@ -126,7 +126,7 @@ export const serveBundled = async (options: ServeOptions = {}): Promise<ServedWo
     },
     async runUpkeep() {
       const answer = await fetch(new URL("/cdn-cgi/local/scheduled", entrance));
-      if (!answer.ok) throw new Error(`the upkeep failed: ${await answer.text()}`);
+      if (!answer.ok) throw new Error(`Upkeep failed: ${await answer.text()}`);
     },
     async stop() {
       await miniflare.dispose();

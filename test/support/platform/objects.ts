@@ -33,7 +33,7 @@ const standBeforeStub = (stub: object, kind: Kind, name: string, cross: Cross): 
 
 /** Wraps the objects of all kinds. */
 export const standBeforeObjects = (cross: Cross): { leave: () => void } => {
-  const before = KINDS.map((kind) => [env[kind], env[kind].getByName] as const);
+  const originals = KINDS.map((kind) => [env[kind], env[kind].getByName] as const);
   for (const kind of KINDS) {
     const objects = env[kind] as DurableObjectNamespace;
     const real = objects.getByName;
@@ -45,7 +45,7 @@ export const standBeforeObjects = (cross: Cross): { leave: () => void } => {
   }
   return {
     leave: () => {
-      for (const [objects, getByName] of before) Object.assign(objects, { getByName });
+      for (const [objects, getByName] of originals) Object.assign(objects, { getByName });
     },
   };
 };

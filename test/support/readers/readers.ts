@@ -56,10 +56,10 @@ export const READERS: readonly Reader[] = [
       readArtifactFile: ["src/agent/steps/command-files.ts"],
     },
     worst: {
-      "values of a line": ({ readCommandFile }, n) => readCommandFile("a=b\n".repeat(n)),
-      "values of several lines": ({ readCommandFile }, n) => readCommandFile("a<<E\nx\nE\n".repeat(n)),
+      "one-line values": ({ readCommandFile }, n) => readCommandFile("a=b\n".repeat(n)),
+      "multi-line values": ({ readCommandFile }, n) => readCommandFile("a<<E\nx\nE\n".repeat(n)),
       "invalid lines": ({ readCommandFile }, n) => readCommandFile("a<b\n".repeat(n)),
-      "an end that is missing": ({ readCommandFile }, n) => readCommandFile(`${"a=b\n".repeat(n)}a<<E\n`),
+      "a missing end marker": ({ readCommandFile }, n) => readCommandFile(`${"a=b\n".repeat(n)}a<<E\n`),
       variables: ({ readEnvFile }, n) => readEnvFile("a-b=c\n".repeat(n)),
       "artifacts' paths": ({ readArtifactFile }, n) => readArtifactFile("a=b\n".repeat(n)),
       "artifacts' names": ({ readArtifactFile }, n) => readArtifactFile(times(n, (index) => `a${index}=b\n`)),
@@ -77,11 +77,12 @@ export const READERS: readonly Reader[] = [
       MaskFileReader: ["src/agent/steps/command-files.ts"],
     },
     worst: {
-      "ends that never come": ({ readMaskFile }, n) => readMaskFile("<<x\n".repeat(n)),
-      "other ends that never come": ({ readMaskFile }, n) => readMaskFile(times(n, (index) => `<<${index}\n`)),
-      "values within values": ({ readMaskFile }, n) =>
+      "a repeated end marker that is missing": ({ readMaskFile }, n) => readMaskFile("<<x\n".repeat(n)),
+      "different end markers that are missing": ({ readMaskFile }, n) =>
+        readMaskFile(times(n, (index) => `<<${index}\n`)),
+      "nested values": ({ readMaskFile }, n) =>
         readMaskFile(times(n, (index) => `<<${index}\n`) + times(n, (index) => `${n - 1 - index}\n`)),
-      "a file that grows": ({ MaskFileReader }, n) => {
+      "a growing file": ({ MaskFileReader }, n) => {
         const reader = new MaskFileReader({ left: 10 * n });
         for (let index = 0; index < n; index++) reader.push(`<<${index}\n`);
         for (let index = n - 1; index >= 0; index--) reader.push(`${index}\n`);
@@ -94,7 +95,7 @@ export const READERS: readonly Reader[] = [
     readBy: { MaskCommandParser: ["src/agent/steps/step-log-writer.ts"] },
     worst: {
       commands: ({ MaskCommandParser }, n) => new MaskCommandParser().push(Buffer.from("::add-mask::x\n".repeat(n))),
-      "a line of nothing else": ({ MaskCommandParser }, n) =>
+      "a line with only commands": ({ MaskCommandParser }, n) =>
         new MaskCommandParser().push(Buffer.from("::add-mask::".repeat(n))),
     },
   },
@@ -102,11 +103,11 @@ export const READERS: readonly Reader[] = [
     file: "src/domain/reports/parse-junit.ts",
     readBy: { parseJUnit: [], JUnitReader: ["src/agent/reports/test-reporter.ts"] },
     worst: {
-      "pieces of a failure's text": ({ parseJUnit }, n) =>
+      "a failure's text in pieces": ({ parseJUnit }, n) =>
         parseJUnit(
           `<testsuite><testcase><failure>${"<![CDATA[xxxxxxxx]]>".repeat(n)}</failure></testcase></testsuite>`,
         ),
-      "references in it": ({ parseJUnit }, n) =>
+      "references in a failure's text": ({ parseJUnit }, n) =>
         parseJUnit(`<testsuite><testcase><failure>${"&lt;&".repeat(n)}</failure></testcase></testsuite>`),
       "tests in many suites": ({ parseJUnit }, n) => {
         const suites = `<testsuite name="${"s".repeat(20)}">`.repeat(40);
@@ -125,7 +126,7 @@ export const READERS: readonly Reader[] = [
     worst: {
       "files in deep folders": ({ listProblem }, n) => {
         const list = Array.from({ length: n }, (_, index) => ({ ...FILE, path: `${index}${"/a".repeat(200)}` }));
-        if (listProblem(list, { bytes: 0, files: n }) !== null) throw new Error("this list is right");
+        if (listProblem(list, { bytes: 0, files: n }) !== null) throw new Error("This list is valid");
       },
     },
   },
@@ -135,7 +136,7 @@ export const READERS: readonly Reader[] = [
     worst: {
       headers: ({ TarReader, tarHeader }, n) =>
         new TarReader(LISTENER).push(tarOf(tarHeader, n, `${"a/".repeat(90)}a`)),
-      "a name of slashes": ({ TarReader, tarHeader }, n) =>
+      "a name made of slashes": ({ TarReader, tarHeader }, n) =>
         new TarReader(LISTENER).push(tarOf(tarHeader, 1, `a${"/".repeat(n)}b`)),
     },
   },
@@ -158,7 +159,7 @@ export const READERS: readonly Reader[] = [
     file: "src/agent/tools/version-files.ts",
     readBy: { toolsInFiles: ["src/agent/tools/tools-of-job.ts"] },
     worst: {
-      "tools of mise": ({ toolsInFiles }, n) =>
+      "mise tools": ({ toolsInFiles }, n) =>
         toolsInFiles(new Map([["mise.toml", `[tools]\n${times(n, (index) => `"npm:a${index}"="1"\n`)}`]])),
       comments: ({ toolsInFiles }, n) => toolsInFiles(new Map([[".nvmrc", `${"#".repeat(n)}\r`]])),
     },
@@ -193,7 +194,7 @@ export const READERS: readonly Reader[] = [
     worst: {
       brackets: ({ toHtml }, n) => toHtml("[".repeat(n)),
       emphasis: ({ toHtml }, n) => toHtml("*a **b ".repeat(n)),
-      "lists within lists": ({ toHtml }, n) => toHtml("- ".repeat(n)),
+      "nested lists": ({ toHtml }, n) => toHtml("- ".repeat(n)),
       backticks: ({ toHtml }, n) => toHtml(times(Math.sqrt(2 * n), (index) => `${"`".repeat(index + 1)} `)),
     },
   },
@@ -203,7 +204,7 @@ export const READERS: readonly Reader[] = [
     worst: {
       colours: ({ paintLine }, n) => paintLine("\x1b[31mx\x1b[0m".repeat(n), ""),
       addresses: ({ paintLine }, n) => paintLine("https://a.example/) ".repeat(n / 4), ""),
-      "punctuation of an address": ({ paintLine }, n) => paintLine(`https://a${".".repeat(n)}x`, ""),
+      "punctuation in an address": ({ paintLine }, n) => paintLine(`https://a${".".repeat(n)}x`, ""),
     },
   },
 ];

@@ -12,14 +12,14 @@ const jwtProblem = (app: HostedApp, jwt: string): string | null => {
     const { iat, exp, iss } = read(claims);
     const now = Date.now() / 1000;
     if (read(head).alg !== "RS256") return "not RS256";
-    if (![app.clientId, String(app.id)].includes(String(iss))) return "another App";
-    if (exp - iat > 600) return "lives too long";
-    if (!app.isAnyTime && (iat > now || exp < now)) return "of another time";
+    if (![app.clientId, String(app.id)].includes(String(iss))) return "wrong App";
+    if (exp - iat > 600) return "lifetime too long";
+    if (!app.isAnyTime && (iat > now || exp < now)) return "not valid now";
     const signed = Buffer.from(`${head}.${claims}`);
     const isRight = verify("sha256", signed, createPublicKey(app.publicKey), Buffer.from(signature, "base64url"));
-    return isRight ? null : "signed by another key";
+    return isRight ? null : "signed with another key";
   } catch {
-    return "no JWT";
+    return "not a JWT";
   }
 };
 

@@ -75,7 +75,7 @@ export const requestChecker = (kind: HostKind): RequestChecker => {
       ...parameterProblems(parameters, "path", inPath),
       ...parameterProblems(parameters, "query", new Map(query)),
       ...(inBody ? errorsOf(schema, body, "body") : []),
-      ...(!schema && body !== undefined ? ["a body is not described"] : []),
+      ...(!schema && body !== undefined ? ["the description has no body"] : []),
     ];
   };
 };
