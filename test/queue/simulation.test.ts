@@ -59,7 +59,7 @@ it.each([
   "the end of its only job does not end a build",
   "a build ends when none of its jobs is leased",
   "a build never ends",
-  "a build succeeds though its only job failed",
+  "a build succeeds although its only job failed",
   "a build keeps its place while its only job is in the queue again",
   "a ready job has a place",
   "a semaphore is never free again",

@@ -73,7 +73,7 @@ export class SimDeliveries {
     }
     const reports = [...pool.state.outbox.hosts.due.keys()].flatMap((id) => this.#reportOf(id) ?? []);
     this.#telling = reports;
-    if (this.#simulator.injectFault("git host told late", 0.15))
+    if (this.#simulator.injectFault("git host report late", 0.15))
       this.#simulator.delayedMessages.push(() => gitHosts.report(reports));
     if (isHealing || random.chance(0.7)) this.#completeTelling(reports);
   }
@@ -91,7 +91,7 @@ export class SimDeliveries {
 
   #completeTelling(reports: HostReport[]): void {
     this.#telling = null;
-    const isAway = this.#simulator.injectFault("git host away", 0.15, "recordDelivery");
+    const isAway = this.#simulator.injectFault("git host unavailable", 0.15, "recordDelivery");
     if (!isAway) this.#simulator.gitHosts.report(reports);
     if (this.#simulator.injectFault("object evicted", 0.02, "before the git host's answer")) {
       this.#simulator.evict();
@@ -121,7 +121,7 @@ export class SimDeliveries {
       this.#simulator.call("recordDelivery", { channel: "lists", ...nothingDelivered(true) });
       return;
     }
-    const isArchiveAway = this.#simulator.injectFault("archive away", 0.1, "recordDelivery");
+    const isArchiveAway = this.#simulator.injectFault("archive unavailable", 0.1, "recordDelivery");
     const batch = database.read(pool, isArchiveAway);
     if (batch.builds.length === 0 && batch.audits.length === 0 && !batch.isDue) {
       this.#simulator.call("recordDelivery", { channel: "lists", ...nothingDelivered(isArchiveAway) });
@@ -144,7 +144,7 @@ export class SimDeliveries {
   compare(): void {
     const { database, pool, now } = this.#simulator;
     if (pool.state.unchecked === null) return;
-    if (this.#simulator.injectFault("D1 away", this.#simulator.awayAfterRestore > 0 ? 1 : 0.4, "compare")) {
+    if (this.#simulator.injectFault("D1 unavailable", this.#simulator.awayAfterRestore > 0 ? 1 : 0.4, "compare")) {
       this.#simulator.awayAfterRestore--;
       return;
     }
@@ -174,13 +174,13 @@ export class SimDeliveries {
       revoked: [],
       deleted: [],
     });
-    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 got too little about a build");
+    must(16, database.wasRestored || (done.ok && done.value.told === 0), "D1 did not get a build's latest change");
   }
 
   #completeFlush(batch: Batch): void {
     const { database, pool } = this.#simulator;
     this.#flushing = null;
-    const isAway = this.#simulator.injectFault("D1 away", 0.1, "recordDelivery");
+    const isAway = this.#simulator.injectFault("D1 unavailable", 0.1, "recordDelivery");
     const found = isAway ? null : database.write(batch, pool.storage);
     if (this.#simulator.injectFault("object evicted", 0.02, "before flushed")) {
       this.#simulator.evict();
@@ -199,7 +199,7 @@ export class SimDeliveries {
     if (this.#flushing) this.#completeFlush(this.#flushing);
     const pending = [...pool.storage.rows.deletions.values()].filter(({ isDone }) => !isDone);
     const told = pending.filter(({ deletion }) => mayCarryOut(pool.state, deletion));
-    const done = told.filter(() => !this.#simulator.injectFault("archive away", 0.1, "recordDelivery"));
+    const done = told.filter(() => !this.#simulator.injectFault("archive unavailable", 0.1, "recordDelivery"));
     for (const { deletion } of done) if (deletion.deleted === "build") this.#erase(deletion.buildId);
     if (this.#simulator.injectFault("object evicted", 0.02, "before deletions were recorded")) {
       this.#simulator.evict();
@@ -222,7 +222,7 @@ export class SimDeliveries {
     const { storage, state } = this.#simulator.pool;
     const closes = [...storage.rows.closes];
     const ended = [...state.outbox.logs.due.keys()];
-    const isThere = () => !this.#simulator.injectFault("log away", 0.1);
+    const isThere = () => !this.#simulator.injectFault("log unavailable", 0.1);
     const closed = closes.filter(isThere);
     const builds = ended.filter(isThere).map((buildId) => ({ buildId }));
     for (const [, { jobId, fence }] of closed) this.closedLogs.add(`${jobId} ${fence}`);

@@ -13,11 +13,11 @@ export const continueHandOut = (simulator: Simulator, handOuts: HandOut[]): void
 const runStage = (simulator: Simulator, handOut: HandOut): boolean => {
   const { agent, jobId, fence, stage } = handOut;
   if (stage === "read") {
-    if (simulator.injectFault("D1 away", 0.08, "hand-out")) {
+    if (simulator.injectFault("D1 unavailable", 0.08, "hand-out")) {
       simulator.request("unclaim", { jobId, fence, notBefore: simulator.now + 5_000, isAway: true });
       return true;
     }
-    if (simulator.injectFault("git host away", 0.03, "token for the clone")) {
+    if (simulator.injectFault("git host unavailable", 0.03, "token for the clone")) {
       simulator.request("unclaim", { jobId, fence, notBefore: simulator.now + 5_000, isAway: false });
       return true;
     }

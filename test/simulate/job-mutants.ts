@@ -45,7 +45,7 @@ const NEEDS: readonly JobMutant[] = [
   [22, "always() does not wait for its needs", { isReady: (needs, job) => isAlways(job) || RULES.isReady(needs, job) }],
   [
     35,
-    "everything behind a need counts",
+    "indirect needs count as direct",
     planted(
       "queue/jobs/in-progress.ts",
       "const needs = job.needs.",
@@ -86,10 +86,10 @@ const NEEDS: readonly JobMutant[] = [
     "a need that may fail drops the jobs behind it",
     { good: (need, isOptional) => need.status !== "failed" && RULES.good(need, isOptional) },
   ],
-  [35, "an optional need that was skipped skips", { good: (need) => RULES.good(need, false) }],
+  [35, "a skipped optional need skips the job", { good: (need) => RULES.good(need, false) }],
   [
     35,
-    "one skipped need makes a skip of a drop",
+    "one skipped need turns a drop into a skip",
     { endsAs: (inTheWay) => (inTheWay.some(({ status }) => status === "skipped") ? "skipped" : "dropped") },
   ],
   [35, "jobs behind a skip are dropped", { endsAs: () => "dropped" }],
@@ -139,7 +139,7 @@ const GATES: readonly JobMutant[] = [
   [23, "the consequences of a decision are forgotten", { sabotage: forgetting("decideGate") }],
   [
     23,
-    "the time of a gate is forgotten",
+    "a gate's deadline is forgotten",
     {
       sabotage: ({ deadlines }) => {
         deadlines.gate.schedule = () => {};
@@ -155,7 +155,7 @@ const STOPS: readonly JobMutant[] = [
   [26, "a cancel reaches nothing", { stops: () => false }],
   [
     38,
-    "the minutes for cleanup are forgotten",
+    "the time for cleanup is forgotten",
     {
       sabotage: ({ deadlines }) => {
         deadlines.build.schedule = () => {};
@@ -164,7 +164,7 @@ const STOPS: readonly JobMutant[] = [
   ],
   [
     38,
-    "the time of a build ends nothing",
+    "a build's deadline ends nothing",
     { stops: (isSpared, cancel, now) => !cancel.isTimeout && RULES.stops(isSpared, cancel, now) },
   ],
   [27, "a job that may fail ends its circle", { tripsFailFast: ({ status }) => status === "failed" }],
@@ -215,7 +215,7 @@ const ENDS: readonly JobMutant[] = [
   [24, "a build never ends", { buildIsOver: () => false }],
   [
     25,
-    "a build succeeds though its only job failed",
+    "a build succeeds although its only job failed",
     {
       buildOutcome: (jobs, cancel) => (jobs.length === 1 && !cancel ? "succeeded" : RULES.buildOutcome(jobs, cancel)),
     },
@@ -250,7 +250,7 @@ const ENDS: readonly JobMutant[] = [
   ],
   [
     25,
-    "a build whose time is over is canceled",
+    "a build past its deadline is canceled",
     { buildOutcome: (jobs, cancel) => (cancel ? "canceled" : RULES.buildOutcome(jobs, cancel)) },
   ],
 ];
@@ -292,7 +292,7 @@ const SEMAPHORES: readonly JobMutant[] = [
   [29, "an agent of the previous release gets jobs", { runsLane: () => true }],
   [
     29,
-    "an agent that cannot include gets jobs with includes",
+    "an agent without includes gets jobs with includes",
     { runsLane: ({ features = [] }, lane) => !lane.features.includes("jobs") || features.includes("jobs") },
   ],
   [29, "no agent gets jobs", { runsLane: (_agent, { features }) => !features.includes("jobs") }],

@@ -17,7 +17,7 @@ const USAGE = `Random histories against the queue and lease machine, with faults
 
 npm run simulate -- [--histories N] [--seed S]    run N histories (default 20000) of seed S (default 1)
 npm run simulate -- --seed S --history I          print the trace of one history; --json prints everything in it
-npm run simulate -- --mutants [--seed S]          run wrong machines, to prove that the checks see them
+npm run simulate -- --mutants [--seed S]          run wrong machines, to prove that the checks find them
 npm run simulate -- --mutants --write             the same; keep where each was seen first, where the tests begin
 npm run simulate -- --seed S --history I --mutant "NAME"    print the trace of a wrong machine
 
@@ -57,11 +57,11 @@ const printMutants = async (seed: number, mustWrite: boolean): Promise<boolean> 
   if (mustWrite) writeFirstSeen(seed, results);
   for (const { mutant, histories, killedBy } of results) {
     const { name, breaks } = mutant;
-    const result = killedBy ? `seen after ${histories}` : "NOT SEEN";
+    const result = killedBy ? `found after ${histories}` : "NOT FOUND";
     console.log(`${result} - ${name}: ${killedBy?.message ?? `must break ${breaks} (${INVARIANTS[breaks]})`}`);
   }
   const seen = results.filter(({ killedBy }) => killedBy !== null).length;
-  console.log(`${seen} of ${results.length} mutants were seen within ${MAX_MUTANT_HISTORIES} histories`);
+  console.log(`${seen} of ${results.length} mutants were found within ${MAX_MUTANT_HISTORIES} histories`);
   return seen === results.length;
 };
 

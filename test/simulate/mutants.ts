@@ -46,11 +46,11 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     2,
-    "fences continue from the stored one only",
+    "fences continue only from the stored fence",
     planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "state.fence + 1"),
   ),
-  mutant(2, "fences are the time only", planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "now")),
-  mutant(21, "versions continue from the stored one only", { nextVersion: (last) => last + 1 }),
+  mutant(2, "fences are only the time", planted("queue/commands/claim.ts", "Math.max(state.fence + 1, now)", "now")),
+  mutant(21, "versions continue only from the stored version", { nextVersion: (last) => last + 1 }),
   mutant(5, "a lease ends ten seconds early", { leaseIsOver: (lease, now) => now >= lease.expiresAt - 10_000 }),
   mutant(18, "a deletion deletes nothing", planted("queue/commands/delete.ts", '{ kind: "deleted", deletion },', "")),
   mutant(17, "a lease never ends", { leaseIsOver: () => false }),
@@ -104,7 +104,7 @@ export const MUTANTS: readonly Mutant[] = [
       "requeue(over, { ...jobPatch, unstarted: entry.job.unstarted + 1 }, context)",
     ),
   ),
-  mutant(6, "a release uses up an attempt", { attemptAfterRelease: (job) => job.attempt }),
+  mutant(6, "a release counts as an attempt", { attemptAfterRelease: (job) => job.attempt }),
   mutant(12, "requirements are ignored", { meets: () => true }),
   mutant(12, "labels are ignored", { meets: (agent, needs) => RULES.meets(agent, { ...needs, labels: [] }) }),
   mutant(12, "Xcodes are ignored", { meets: (agent, { xcode: _, ...needs }) => RULES.meets(agent, needs) }),
@@ -207,7 +207,7 @@ export const MUTANTS: readonly Mutant[] = [
     planted("queue/commands/enqueue.ts", '{ kind: "due", channel: "lists", buildId: build.id, at: now },', ""),
   ),
   mutant(16, "D1 gets an end before the archive has its record", { mayTell: () => true }),
-  mutant(16, "the report of a build's creation counts as that of its end", { isHeard: () => true }),
+  mutant(16, "the report of a build's creation counts as the report of its end", { isHeard: () => true }),
   mutant(17, "an end is reported repeatedly", { isHeard: (build) => !isEnded(build.status) }),
   mutant(13, "deliveries leave no audit entry", withoutAudit("build.deliver")),
   mutant(
@@ -367,7 +367,7 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant(
     20,
-    "an older head ends the build of a newer one",
+    "an older head ends a newer head's build",
     planted(
       "queue/commands/arrive.ts",
       "olderThanNewest(heads, { sha })",
@@ -378,7 +378,7 @@ export const MUTANTS: readonly Mutant[] = [
     ...planted("queue/state/host-state.ts", "number, version, sha: commitSha", "number, version: 0, sha: commitSha"),
     isHostTold: (build, told) => RULES.isHostTold(build, told),
   }),
-  mutant(21, "git hosts get the version of the start only", {
+  mutant(21, "git hosts get only the version of the start", {
     ...planted(
       "queue/state/host-state.ts",
       "number, version, sha: commitSha",

@@ -174,7 +174,7 @@ export class Simulator {
     const isLate = this.injectFault("alarm late", 0.06);
     if (this.injectFault("alarm dropped", 0.02)) pool.alarmAt = null;
     for (let alarms = 0; !isLate && pool.alarmAt !== null && pool.alarmAt <= until; alarms++) {
-      must(17, alarms < MAX_ALARMS, "the alarm goes off without end");
+      must(17, alarms < MAX_ALARMS, "the alarm never stops firing");
       this.now = Math.max(this.now, pool.alarmAt);
       if (this.injectFault("object evicted", 0.05, "asleep until the alarm")) this.evict(false);
       this.fireAlarm();

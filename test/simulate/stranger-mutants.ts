@@ -71,17 +71,17 @@ export const STRANGER_MUTANTS: readonly [breaks: Invariant, name: string, rules:
   ],
   [
     45,
-    "untrusted builds go to any program",
+    "untrusted builds go to agents without the feature",
     planted("queue/state/trust.ts", 'features: [...new Set([...(job.features ?? []), "untrusted" as const])],', ""),
   ],
   [
     12,
-    "agents for untrusted builds get others",
+    "agents for untrusted builds get trusted builds",
     { meets: (agent, needs) => unmetRequirements(agent, needs).length === 0 },
   ],
   [
     45,
-    "an untrusted build ends one of another ref",
+    "an untrusted build ends another ref's build",
     {
       besides: (state, changes) => {
         const made = changes.find((one) => one.kind === "build" && one.build.trust && !state.builds.has(one.build.id));

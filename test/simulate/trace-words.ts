@@ -88,7 +88,7 @@ export const changeWords = (
         const before = rows.agents.get(change.agent.id);
         if (!before) return [`${change.agent.id} registered`];
         if (before.isDraining === change.agent.isDraining) return [];
-        return [`${change.agent.id} ${change.agent.isDraining ? "drains" : "takes builds"}`];
+        return [`${change.agent.id} ${change.agent.isDraining ? "drains" : "accepts builds"}`];
       }
       case "agent-removed":
         return [`${change.agentId} removed`];
@@ -103,7 +103,7 @@ export const changeWords = (
     }
   });
 
-const DELIVERED = { lists: "in D1", logs: "with its log closed", hosts: "told to its git host" };
+const DELIVERED = { lists: "in D1", logs: "with its log closed", hosts: "reported to its git host" };
 
 /** Returns the job with which the build began, with these changes, unless others replaced it. */
 const firstJobOf = (id: string, changes: readonly Change[], { jobs }: SimStorage["rows"]): JobFacts | undefined => {

@@ -20,7 +20,7 @@ describe("the pool object", () => {
     expect(done.grants).toBeGreaterThan(HISTORIES);
   });
 
-  it.each(["any agent holds a leased build", "a release uses up an attempt", "the fence is ignored"])(
+  it.each(["any agent holds a leased build", "a release counts as an attempt", "the fence is ignored"])(
     "does not answer like a machine in which %s",
     async (name) => {
       const { rules } = MUTANTS.find((mutant) => mutant.name === name)!;
