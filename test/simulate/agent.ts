@@ -69,7 +69,7 @@ export class SimAgent {
       registeredBy: { tokenId: simulator.registrationToken, kind: "registration", name: "r" },
       ...skills,
     });
-    if (!answer.ok) throw new Error(`registration refused: ${answer.refusal.detail}`);
+    if (!answer.ok) throw new Error(`the registration was rejected: ${answer.refusal.detail}`);
   }
 
   /** Installs a program of this release, or of an earlier one. Half of the earlier ones cannot even run jobs. */

@@ -66,7 +66,7 @@ export const checkAccepted = (context: CheckContext, state: PoolState, value: An
 
 const checkDeletion = ({ storage, observed }: CheckContext, { build, input, ended }: Call): void => {
   must(18, ended.has(input.buildId) || (!!build && isEnded(build.status)), "a build that has not ended was deleted");
-  must(18, input.deleted === "log" || !storage.rows.builds.has(input.buildId), "a build stays though it was deleted");
+  must(18, input.deleted === "log" || !storage.rows.builds.has(input.buildId), "a deleted build still exists");
   if (input.deleted === "build") forget(observed, input.buildId);
 };
 
@@ -93,7 +93,7 @@ const checkRemoval = (context: CheckContext, state: PoolState, { input, heldJob 
     "a removed agent is still registered or holds a build",
   );
   if (heldJob)
-    must(15, state.jobs.get(heldJob)?.lease?.agentId !== agentId, "the build of a removed agent is still leased to it");
+    must(15, state.jobs.get(heldJob)?.lease?.agentId !== agentId, "a removed agent still holds its build's lease");
 };
 
 /** The lease holder's plan is rejected if the queue is full; its build has then failed. */
@@ -106,12 +106,12 @@ const checkPlanNotTaken = (context: CheckContext, state: PoolState, call: Call):
   must(
     33,
     !known || !isItsLease || known.text !== input.text || isEnded(build!.status),
-    "the same plan again was refused",
+    "a repeated plan was rejected",
   );
   if (!heldCurrentLease(call) || now >= job!.lease!.expiresAt) return;
   const isFull = context.storage.rows.builds.get(job!.buildId)!.reason === "queue-full";
   const mayPlan = build!.until === null && job!.status === "running" && !state.jobs.get(input.jobId)?.lease?.stop;
-  must(33, isFull || !mayPlan, "the plan of the lease holder was refused");
+  must(33, isFull || !mayPlan, "the lease holder's plan was rejected");
 };
 
 /** The agent of the job with which a build begins read a file with mistakes. */
@@ -137,7 +137,7 @@ const checkCancel = ({ observed, storage, call }: CheckContext, { buildId }: Any
   const { now } = call;
   if (!seen.hasEnded && (!seen.cancel || cancel!.until <= now))
     seen.cancel = { at: seen.cancel?.at ?? now, until: seen.cancel ? now : now + CLEANING_MS };
-  must(26, !seen.cancel || cancel!.until <= seen.cancel.until, "a canceled build has too much time");
+  must(26, !seen.cancel || cancel!.until <= seen.cancel.until, "a canceled build has a later deadline than allowed");
 };
 
 /** A lease holder that calls in time must not be rejected. */
@@ -148,30 +148,26 @@ export const checkRefused = (context: CheckContext, state: PoolState, call: Call
   if (command === "finish" && context.isGenuine(input)) checkRefusedTry(context, call);
   const isHolder = heldCurrentLease(call) && context.isGenuine(input) && now < job!.lease!.expiresAt;
   const isCanceled = context.observed.jobs.get(input?.jobId)?.isCanceled;
-  if (isHolder && command === "start") must(3, job!.status === "canceling", "start of the lease holder was refused");
+  if (isHolder && command === "start") must(3, job!.status === "canceling", "the lease holder's start was rejected");
   if (isHolder && (command === "progress" || command === "finish"))
-    must(3, job!.status === "assigned", `${command} of the lease holder was refused`);
+    must(3, job!.status === "assigned", `the lease holder's ${command} was rejected`);
   if (isHolder && command === "release") {
-    must(3, input.elsewhere, "release of the lease holder was refused");
+    must(3, input.elsewhere, "the lease holder's release was rejected");
     const isFirst = context.observed.jobs.get(input.jobId)!.unfetchedReleases === 0;
     must(
       12,
       !isFirst || !isAnotherReady(state, job!, input.agentId, now),
-      "an unfetched release was refused although another agent is ready",
+      "an unfetched release was rejected although another agent is ready",
     );
   }
   if (command === "finish" && job?.end && context.isGenuine(input)) {
     const isSame = isReportedAgain(call, context.observed.jobs.get(job.id)!);
-    must(
-      9,
-      !isSame || job?.fence !== input.fence || job?.agentId !== input.agentId,
-      "the same result again was refused",
-    );
+    must(9, !isSame || job?.fence !== input.fence || job?.agentId !== input.agentId, "a repeated result was rejected");
   }
   if (command === "deliver" && heldCurrentLease(call) && now < job!.lease!.expiresAt) {
     // The same call may first cancel it for another job whose turn it is.
     const isAssigned = job!.status === "assigned" && state.jobs.get(job!.id)?.status === "assigned";
-    must(13, isCanceled || !isAssigned, "a delivery under a current lease was refused");
+    must(13, isCanceled || !isAssigned, "a delivery under a current lease was rejected");
   }
 };
 
@@ -204,7 +200,7 @@ const checkEnqueue = (
   const known = context.observed.keys.get(key);
   if (known && now < known.at + DAY_MS) {
     must(7, !isNew && buildId === known.buildId, "one key created two builds");
-    must(7, known.bodyHash === input.idempotency.bodyHash, "one key was accepted for two different requests");
+    must(7, known.bodyHash === input.idempotency.bodyHash, "one key was accepted for two requests");
   } else {
     must(7, isNew || context.storage.rows.builds.get(buildId) === build, "a new key created no build");
     if (isNew) context.observed.keys.set(key, { buildId, at: now, bodyHash: input.idempotency.bodyHash });

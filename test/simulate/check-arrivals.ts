@@ -66,7 +66,7 @@ const CHECKS: Record<string, (heard: HeardHead[], asked: SimArriving, buildId: s
     const head = heard.find((one) => one.buildId === buildId);
     // A repeat of exactly this build, whose delivery was rejected, after its branch was deleted.
     if (head === undefined && asked.id === buildId) return;
-    must(19, head !== undefined && head.sha === push.sha, "a push was confused with one of another commit");
+    must(19, head !== undefined && head.sha === push.sha, "a push was confused with another commit's push");
     const isUnclear = head.before === null || origin.before === null;
     must(
       19,
@@ -91,15 +91,15 @@ const checkCanceled = (context: CheckContext, state: PoolState, id: string, inpu
   const { status, supersededBy, pipelineId, branch, origin } = storage.rows.builds.get(id)!;
   observed.builds.get(id)!.cancel ??= { at: context.call.now, until: context.call.now + CLEANING_MS };
   must(10, status === (state.builds.has(id) ? "canceling" : "canceled"), `after a cancel the build is ${status}`);
-  must(20, !!origin, "a delivery ended a build that no delivery made");
+  must(20, !!origin, "a delivery ended a build that no delivery created");
   const asked = input.builds.find((one: SimArriving) => one.pipelineId === pipelineId);
   if (!supersededBy || (asked && !asked.push)) return;
-  must(20, asked?.supersedes, "a build was superseded in a pipeline that does not want it");
+  must(20, asked?.supersedes, "a build was superseded although its pipeline forbids it");
   const heard = observed.heads.get(`${pipelineId} ${refOf(branch)}`) ?? [];
   const [newest, older] = [supersededBy, id].map((buildId) => heard.find((head) => head.buildId === buildId));
-  must(20, newest !== undefined && older !== undefined, "a build was superseded by one of another ref");
+  must(20, newest !== undefined && older !== undefined, "a build was superseded by another ref's build");
   const isOlder = older.life === newest.life && Math.max(...older.indices) < Math.min(...newest.indices);
-  must(20, isOlder || !isStraight(asked.history, newest.life), "an older head ended the build of a newer one");
+  must(20, isOlder || !isStraight(asked.history, newest.life), "an older head ended a newer head's build");
 };
 
 /** If every push of a ref arrived, its head has a build that no other replaced. */

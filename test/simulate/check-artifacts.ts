@@ -8,11 +8,7 @@ import { must } from "./violation.ts";
 export const checkKept = ({ observed }: CheckContext, value: AnyInput, call: Call): void => {
   must(43, heldCurrentLease(call), "an artifact under a stale lease was kept");
   const { jobId, fence, artifactId } = call.input;
-  must(
-    43,
-    value.id === artifactId && value.fence === fence,
-    "a different artifact was kept than the one that was sent",
-  );
+  must(43, value.id === artifactId && value.fence === fence, "the stored artifact differs from the sent one");
   const kept = observed.kept.get(jobId) ?? [];
   if (!kept.some(({ id }) => id === artifactId)) kept.push({ id: artifactId, fence });
   observed.kept.set(jobId, kept);

@@ -162,7 +162,7 @@ const checkJobChange = (context: CheckContext, state: PoolState, id: string, nex
   if (before.lease && !next.lease && !isOver) checkLeaseEnd(context, state, id, next, before.lease);
   if (before.lease && next.lease) {
     must(1, before.lease.fence === next.lease.fence, "a lease changed its fence");
-    must(5, next.lease.expiresAt >= before.lease.expiresAt, "the deadline of a lease moved closer");
+    must(5, next.lease.expiresAt >= before.lease.expiresAt, "a lease's deadline moved closer");
     const { command, input } = context.call;
     const isRequestedByAgent = (command === "start" || command === "heartbeat") && input.agentId === next.lease.agentId;
     const seen = context.observed.jobs.get(id)!;
@@ -174,12 +174,12 @@ const checkJobChange = (context: CheckContext, state: PoolState, id: string, nex
   }
   const seen = context.observed.jobs.get(id)!;
   if (isOver) return;
-  must(6, next.attempt === seen.starts, "the attempt of a build is not the count of its starts");
+  must(6, next.attempt === seen.starts, "a build's attempt differs from its number of starts");
   must(6, next.attempt <= next.maxAttempts + seen.failedTries, "more starts than attempts");
   must(
     6,
     next.unstarted === seen.unstarted && seen.unstarted <= MAX_UNSTARTED,
-    "unstarted leases are counted wrong, or too many",
+    "the count of unstarted leases is wrong or too high",
   );
 };
 
@@ -249,14 +249,14 @@ const checkGrant = (context: CheckContext, state: PoolState, id: string, job: Jo
   must(
     12,
     isRestart || agent.ignored < 2 || now >= agent.ignoredAt + UNRESPONSIVE_MS,
-    "an agent that left two builds unstarted got a third",
+    "an agent got a third build after it left two unstarted",
   );
   must(1, !state.index.holding.has(lease.agentId), "an agent got a second lease");
   must(10, !context.observed.jobs.get(id)!.isCanceled, "a canceled build was leased");
   must(12, job.notBefore <= now, "a build was leased before its notBefore");
   const first = firstEligible(state, context.storage, facts, now)?.id;
-  if (isPlanned(job)) must(29, first === id, "the job is not the first that is ready");
-  else must(12, first === id, "the build is not the first eligible one");
+  if (isPlanned(job)) must(29, first === id, "the leased job is not the first ready job");
+  else must(12, first === id, "the leased build is not the first eligible build");
 };
 
 const checkFirstStart = (context: CheckContext, id: string, job: JobFacts): void => {

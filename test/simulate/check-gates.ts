@@ -40,7 +40,7 @@ const checkTogether = (context: CheckContext, { gates }: Call, decided: JobFacts
     if (other.buildId !== decided.buildId || other.end || other.gate!.decision) continue;
     const isOfMatrix = graphJobOf(context, other).definition === graphJobOf(context, decided).definition;
     const isDecided = context.storage.rows.jobs.get(other.id)!.gate!.decision !== null;
-    must(32, isDecided === isOfMatrix, "a decision was about another gate, or not about all of a matrix");
+    must(32, isDecided === isOfMatrix, "a decision applied to another gate, or not to the whole matrix");
   }
 };
 
@@ -54,7 +54,7 @@ export const checkGateDecided = (context: CheckContext, call: Call): void => {
   const after = context.storage.rows.jobs.get(before.id)!.gate!.decision;
   must(32, after?.approved === input.approved, "a gate's decision differs from the person's");
   if (known) return;
-  must(32, now < before.gate!.until, "a decision came after the time of its gate");
+  must(32, now < before.gate!.until, "a decision came after its gate's deadline");
   must(32, !before.end, "a decision came after the end of its job");
   checkTogether(context, call, before);
   must(

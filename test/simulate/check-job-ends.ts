@@ -32,7 +32,11 @@ const checkResult = ({ observed, storage }: CheckContext, end: JobEnd, jobId: st
   const posted = observed.posted.get(jobId);
   const stored = storage.rows.outputs.get(jobId) ?? {};
   const expected = end.status === "succeeded" && posted?.fence === end.fence ? posted.outputs : {};
-  must(30, JSON.stringify(stored) === JSON.stringify(expected), "the outputs are not those of the lease that finished");
+  must(
+    30,
+    JSON.stringify(stored) === JSON.stringify(expected),
+    "the outputs are not from the lease that finished the job",
+  );
   const hasLease = end.fence === storage.rows.jobs.get(jobId)!.fence;
   must(30, hasLease || (end.fence === 0 && end.status !== "succeeded"), "the end names another lease than the last");
 };
@@ -45,7 +49,7 @@ const checkUnqueued = (context: CheckContext, one: SeenBuild, seen: SeenJob): vo
   // A cancel in the same call may come after the condition was evaluated.
   const verdicts = [verdictOf(one, job), verdictOf({ ...one, isCanceled: false }, job)];
   if (verdicts.includes("runs") && job.gate && end.reason === "gate-closed") {
-    must(32, !!facts.gate, "a gate that never asked closed");
+    must(32, !!facts.gate, "a gate closed without asking");
     const { decision, until } = facts.gate;
     const isRejected = decision !== null && !decision.approved;
     must(32, isRejected || (!decision && context.call.now >= until), "a gate closed by itself");
@@ -74,11 +78,11 @@ const checkCause = (one: SeenBuild, { job, facts }: SeenJob): void => {
   must(35, !!end, "a job names a cause that it does not need");
   must(35, CAUSES[end.status] === cause.kind, `a job says ${cause.kind} of one that is ${end.status}`);
   if (status === "skipped") {
-    must(35, cause.kind === "need-skipped" && end.cause?.kind === "condition", "a wrong cause of a skip");
+    must(35, cause.kind === "need-skipped" && end.cause?.kind === "condition", "a skip has the wrong cause");
     return;
   }
   const isFailure = hasFailedBehind(one, job, facts.end!);
-  must(35, cause.kind === (isFailure ? "need-failed" : "need-canceled"), `a job is dropped for ${cause.kind}`);
+  must(35, cause.kind === (isFailure ? "need-failed" : "need-canceled"), `a job was dropped for ${cause.kind}`);
 };
 
 /** What a job may name as its cause, by its own end. */

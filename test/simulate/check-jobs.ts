@@ -20,7 +20,7 @@ export const checkJobs = (context: CheckContext, state: PoolState): void => {
     if (isEnded(build.status) && context.call.command === "reconcile") {
       seen.hasEnded = true;
       const isUnderWay = one.jobs.some(({ facts }) => !facts.end);
-      must(24, !isUnderWay, "a build ended because D1 says so, and one of its jobs continues");
+      must(24, !isUnderWay, "D1 ended a build although one of its jobs continues");
       continue;
     }
     for (const job of one.jobs) checkJob(context, state, one, job);
@@ -65,7 +65,7 @@ const lookAt = (
   const graph = rows.graphs.get(build.id)?.graph ?? firstGraph(build.id);
   const jobs = graph.jobs.map((job): SeenJob => {
     const facts = rows.jobs.get(job.id);
-    must(37, facts !== undefined, "a job of a build is not stored");
+    must(37, facts !== undefined, "a build's job is not stored");
     return { job, facts, wasQueued: observed.jobs.get(job.id)!.wasQueued };
   });
   const facts = new Map(jobs.map((one) => [one.facts.id, one.facts]));
@@ -90,7 +90,7 @@ const checkJob = (context: CheckContext, state: PoolState, one: SeenBuild, seen:
     must(24, facts.end.status === facts.status, "a job has two ends");
     checkEndOfJob(context, one, seen);
   }
-  if (facts.gate) must(32, needsHaveEnded(one, job), "a gate asked before the needs of its job had ended");
+  if (facts.gate) must(32, needsHaveEnded(one, job), "a gate asked before its job's needs had ended");
   if (isWaiting) checkWaiting(context, one, seen);
   else if (wasQueued) checkReady(one, seen);
   if (!facts.end) checkStop(context, state, one, seen);
@@ -100,14 +100,14 @@ const checkJob = (context: CheckContext, state: PoolState, one: SeenBuild, seen:
 const checkWaiting = ({ call: { now } }: CheckContext, one: SeenBuild, { job, facts }: SeenJob): void => {
   const verdict = verdictOf(one, job);
   const asks = !!job.gate && !!facts.gate && !facts.gate.decision && now < facts.gate.until;
-  must(23, verdict === "waits" || (verdict === "runs" && asks), `a job waits that ${verdict}`);
+  must(23, verdict === "waits" || (verdict === "runs" && asks), `a job waits although its verdict is: ${verdict}`);
 };
 
 /** The queue has, or had, the job: it was allowed to run. */
 const checkReady = (one: SeenBuild, { job, facts }: SeenJob): void => {
   must(22, needsHaveEnded(one, job), "a job is ready before its needs have ended");
   const verdict = verdictOf(one, job);
-  must(35, verdict === "runs", `a job is ready that had to be ${verdict}`);
+  must(35, verdict === "runs", `a job is ready although its verdict is: ${verdict}`);
   must(32, !job.gate || facts.gate?.decision?.approved === true, "a job is ready although its gate is closed");
   must(37, job.hasSteps, "a job without steps is ready");
 };
@@ -121,12 +121,12 @@ const checkStop = (context: CheckContext, state: PoolState, one: SeenBuild, { jo
   const isStopped = isLeased(facts.status) && !!stop;
   if (seen.cancel) {
     const isSpared = mayClean && now < seen.cancel.until;
-    must(26, isStopped || isSpared, "a cancel of the build did not reach a job");
+    must(26, isStopped || isSpared, "the build's cancel did not reach a job");
   }
   const until = timeOf(build);
-  must(38, isStopped || now < until + (mayClean ? CLEANING_MS : 0), "a job continues after the time of its build");
+  must(38, isStopped || now < until + (mayClean ? CLEANING_MS : 0), "a job continues after its build's deadline");
   must(27, isStopped || failuresThatReach(one, job).length === 0, "a failure did not end its circle");
-  if (context.observed.canceledJobs.has(job.id)) must(26, isStopped, "a cancel of the job did not reach it");
+  if (context.observed.canceledJobs.has(job.id)) must(26, isStopped, "a job's own cancel did not reach it");
   if (!stop) return;
   const isCanceled = facts.status === "canceling";
   if (isCanceled && stop.reason === "fail-fast")

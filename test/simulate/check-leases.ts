@@ -39,7 +39,7 @@ export const checkRelease = (context: CheckContext, call: Call): void => {
   const seen = context.observed.jobs.get(jobId)!;
   if (seen.lastTry?.fence === call.input.fence) return;
   if (!elsewhere || context.storage.rows.jobs.get(jobId)!.status !== "queued") return;
-  must(12, ++seen.unfetchedReleases === 1, "a build was released unfetched twice");
+  must(12, ++seen.unfetchedReleases === 1, "a build was released twice without a fetch");
 };
 
 export const checkClaim = (
@@ -53,7 +53,7 @@ export const checkClaim = (
   const isNewBoot = !!input.bootId && !boots.includes(input.bootId);
   const isOldBoot = !!input.bootId && !isNewBoot && boots.at(-1) !== input.bootId;
   if (isOldBoot) {
-    must(8, value === null, "an earlier boot of the agent got a build");
+    must(8, value === null, "the agent's earlier boot got a build");
     return;
   }
   const held = heldJob === undefined ? undefined : context.storage.rows.jobs.get(heldJob);

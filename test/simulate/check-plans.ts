@@ -32,14 +32,18 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
     must(34, graph.jobs.length <= MAX_JOBS, "a build has too many jobs");
     for (const { id } of graph.jobs) fresh.add(id);
     if (call.command === "plan") {
-      must(33, call.input.jobId === buildId, "the plan of another build was accepted");
+      must(33, call.input.jobId === buildId, "another build's plan was accepted");
       must(33, heldCurrentLease(call) && call.now < deadlineIn(context), "a plan was accepted without a lease");
-      must(33, call.job!.status === "running", `a plan was accepted of a job that is ${call.job!.status}`);
-      must(33, JSON.stringify([graph, text]) === JSON.stringify([call.input.graph, call.input.text]), "another plan");
+      must(33, call.job!.status === "running", `a plan was accepted for a job that is ${call.job!.status}`);
+      must(
+        33,
+        JSON.stringify([graph, text]) === JSON.stringify([call.input.graph, call.input.text]),
+        "the stored plan differs from the sent one",
+      );
     } else must(37, call.command === "enqueue" && !!call.input.planned, "jobs appeared without a plan");
     const last = changes.findLast((one) => one.kind === "build" && one.build.id === buildId);
     const until = last?.kind === "build" ? last.build.until : undefined;
-    must(38, until === call.now + BUILD_MS, "a planned build has another time than 30 days");
+    must(38, until === call.now + BUILD_MS, "a planned build's deadline is not 30 days from now");
     const known = observed.builds.get(buildId) ?? newBuild();
     const cancelsRunning = graph.jobs.some(({ concurrency }) => concurrency?.whenBusy === "cancel-running");
     observed.builds.set(buildId, { ...known, cancelsRunning, holdsPlace: call.command === "plan", quietUntil: 0 });
@@ -54,7 +58,7 @@ export const checkPlanned = (context: CheckContext, changes: readonly Change[]):
 /** A queued job belongs to a plan, and its build has not ended. */
 export const checkQueuedJob = ({ storage, observed }: CheckContext, { id, buildId }: JobFacts): void => {
   const planned = storage.rows.graphs.get(buildId);
-  must(37, !!planned?.graph.jobs.some((job) => job.id === id), "the queue got a job that no plan has");
+  must(37, !!planned?.graph.jobs.some((job) => job.id === id), "the queue got a job that is in no plan");
   must(24, observed.builds.get(buildId)?.hasEnded === false, "the queue got a job of a build that has ended");
 };
 

@@ -111,7 +111,7 @@ export const checkPlace = ({ call }: CheckContext, _state: PoolState, { build, j
   const statuses = jobs.flatMap(({ facts: { status } }) => (status === "queued" || isLeased(status) ? [status] : []));
   const hasLease = statuses.some(isLeased);
   must(36, !holds || statuses.length > 0, "a build without a ready job holds a place");
-  must(36, holds || !hasLease, "a job is leased without a place of its build");
+  must(36, holds || !hasLease, "a job is leased although its build holds no place");
   // A gate may open in the call that ended the last job before it.
   const hasRun =
     build.plannedBy !== undefined || jobs.some(({ facts: { end } }) => end?.startedAt != null && !end.adopted);

@@ -95,7 +95,7 @@ export const checkState = (context: CheckContext, state: PoolState, latest: numb
   for (const { id, status } of builds.values()) if (isEnded(status) && !told.has(id)) untold++;
   const unheard = new Set(BUILD_CHANNELS.flatMap((channel) => [...state.outbox[channel].due.keys()]));
   const untoldInMemory = [...unheard].filter((id) => !state.builds.has(id));
-  must(16, untold === untoldInMemory.length, "memory and storage differ about the outbox");
+  must(16, untold === untoldInMemory.length, "the outbox differs between memory and storage");
   must(17, (unheard.size === 0 && audits.size === 0 && closes.size === 0) || due !== null, "no alarm for the outbox");
   checkWaiters(context, state, latest, pushes);
 };

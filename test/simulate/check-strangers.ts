@@ -25,10 +25,10 @@ export const checkApproval = ({ observed, storage }: CheckContext, { input, now,
   const stranger = observed.strangers.get(input.id);
   const approval = build?.approval;
   if (!stranger || !approval || build.status !== "queued" || approval.decision) return;
-  must(44, stranger.mustBeApproved, "a build waits for approval that nobody has to approve");
+  must(44, stranger.mustBeApproved, "a build waits for an approval that it does not need");
   must(44, input.role !== "viewer", "a viewer approved a commit");
   must(44, (input.commitSha ?? stranger.sha) === stranger.sha, "an unseen commit was approved");
-  must(44, now < approval.until, "a commit was approved after its time");
+  must(44, now < approval.until, "a commit was approved after its deadline");
   must(
     44,
     audits.includes(`job.${input.approved ? "approve" : "reject"} ${input.id}`),
@@ -49,7 +49,11 @@ export const checkStrangers = ({ observed }: CheckContext, state: PoolState): vo
     const stranger = observed.strangers.get(buildId);
     const isMarked = agent.labels.includes(LABEL);
     if (!stranger) {
-      must(45, !isMarked || requires.labels?.includes(LABEL) === true, "an agent for untrusted builds got another");
+      must(
+        45,
+        !isMarked || requires.labels?.includes(LABEL) === true,
+        "an agent for untrusted builds got a trusted build",
+      );
       continue;
     }
     must(44, !stranger.mustBeApproved || stranger.isApproved, "a build with an unapproved commit runs");
@@ -59,7 +63,7 @@ export const checkStrangers = ({ observed }: CheckContext, state: PoolState): vo
       agent.features?.includes("untrusted") === true,
       "an untrusted build went to an agent without this feature",
     );
-    must(45, build.trust === "untrusted", "a build forgot that it is untrusted");
+    must(45, build.trust === "untrusted", "a build lost its untrusted mark");
     must(44, build.commitSha === stranger.sha, "a different commit runs than the approved one");
   }
 };
@@ -68,6 +72,6 @@ export const checkStrangers = ({ observed }: CheckContext, state: PoolState): vo
 export const checkEndedByStranger = ({ observed, storage }: CheckContext): void => {
   for (const { supersededBy, branch } of storage.rows.builds.values()) {
     const stranger = supersededBy ? observed.strangers.get(supersededBy) : undefined;
-    must(45, !stranger || refOf(branch) === stranger.ref, "an untrusted build ended one of another ref");
+    must(45, !stranger || refOf(branch) === stranger.ref, "an untrusted build ended another ref's build");
   }
 };

@@ -24,7 +24,7 @@ export const checkTries = (context: CheckContext, changes: readonly Change[]): v
     const isBack = before?.lease && job.status === "queued";
     if (isBack && endsTry(context, before, job)) checkNextTry(context, before, job, changes);
     const failed = context.observed.jobs.get(job.id)?.failedTries ?? 0;
-    must(41, (job.retries ?? 0) === failed, "the retries of a job are not its failed tries");
+    must(41, (job.retries ?? 0) === failed, "a job's retries differ from its failed tries");
   }
 };
 
@@ -45,7 +45,7 @@ const checkNextTry = (context: CheckContext, before: JobFacts, job: JobFacts, ch
   const { id } = job;
   const seen = observed.jobs.get(id)!;
   must(41, triesLeft(context, id) > 0, "a job is retried more often than its file says");
-  must(41, !seen.isCanceled && before.status === "running", `a job that is ${before.status} is tried again`);
+  must(41, !seen.isCanceled && before.status === "running", `a job that is ${before.status} was retried`);
   must(41, isOvertime(before, call.now) || isOfSteps(call), `a job is tried again after ${call.input?.status}`);
   must(42, job.seq === before.seq && job.queuedAt === before.queuedAt, "a failed try cost the job its place");
   must(42, JSON.stringify(job.gate) === JSON.stringify(before.gate), "a failed try changed its job's facts");
@@ -85,5 +85,5 @@ export const checkFinishOfTry = (context: CheckContext, call: Call): boolean => 
 export const checkRefusedTry = ({ observed }: CheckContext, call: Call): void => {
   const seen = observed.jobs.get(call.input.jobId);
   if (call.job?.status !== "queued" || !seen || !namesLastTry(call, seen)) return;
-  must(9, !isReportedAgain(call, seen), "the same result of a try again was refused");
+  must(9, !isReportedAgain(call, seen), "a repeated result of a try was rejected");
 };

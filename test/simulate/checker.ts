@@ -97,7 +97,7 @@ export class Checker implements CheckContext {
       if (!lease) continue;
       const seen = this.observed.jobs.get(id)!;
       seen.promisedUntil = Math.min(seen.promisedUntil, Math.max(lease.expiresAt, this.call.now + LEASE_MS));
-      must(5, lease.expiresAt >= seen.promisedUntil, "a renewed lease lost time when the object was evicted");
+      must(5, lease.expiresAt >= seen.promisedUntil, "a renewed lease lost time in an eviction");
     }
   }
 

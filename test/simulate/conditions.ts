@@ -49,7 +49,7 @@ export const conditionOf = (text: string): Condition => {
   const plain = PLAIN.find((one) => one.text === text);
   if (plain) return plain;
   const definition = OUTPUT.exec(text)?.[1];
-  if (definition === undefined) throw new Error(`no condition of the simulation: ${text}`);
+  if (definition === undefined) throw new Error(`The simulation has no such condition: ${text}`);
   const holds = ({ needs }: Sight) =>
     needs.find((need) => need.definition === definition && need.status === "succeeded")?.outputs.word === "yes";
   return { text, hasStatus: false, cleansUp: false, holds };
