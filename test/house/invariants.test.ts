@@ -51,8 +51,8 @@ describe("a rule that is planted into the source", () => {
   it("is refused where the file has the right one not at all, or several times", () => {
     const rule = { file: "a.ts", right: "is(1)", wrong: "is(2)" };
     expect(plant("if (is(1)) go();", rule)).toBe("if (is(2)) go();");
-    expect(() => plant("if (is(3)) go();", rule)).toThrow("a.ts must have this rule once, and has it 0 times: is(1)");
-    expect(() => plant("is(1) || is(1)", rule)).toThrow("a.ts must have this rule once, and has it 2 times: is(1)");
+    expect(() => plant("if (is(3)) go();", rule)).toThrow("a.ts must have this rule once, but has it 0 times: is(1)");
+    expect(() => plant("is(1) || is(1)", rule)).toThrow("a.ts must have this rule once, but has it 2 times: is(1)");
   });
 });
 

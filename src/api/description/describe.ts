@@ -38,7 +38,7 @@ const INFO = {
 
 **Tokens.** Send \`Authorization: Bearer <token>\` with every request. A token belongs to one organization and has a role. A viewer reads; a member also triggers, cancels and retries builds; a maintainer also changes variables, groups, repositories, pipelines and agents; an admin also manages tokens and reads the audit log.
 
-**Lists** are plain arrays. A page has ${DEFAULTS.pageLength} records, or as many as \`limit\` says. The \`Link\` header has the URL of the next page. Pages of builds and of the audit log have ${DEFAULTS.newestPageLength} records, newest first. The list of agents is complete unless you set \`limit\`.
+**Lists** are plain arrays, in pages of ${DEFAULTS.pageLength} records or as many as \`limit\` says. The \`Link\` header has the URL of the next page. Pages of builds and of the audit log have ${DEFAULTS.newestPageLength} records, newest first. The list of agents is complete unless you set \`limit\`.
 
 **Changes.** PUT changes the fields that you send and leaves the others unchanged; PATCH does the same. \`null\` clears a field that may be empty. If you send the ETag that you read as \`If-Match\`, the service rejects the request when the record has changed since. The service rejects unknown fields, and suggests a known field with a similar name.
 
