@@ -11,12 +11,12 @@ const read = (pattern: string): string =>
 const isAction = (name: string): boolean => AUDIT_ACTIONS.some((action) => action === name);
 
 describe("the actions of the audit", () => {
-  it("are all written somewhere", () => {
+  it("are each written by the source", () => {
     const source = read("src/{queue,services}/**/*.ts");
     expect(AUDIT_ACTIONS.filter((action) => !source.includes(`"${action}"`))).toEqual([...EARLIER_ACTIONS]);
   });
 
-  it("have the ones that the documents and the API's description name", () => {
+  it("include every action that the documents and the API's description name", () => {
     const nouns = new Set(AUDIT_ACTIONS.map((action) => action.split(".")[0]));
     const named = [
       ...[...read("{README.md,docs/*.md}").matchAll(/`([a-z]+\.[a-z]+)`|audit\?action=([a-z.]+)/g)],

@@ -18,11 +18,11 @@ const circles = (imports: Import[]): string[] => {
 };
 
 describe("imports", () => {
-  it.each(["src/**/*.{ts,tsx}", "test/**/*.ts"])("make no circle in %s", (pattern) => {
+  it.each(["src/**/*.{ts,tsx}", "test/**/*.ts"])("form no circle in %s", (pattern) => {
     expect(circles(sourceFiles(pattern).flatMap(importsOf))).toEqual([]);
   });
 
-  it("would be seen to make one", () => {
+  it("fail the check if they form a circle", () => {
     const files = [
       { path: "src/a.ts", text: 'import { b } from "./b.ts";' },
       { path: "src/b.ts", text: 'import { x } from "node:fs";\nimport type { C } from "./c.ts";' },

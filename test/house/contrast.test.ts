@@ -57,33 +57,33 @@ const tooLow = (sheet: string): string[] =>
 const tokens = (sheet: string): string[] => [...sheet.matchAll(/^ {2}(--[\w-]+):/gm)].map(([, name = ""]) => name);
 const asked = (sheet: string): string[] => [...sheet.matchAll(/var\((--[\w-]+)/g)].map(([, name = ""]) => name);
 
-describe("the tokens", () => {
+describe("the design tokens", () => {
   const sheets = SHEETS.map((path) => readFileSync(path, "utf8"));
   const used = new Set(sheets.flatMap(asked));
 
-  it("have one name each", () => {
+  it("have distinct names", () => {
     const aliases = [...SHEET.matchAll(/^ {2}(--[\w-]+): var\(--[\w-]+\);/gm)].map(([, name = ""]) => name);
     expect(aliases.filter((name) => !name.startsWith("--ansi-"))).toEqual([]);
   });
 
-  it("are there wherever one is asked for", () => {
+  it("exist for every var() in the style sheets", () => {
     // The log's script counts the digits of its line numbers.
     const known = new Set(["--digits", ...sheets.flatMap(tokens)]);
     expect([...used].filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it("are all asked for", () => {
+  it("are all used", () => {
     const fills = HUES.map((hue) => `--${hue}-fill`);
     expect(tokens(SHEET).filter((name) => !used.has(name) && !fills.includes(name))).toEqual([]);
   });
 });
 
-describe("the colours of the pages", () => {
-  it("can be read on every ground, in both themes, as text and on their own tint", () => {
+describe("the pages' colors", () => {
+  it("are readable on every background and on their own tint, in both themes", () => {
     expect(tooLow(SHEET)).toEqual([]);
   });
 
-  it("have fills as strong as those that are judged", () => {
+  it("have fills as strong as the tested ones", () => {
     const fills = [
       ...SHEET.matchAll(/--([a-z]+)-fill: color-mix\(in oklab, var\(--([a-z]+)\) (\d+)%, transparent\);/g),
     ];
@@ -91,13 +91,13 @@ describe("the colours of the pages", () => {
     expect(fills.map(([, ...parts]) => parts).sort()).toEqual(wanted.sort());
   });
 
-  it("would be found, were one of them too pale", () => {
+  it("fail the check if one is too pale", () => {
     const pale = SHEET.replace(/--amber-text: light-dark\(oklch\(50% /, "--amber-text: light-dark(oklch(68% ");
     expect(pale).not.toBe(SHEET);
     expect(tooLow(pale)).toContainEqual(expect.stringMatching(/^light: amber-text on ground has [23]\./));
   });
 
-  it("are told by nobody else: no other sheet has a colour of its own", () => {
+  it("are defined in one style sheet only", () => {
     const others = SHEETS.filter((path) => basename(path) !== "theme.css");
     expect(others).toContain("src/dashboard/build/waterfall.css");
     for (const name of others) {
@@ -107,19 +107,19 @@ describe("the colours of the pages", () => {
   });
 });
 
-describe("the converter", () => {
+describe("the color converter", () => {
   it.each([
     ["oklch(100% 0 0)", [1, 1, 1]],
     ["oklch(0% 0 0)", [0, 0, 0]],
     ["oklch(62.796% 0.25768 29.234)", [1, 0, 0]],
     ["oklch(51.975% 0.17686 142.495)", [0, 0.2158, 0]],
     ["oklch(45.201% 0.31321 264.052)", [0, 0, 1]],
-  ] as [string, Colour][])("knows %s", (text, wanted) => {
+  ] as [string, Colour][])("converts %s", (text, wanted) => {
     const found = toLinear(readOklch(text));
     for (const [index, part] of wanted.entries()) expect(found[index]).toBeCloseTo(part, 2);
   });
 
-  it("knows the contrast of black and white", () => {
+  it("computes the contrast of black and white", () => {
     expect(contrast([0, 0, 0], [1, 1, 1])).toBe(21);
   });
 });

@@ -32,18 +32,18 @@ const PAGES = sourceFiles("{README.md,docs/**/*.md}").filter(({ path }) => path 
 const NAMES = [...sourceFiles("{src,test}/**/*.{ts,tsx,css}"), { path: "release.ts" }].map(({ path }) => path);
 
 describe("the documents", () => {
-  it("name files that exist", () => {
+  it("name existing files", () => {
     expect(PAGES.flatMap(({ path, text }) => missingPaths(text).map((name) => `${path}: ${name}`))).toEqual([]);
     expect(PAGES.flatMap(({ path, text }) => missingFiles(text, NAMES).map((name) => `${path}: ${name}`))).toEqual([]);
   });
 
-  it("walk through one build, by functions that exist", () => {
+  it("name existing functions in docs/walk.md", () => {
     const page = readFileSync("docs/walk.md", "utf8");
     expect(page.match(/\(`src\//g)?.length).toBeGreaterThan(25);
     expect(missingNames(page)).toEqual([]);
   });
 
-  it("would be seen to be stale", () => {
+  it("fail the check with a missing file or function", () => {
     const page = "`step` (`src/queue/commands/step.ts`), `jump` (`src/queue/commands/step.ts`), `src/none.ts`";
     expect([...missingPaths(page), ...missingNames(page)]).toEqual([
       "src/none.ts",

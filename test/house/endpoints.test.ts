@@ -28,11 +28,11 @@ const rowsIn = (page: string): string[] => {
 describe("the table of endpoints in docs/api.md", () => {
   const page = readFileSync("docs/api.md", "utf8");
 
-  it("has every path with its methods and callers, as the routes have them", () => {
+  it("has every route's path, methods and callers", () => {
     expect(rowsIn(page)).toEqual(rowsOf(ROUTES));
   });
 
-  it("would be seen to miss a route, and to name a wrong caller", () => {
+  it("fails the check with a missing route or a wrong caller", () => {
     expect(rowsIn(page)).not.toEqual(rowsOf(ROUTES.slice(1)));
     expect(rowsIn(page.replace("GET: viewer", "GET: member"))).not.toEqual(rowsOf(ROUTES));
   });

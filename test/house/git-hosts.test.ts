@@ -18,11 +18,11 @@ const naming = (files: SourceFile[]): string[] => {
     .map(({ path }) => path);
 };
 
-it("a kind of git host is named in its folder and in three tables", () => {
+it("only a git host's folder and three tables name its kind", () => {
   expect(naming(sourceFiles("src/**/*.{ts,tsx}")).sort()).toEqual(TABLES.toSorted());
 });
 
-it("another place that decides by the kind would be seen", () => {
+it("the check finds another place that depends on the kind", () => {
   const text = 'const gap = kind === "github" ? 1_000 : 0;';
   expect(naming([{ path: "src/objects/host/statuses.ts", text }])).toHaveLength(1);
 });

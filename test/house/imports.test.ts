@@ -77,11 +77,11 @@ const PURE = /^src\/(?:domain|mask|pipeline|queue)\//;
 const sources = sourceFiles("src/**/*.{ts,tsx}");
 
 describe("the layers", () => {
-  it("import downwards only", () => {
+  it("import only lower layers", () => {
     expect(sources.flatMap(importsOf).flatMap(breaches)).toEqual([]);
   });
 
-  it("have the same table in docs/contributing.md", () => {
+  it("match the table in docs/contributing.md", () => {
     const cell = (names: string[]) => (names.length > 0 ? names.join(", ") : "-");
     const rows = Object.entries(LAYERS).map(
       ([layer, { layers, packages }]) => `| \`${layer}\` | ${cell(layers)} | ${cell(packages)} |`,
@@ -90,12 +90,12 @@ describe("the layers", () => {
     expect(page.filter((line) => rows.includes(line))).toEqual(rows);
   });
 
-  it("keep time and chance out of the domain", () => {
+  it("keep clocks and randomness out of the domain", () => {
     const impure = /\bDate\.now\(|new Date\(\)|Math\.random\(|crypto\.|\bprocess\.|\bfetch\(/;
     expect(sources.filter(({ path, text }) => PURE.test(path) && impure.test(text))).toEqual([]);
   });
 
-  it("would be seen to be breached", () => {
+  it("fail the check with a forbidden import", () => {
     const wrong = importsOf({
       path: "src/domain/x.ts",
       text: 'import { env } from "cloudflare:workers";\nimport { a } from "../db/session.ts";',

@@ -40,15 +40,15 @@ const filesThatCheck = (number: number): string[] => {
   return names.filter((name) => call.test(readFileSync(join(ROOT, name), "utf8"))).sort();
 };
 
-describe("a rule that is planted into the source", () => {
-  it("takes the place of a right one that its file has once, so that its mutant is another machine", () => {
+describe("a mutant's change of the source", () => {
+  it("replaces text that occurs once in its file", () => {
     const ofTheDay = Object.values(PLANTED).flatMap(({ file, rules }) => rules.map((rule) => ({ file, ...rule })));
     const planted = [...MUTANTS.flatMap(({ rules }) => rules.planted ?? []), ...ofTheDay];
     expect(planted.length).toBeGreaterThan(10);
     for (const rule of planted) expect(plant(readFileSync(join(ROOT, rule.file), "utf8"), rule)).toContain(rule.wrong);
   });
 
-  it("is refused where the file has the right one not at all, or several times", () => {
+  it("is rejected if the text is missing or occurs more than once", () => {
     const rule = { file: "a.ts", right: "is(1)", wrong: "is(2)" };
     expect(plant("if (is(1)) go();", rule)).toBe("if (is(2)) go();");
     expect(() => plant("if (is(3)) go();", rule)).toThrow("a.ts must have this rule once, but has it 0 times: is(1)");
@@ -57,7 +57,7 @@ describe("a rule that is planted into the source", () => {
 });
 
 describe("docs/invariants.md", () => {
-  it("has the numbers and titles that violations name", () => {
+  it("has each violation's number and title", () => {
     const documented = Object.fromEntries(SECTIONS.map(({ number, title }) => [number, title]));
     expect(documented).toEqual(INVARIANTS);
     const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -79,7 +79,7 @@ describe("docs/invariants.md", () => {
     expect(mutants).toEqual(breaking);
   });
 
-  it("explains a trace with the same words as the program", () => {
+  it("explains a trace with the program's words", () => {
     expect(DOCUMENT).toContain(LEGEND);
   });
 });

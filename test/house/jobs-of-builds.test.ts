@@ -29,7 +29,7 @@ const askedIn = (files: SourceFile[]): string[] =>
     .map(({ path }) => path)
     .sort();
 
-it("whether a build has the jobs of a file is asked by the planner and the view alone", () => {
+it("only the planner and the view ask whether a build has planned jobs", () => {
   expect(askedIn(sourceFiles("src/{domain,pipeline,githosts,queue,services,dashboard,objects}/**/*.{ts,tsx}"))).toEqual(
     MAY_ASK,
   );
@@ -51,6 +51,6 @@ it.each([
   "{ownJob(build) ? <Steps /> : <Jobs />}",
   "if (!ownJob(build)) return;",
   "const hasManyJobs = ask(build);",
-])("another place that asks would be seen: %s", (text) => {
+])("the check finds another place that asks: %s", (text) => {
   expect(askedIn([{ path: "src/services/builds/builds.ts", text }])).toHaveLength(1);
 });

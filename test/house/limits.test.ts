@@ -86,18 +86,18 @@ const QUOTES: [file: string, ...quotes: string[]][] = [
   ],
 ];
 
-describe("the limits that people read about", () => {
-  it("are those of the code in docs/limits.md", () => {
+describe("the documented limits", () => {
+  it("match the code in docs/limits.md", () => {
     const rows = tableOf(read("docs/limits.md"), "Limits").map(([what, limit]) => [what, limit]);
     expect(Object.fromEntries(rows)).toEqual(DOCUMENTED_LIMITS);
   });
 
-  it.each(QUOTES)("are those of the code in %s", (file, ...quotes) => {
+  it.each(QUOTES)("match the code in %s", (file, ...quotes) => {
     const text = read(file);
     expect(quotes.filter((quote) => !text.includes(quote))).toEqual([]);
   });
 
-  it("would be missed", () => {
+  it("fail the check if the table lacks one", () => {
     expect(tableOf("\n## Limits\n| what | limit |\n| - | - |\n| a log | 1 MiB |\n\n## Next\n| x |", "Limits")).toEqual([
       ["a log", "1 MiB"],
     ]);
@@ -126,7 +126,7 @@ const FIELDS: Record<string, string | number> = {
 };
 
 describe("the limits in the API's description", () => {
-  it.each(Object.entries(FIELDS))("%s quotes %s, or no number", (path, limit) => {
+  it.each(Object.entries(FIELDS))("quote the right number, if any: %s, %s", (path, limit) => {
     const [name = "", field] = path.split(".");
     const schema = API.components.schemas[name];
     const text = String((field === undefined ? schema : schema?.properties?.[field])?.description);
@@ -134,7 +134,7 @@ describe("the limits in the API's description", () => {
     if (/\d{2}/.test(text)) expect(text).toContain(typeof limit === "number" ? withCommas(limit) : limit);
   });
 
-  it("are those of the code in the introduction", () => {
+  it("match the code in the introduction", () => {
     const text = String((API.info as { description: string }).description);
     const sizes = [byteSize(LIMITS.bodyBytes), byteSize(LIMITS.valueBytes)];
     const quoted = text.match(/\d+ [KM]iB/g) ?? [];
@@ -145,8 +145,8 @@ describe("the limits in the API's description", () => {
   });
 });
 
-describe("the settings that people read about", () => {
-  it("are all in docs/deploy.md, with the defaults of wrangler.toml", () => {
+describe("the documented settings", () => {
+  it("are all in docs/deploy.md, with the defaults in wrangler.toml", () => {
     const rows = tableOf(read("docs/deploy.md"), "Settings").flatMap(([names = "", values = ""]) => {
       const defaults = names.includes("(secret)") ? [] : values.replaceAll("`", "").split(/,\s+/);
       const found = [...names.matchAll(/`([A-Z_]+)`/g)].map((match) => match[1] ?? "");
@@ -156,7 +156,7 @@ describe("the settings that people read about", () => {
     expect(Object.fromEntries(written)).toEqual(Object.fromEntries(settings));
   });
 
-  it("have the requests a minute that the platform counts", () => {
+  it("have the platform's rate limits", () => {
     const counted = [...read("wrangler.toml").matchAll(/^simple = \{ limit = (\d+), period = 60 \}$/gm)];
     const told = [
       setting("TOKEN_REQUESTS_PER_MINUTE"),
@@ -167,7 +167,7 @@ describe("the settings that people read about", () => {
     expect(counted.map((match) => match[1])).toEqual([...told, ...told]);
   });
 
-  it("are the same on staging, which shares neither database, bucket nor rate limits with production", () => {
+  it("are the same on staging, which has its own database, bucket and rate limits", () => {
     const text = read("wrangler.toml");
     const varsOf = (name: string) => new RegExp(`^\\[${name}\\]\n((?:\\w.*\n|#.*\n)*)`, "m").exec(text)?.[1] ?? "";
     const settings = (name: string) =>

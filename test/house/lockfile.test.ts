@@ -25,7 +25,7 @@ const withoutHash = (packages: Lock): string[] =>
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
 
 describe("the lockfile", () => {
-  it("has a hash of every package, for every platform", () => {
+  it("has a hash of every package for every platform", () => {
     expect(withoutHash(lock)).toEqual([]);
     for (const platform of ["darwin-64", "darwin-arm64", "linux-64", "linux-arm64"])
       expect(lock).toHaveProperty([`node_modules/@cloudflare/workerd-${platform}`]);
@@ -33,7 +33,7 @@ describe("the lockfile", () => {
     expect(withoutHash({ ...lock, "node_modules/workerd": bare })).toEqual(["node_modules/workerd"]);
   });
 
-  it("has every platform's build of a package, without which npm ci refuses", () => {
+  it("has every platform's build of a package, as npm ci requires", () => {
     const absent = (packages: Lock): string[] =>
       Object.values(packages).flatMap(({ optionalDependencies = {} }) =>
         Object.keys(optionalDependencies).filter(
@@ -45,11 +45,11 @@ describe("the lockfile", () => {
     expect(absent(without)).toEqual(["@cloudflare/workerd-darwin-64"]);
   });
 
-  it("names no place to fetch from", () => {
+  it("names no download address", () => {
     expect(Object.values(lock).filter(({ resolved }) => resolved)).toEqual([]);
   });
 
-  it("lets no package run a script of its own when it is installed", () => {
+  it("allows no package to run an install script", () => {
     const scripts = Object.keys(lock).filter((path) => lock[path]?.hasInstallScript);
     const { allowScripts } = read("package.json");
     expect(scripts.map((path) => [path, allowScripts[nameOf(path)]])).toEqual(scripts.map((path) => [path, false]));
@@ -65,14 +65,14 @@ describe("a script of the project", () => {
     return { status, said: stdout + stderr };
   };
 
-  it.each(["18.19.0", "20.20.2", "22.17.1", "23.5.0"])("says in one line that Node %s is too old", (version) => {
+  it.each(["18.19.0", "20.20.2", "22.17.1", "23.5.0"])("rejects Node %s in one line", (version) => {
     expect(run(version)).toEqual({
       status: 1,
       said: `Millrace needs Node 22.18 or newer, and this is Node ${version}: install Node 24, then run this again.\n`,
     });
   });
 
-  it.each(["22.18.0", "23.6.0", "24.0.0", "26.1.0"])("says nothing on Node %s", (version) => {
+  it.each(["22.18.0", "23.6.0", "24.0.0", "26.1.0"])("accepts Node %s", (version) => {
     expect(run(version)).toEqual({ status: 0, said: "" });
   });
 

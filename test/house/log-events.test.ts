@@ -20,12 +20,12 @@ const inDocument = (): string[] => {
   return [...rows].map(([, event, level]) => `${level} ${event}`).sort();
 };
 
-it("the service logs through its logger alone", () => {
+it("the service logs only through its logger", () => {
   const others = ofService.filter(({ text }) => /\bconsole\.\w+\(/.test(text)).map(({ path }) => path);
   expect(others).toEqual([]);
 });
 
-it("every event of the log is named where it is logged", () => {
+it("each log event has its name at the call", () => {
   const unnamed = ofService.filter(
     ({ text }) =>
       /\bimport \{ log \}/.test(text) &&
@@ -35,7 +35,7 @@ it("every event of the log is named where it is logged", () => {
   expect(unnamed.map(({ path }) => path)).toEqual([]);
 });
 
-it("docs/operations.md has every event of the log, and no other", () => {
+it("docs/operations.md has exactly the events of the log", () => {
   expect(inSource().length).toBeGreaterThan(30);
   expect(inDocument()).toEqual(inSource());
 });

@@ -15,11 +15,11 @@ const regexesFromEachPlace = (files: SourceFile[]): string[] =>
       .map((line) => `${path}: ${line.trim()}`),
   );
 
-it("no regex looks for the end of a text from each place in it", () => {
+it("no regex searches for the end of a text from each position", () => {
   expect(regexesFromEachPlace(sources)).toEqual([]);
 });
 
-it("such a regex would be seen", () => {
+it("the check finds a regex that searches from each position", () => {
   const text = 'a.replace(/\\r+$/, "");\nb.replace(/[.,\\]]*$/, "");\nc.replace(/#.*$/, "");\nd.test(/^[a-z]+$/);';
   expect(regexesFromEachPlace([{ path: "src/x.ts", text }])).toHaveLength(3);
 });
@@ -44,11 +44,11 @@ const strangers = (files: SourceFile[]): string[] => [
   ),
 ];
 
-it("texts of others are read by the readers alone, where they are bounded", () => {
+it("only the bounded readers read foreign texts", () => {
   expect(strangers(sources)).toEqual([]);
 });
 
-it("each reader of the list is there, and is tried with its worst", () => {
+it("each reader in the list exists and has worst-case inputs", () => {
   const there = new Set(sources.map(({ path }) => path));
   expect(READERS.filter(({ file, worst }) => !there.has(file) || Object.keys(worst).length === 0)).toEqual([]);
   const named = [
@@ -58,7 +58,7 @@ it("each reader of the list is there, and is tried with its worst", () => {
   expect(named.filter((path) => !there.has(path))).toEqual([]);
 });
 
-it("another parser beside them would be seen", () => {
+it("the check finds another parser", () => {
   const text = [
     'import { SaxesParser } from "saxes";',
     'import { parse } from "yaml";',

@@ -29,16 +29,16 @@ const field = (description: ApiDescription, name: string, property: string): Jso
   schema(description, name).properties![property]!;
 const operation = ({ paths }: ApiDescription, path: string, method: string): Operation => paths[path]![method]!;
 
-describe("the description", () => {
+describe("the API's description", () => {
   const today = JSON.parse(JSON.stringify(describeApi(ROUTES, EXAMPLES))) as ApiDescription;
 
-  it("breaks nothing of the last release's, but for what is allowed by name", () => {
+  it("is compatible with the last release's, except for allowed changes", () => {
     const found = breakingChanges(released(), today);
     expect(found.filter((one) => !ALLOWED.some(({ what }) => what.test(one)))).toEqual([]);
     expect(ALLOWED.filter(({ what }) => !found.some((one) => what.test(one)))).toEqual([]);
   });
 
-  it("has patterns that languages of every kind compile, and that mean what they meant", () => {
+  it("has patterns that compile in other languages, with the same meaning", () => {
     const patterns = [...JSON.stringify(today).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
       ([, json = ""]) => JSON.parse(json) as string,
     );
@@ -64,87 +64,95 @@ const isOfJavaScript = (pattern: string): boolean => /\\[pPukBb]|\(\?[<=!]/.test
 
 /** The comparison must report each change, and only with messages that match. */
 const BREAKING: [string, (description: ApiDescription) => unknown, RegExp][] = [
-  ["a path goes", ({ paths }) => delete paths["/secrets/unused"], /^GET \/secrets\/unused: is gone$/],
-  ["a method goes", ({ paths }) => delete paths["/pipeline/{id}"]?.put, /^PUT .*: is gone$/],
+  ["a path is removed", ({ paths }) => delete paths["/secrets/unused"], /^GET \/secrets\/unused: is gone$/],
+  ["a method is removed", ({ paths }) => delete paths["/pipeline/{id}"]?.put, /^PUT .*: is gone$/],
   [
     "an operation is renamed",
     (all) => Object.assign(operation(all, "/build", "get"), { operationId: "builds" }),
     /operationId$/,
   ],
   [
-    "a kind of token is refused",
+    "a kind of token is rejected",
     (all) => Object.assign(operation(all, "/buildagent/{id}", "get"), { security: [{ apiToken: [] }] }),
     /no longer takes agentToken$/,
   ],
-  ["a status goes", (all) => delete operation(all, "/repository", "post").responses[201], /201: is gone$/],
+  ["a status is removed", (all) => delete operation(all, "/repository", "post").responses[201], /201: is gone$/],
   [
     "a success is added",
     (all) => Object.assign(operation(all, "/repository", "post").responses, { 202: { description: "Later" } }),
     /202: is a new success$/,
   ],
   [
-    "a header of an answer goes",
+    "a header of an answer is removed",
     (all) =>
       delete (operation(all, "/repository", "post").responses[201] as { headers: object }).headers["Location" as never],
     /header Location is gone$/,
   ],
-  ["a filter goes", (all) => operation(all, "/build", "get").parameters?.splice(0, 1), /query \w+: is gone$/],
+  ["a filter is removed", (all) => operation(all, "/build", "get").parameters?.splice(0, 1), /query \w+: is gone$/],
   [
-    "a filter is required",
+    "a filter becomes required",
     (all) => operation(all, "/build", "get").parameters?.push({ name: "x", in: "query", required: true, schema: {} }),
     /query x: is newly required$/,
   ],
-  ["a field of an answer goes", (all) => delete schema(all, "Repository").properties?.fullName, /\.fullName: is gone$/],
   [
-    "a field of an answer may be missing",
+    "a field of an answer is removed",
+    (all) => delete schema(all, "Repository").properties?.fullName,
+    /\.fullName: is gone$/,
+  ],
+  [
+    "a field of an answer becomes optional",
     (all) => schema(all, "Repository").required?.pop(),
     /\.updatedAt: may be missing$/,
   ],
   [
-    "a field of an answer may be null",
+    "a field of an answer becomes nullable",
     (all) => Object.assign(field(all, "Repository", "fullName"), { type: ["string", "null"] }),
     /\.fullName: type null$/,
   ],
   [
-    "a field of an answer has another type",
+    "a field of an answer changes its type",
     (all) => Object.assign(field(all, "Repository", "gitHostRepoId"), { type: "string" }),
     /\.gitHostRepoId: type string$/,
   ],
   [
-    "an answer has a new value of an enum",
+    "an enum in an answer gets a new value",
     (all) => schema(all, "Role").enum?.push("owner"),
     /\.(role|approval|gate|by): enum$/,
   ],
   [
-    "an answer has a greater number",
+    "a number in an answer gets a higher maximum",
     (all) => Object.assign(schema(all, "AgentStatus"), { maximum: 4 }),
     /\.status: maximum$/,
   ],
   [
-    "a field of a request goes",
+    "a field of a request is removed",
     (all) => delete schema(all, "NewGroup").properties?.description,
     /body\.description: is gone$/,
   ],
   [
-    "a field of a request is required",
+    "a field of a request becomes required",
     (all) => schema(all, "NewGroup").required?.push("description"),
     /body\.description: is newly required$/,
   ],
   [
-    "a request takes null no more",
+    "a request no longer accepts null",
     (all) => Object.assign(schema(all, "NewGroup").properties ?? {}, { orgId: { $ref: "#/components/schemas/OrgId" } }),
     /body\.orgId: type null$/,
   ],
-  ["a request has fewer values", (all) => schema(all, "LocationHint").enum?.pop(), /locationHint: enum$/],
-  ["a request may be shorter", (all) => Object.assign(schema(all, "Labels"), { maxItems: 9 }), /labels: maxItems$/],
-  ["a request has a least length", (all) => Object.assign(schema(all, "Value"), { minLength: 1 }), /value: minLength$/],
-  ["a request has another pattern", (all) => Object.assign(schema(all, "Key"), { pattern: "^[A-Z]+$" }), /: pattern$/],
-  ["a request has a format", (all) => Object.assign(schema(all, "Value"), { format: "uri" }), /value: format$/],
+  ["an enum in a request loses a value", (all) => schema(all, "LocationHint").enum?.pop(), /locationHint: enum$/],
   [
-    "what is left out means something else",
-    (all) => Object.assign(field(all, "Rewrap", "limit"), { default: 1 }),
-    /body\.limit: default$/,
+    "a list in a request gets a lower maximum",
+    (all) => Object.assign(schema(all, "Labels"), { maxItems: 9 }),
+    /labels: maxItems$/,
   ],
+  [
+    "a request gets a minimum length",
+    (all) => Object.assign(schema(all, "Value"), { minLength: 1 }),
+    /value: minLength$/,
+  ],
+  ["a request changes its pattern", (all) => Object.assign(schema(all, "Key"), { pattern: "^[A-Z]+$" }), /: pattern$/],
+  ["a request gets a format", (all) => Object.assign(schema(all, "Value"), { format: "uri" }), /value: format$/],
+  ["a default changes", (all) => Object.assign(field(all, "Rewrap", "limit"), { default: 1 }), /body\.limit: default$/],
 ];
 
 /** Changes that clients are required to expect. */
@@ -154,31 +162,28 @@ const ADDED: [string, (description: ApiDescription) => unknown][] = [
     ({ paths }) => Object.assign(paths, { "/new": { get: { operationId: "x", responses: {}, security: [] } } }),
   ],
   ["a field of an answer", (all) => Object.assign(schema(all, "Repository").properties ?? {}, { x: {} })],
+  ["an optional field of a request", (all) => Object.assign(schema(all, "NewGroup").properties ?? {}, { x: {} })],
   [
-    "a field of a request that may be left out",
-    (all) => Object.assign(schema(all, "NewGroup").properties ?? {}, { x: {} }),
-  ],
-  [
-    "a filter that may be left out",
+    "an optional filter",
     (all) => operation(all, "/build", "get").parameters?.push({ name: "x", in: "query", schema: {} }),
   ],
-  ["a greater number in a request", (all) => Object.assign(field(all, "Rewrap", "limit"), { maximum: 1000 })],
-  ["a refusal", (all) => Object.assign(operation(all, "/build", "get").responses, { 418: { description: "x" } })],
-  ["words", (all) => Object.assign(schema(all, "Repository"), { description: "x" })],
+  ["a higher maximum in a request", (all) => Object.assign(field(all, "Rewrap", "limit"), { maximum: 1000 })],
+  ["an error status", (all) => Object.assign(operation(all, "/build", "get").responses, { 418: { description: "x" } })],
+  ["a new description", (all) => Object.assign(schema(all, "Repository"), { description: "x" })],
 ];
 
 describe("the comparison of two descriptions", () => {
-  it.each(BREAKING)("sees when %s", (_, change, expected) => {
+  it.each(BREAKING)("rejects: %s", (_, change, expected) => {
     const found = breakingChanges(released(), changed(change));
     expect(found).not.toEqual([]);
     expect(found.filter((one) => !expected.test(one))).toEqual([]);
   });
 
-  it.each(ADDED)("takes %s for an addition", (_, change) => {
+  it.each(ADDED)("accepts %s as an addition", (_, change) => {
     expect(breakingChanges(released(), changed(change))).toEqual([]);
   });
 
-  it("lets an enum grow in answers where the release says that it may, and nowhere else", () => {
+  it("accepts new values only of an extensible enum in answers", () => {
     const growing = changed((all) => Object.assign(schema(all, "Role"), { "x-extensible-enum": true }));
     const grown = changed((all) => schema(all, "Role").enum?.push("owner"));
     const inAnswers = breakingChanges(growing, grown).filter((one) => !one.includes("body"));
@@ -186,7 +191,7 @@ describe("the comparison of two descriptions", () => {
     expect(breakingChanges(released(), grown)).not.toEqual([]);
   });
 
-  it("sees every field of every schema that goes", () => {
+  it("rejects the removal of any field of any schema", () => {
     const before = released();
     const { schemas } = before.components;
     // Checks one path at a time, starting with the path that showed the previous field: it shows most of the schema's
@@ -209,7 +214,7 @@ describe("the comparison of two descriptions", () => {
     expect(unseen).toEqual([]);
   });
 
-  it("refuses to judge by a keyword that it does not know", () => {
+  it("fails on an unknown keyword", () => {
     const unknown = changed((all) => Object.assign(schema(all, "Value"), { not: {} }));
     expect(() => breakingChanges(released(), unknown)).toThrow("cannot judge not");
   });

@@ -17,11 +17,11 @@ const breaches = (files: SourceFile[]): string[] =>
       .map(({ path }) => `${path} names ${binding}`),
   );
 
-it("only the seams know where an organization lives", () => {
+it("only two functions choose an organization's database and pool", () => {
   expect(breaches(sourceFiles("src/**/*.{ts,tsx}"))).toEqual([]);
 });
 
-it("another file that reaches around them would be seen", () => {
+it("the check finds another file that chooses them", () => {
   const text = "await env.AGENT_POOL.getByName(orgId).sweep(); env.DB.prepare(query);";
   expect(breaches([{ path: "src/services/builds/builds.ts", text }])).toHaveLength(2);
 });

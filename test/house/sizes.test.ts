@@ -12,18 +12,18 @@ const tooLong = (files: SourceFile[]): string[] =>
 describe("the source", () => {
   const sources = sourceFiles("src/**/*.{ts,tsx}");
 
-  it("has no file that is too long to be one idea", () => {
+  it("has no file that is too long", () => {
     expect(tooLong(sources)).toEqual([]);
   });
 
-  it("has few files, few names that mean two things, and few functions without a verb", () => {
+  it("has few files, few ambiguous names, and few functions without a verb", () => {
     const { files, doubled, calledOf } = measure(sources);
     expect(files).toBeLessThanOrEqual(MOST.files);
     expect(doubled.length).toBeLessThanOrEqual(MOST.doubled);
     expect(calledOf).toBeLessThanOrEqual(MOST.calledOf);
   });
 
-  it("would be seen to be too long, and to name things twice", () => {
+  it("fails the check with a long file or an ambiguous name", () => {
     const files = ["a", "b"].map((name) => ({
       path: `src/${name}.ts`,
       text: "export const sizeOf = 1;\n".repeat(301),

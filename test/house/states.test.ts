@@ -46,14 +46,14 @@ const reachedFrom = (status: string, seen = new Set<string>()): Set<string> => {
   return seen;
 };
 
-describe("the states of a job", () => {
-  it("are all reached from the first one, and each leads to an end", () => {
+describe("a job's states", () => {
+  it("are all reachable, and each leads to an end", () => {
     expect([...reachedFrom("waiting")].sort()).toEqual([...OF_A_JOB].sort());
     for (const status of OF_A_JOB) expect([...reachedFrom(status)].some(specification.isEnded), status).toBe(true);
     for (const status of OF_A_JOB) expect(!TRANSITIONS[status], status).toBe(specification.isEnded(status));
   });
 
-  it("that a build has too have the same phase, and a build moves as its only job does", () => {
+  it("have the same phases in a build, which moves like its only job", () => {
     expect(STATUSES.map(phaseOf)).toEqual(STATUSES.map(phase));
     expect(STATUSES.filter(specification.isLeased)).toEqual(LEASED);
     expect(STATUSES.filter(specification.isEnded)).toEqual(ENDED);
@@ -61,7 +61,7 @@ describe("the states of a job", () => {
       expect(BUILD_TRANSITIONS[status] ?? []).toEqual(expect.arrayContaining([...(TRANSITIONS[status] ?? [])]));
   });
 
-  it("are told in docs/architecture.md: a picture that `-u` prints, and a row for each", async () => {
+  it("are in docs/architecture.md, as a picture and as rows", async () => {
     const text = readFileSync(DOCUMENT, "utf8");
     for (const status of OF_A_JOB) expect(text).toContain(`| \`${status}\` | ${phase(status)} | `);
     const [before, begin, , end, after] = text.split(/(<!-- (?:states of a job|end).*-->\n)/);
@@ -69,12 +69,12 @@ describe("the states of a job", () => {
     await expect(printed).toMatchFileSnapshot(`../../${DOCUMENT}`);
   });
 
-  it("are told in the API's description, those of a build each with its meaning", () => {
+  it("are in the API's description, each build state with its meaning", () => {
     const words = VALUE_WORDS.BuildStatus?.is;
     for (const status of STATUSES) expect(words).toContain(`${status}: ${BUILD_STATES[status].meaning}.`);
   });
 
-  it("that only a newer release knows are active, and neither queued nor leased", () => {
+  it("count as active, neither queued nor leased, if only a newer release knows them", () => {
     const unknown = "of-a-newer-release" as BuildStatus;
     expect([isActive, isEnded, isQueued, isLeased].map((is) => is(unknown))).toEqual([true, false, false, false]);
   });

@@ -12,11 +12,11 @@ const strays = (paths: string[]): string[] =>
     (path) => !WHOLE.includes(path.split("/")[1] ?? "") && !existsSync(dirname(path).replace(/^test/, "src")),
   );
 
-it("the tests lie in the folders of what they test", () => {
+it("each test is in the folder of its subject", () => {
   expect(strays(sourceFiles("test/**/*.test.ts").map(({ path }) => path))).toEqual([]);
 });
 
-it("a test in a folder of its own would be seen", () => {
+it("the check finds a test in another folder", () => {
   expect(strays(["test/hosts/client.test.ts", "test/api/a.test.ts", "test/queue/b.test.ts"])).toHaveLength(1);
 });
 
@@ -28,7 +28,7 @@ const unnamed = (page: string, paths: string[]): string[] =>
     return ![name, ...folders].some((word) => page.includes(`\`${word}\``));
   });
 
-it("the page of test helpers names each of them", () => {
+it("docs/test-helpers.md names every test helper", () => {
   const page = readFileSync("docs/test-helpers.md", "utf8");
   expect(
     unnamed(

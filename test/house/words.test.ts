@@ -34,15 +34,15 @@ const unsaid = (of: ApiDescription): string[] => {
   return found;
 };
 
-describe("the words of the description", () => {
-  it("are there for every schema, field, operation and parameter", () => {
+describe("the API's descriptions", () => {
+  it("exist for every schema, field, operation and parameter", () => {
     let fields = 0;
     for (const schema of Object.values(description.components.schemas)) eachField(schema, () => fields++);
     expect(fields).toBeGreaterThan(400);
     expect(unsaid(description)).toEqual([]);
   });
 
-  it("would be missed", () => {
+  it("fail the check if one is missing", () => {
     const without = structuredClone(description);
     delete without.components.schemas.Explanation?.properties?.agents?.items?.properties?.codes?.description;
     delete without.paths["/build"]?.get?.description;
@@ -50,7 +50,7 @@ describe("the words of the description", () => {
     expect(unsaid(without)).toEqual(["Explanation.agents[].codes", "get /build", "get /build repoId"]);
   });
 
-  it("are of nothing that is gone", () => {
+  it("describe only what exists", () => {
     const used = new Set<string>();
     for (const [name, schema] of Object.entries(description.components.schemas)) {
       used.add(name.replace(/Sent$/, ""));
@@ -71,7 +71,7 @@ describe("the words of the description", () => {
     expect(Object.keys(words).filter((name) => !said.has(words[name] ?? ""))).toEqual([]);
   });
 
-  it("say what null means wherever it is answered, and what every code of an agent is", () => {
+  it("explain null in each answer, and every code of an agent", () => {
     const { schemas } = description.components;
     const silent = Object.entries(schemas).flatMap(([name, schema]) => {
       const found: string[] = [];
@@ -99,7 +99,7 @@ describe("the words of the description", () => {
     }
   });
 
-  it("tell which enums may grow: no answer bounds a code", () => {
+  it("name the enums that may grow, and bound no code in an answer", () => {
     const { schemas } = description.components;
     for (const name of ["Platform", "AgentStatus"]) {
       expect(schemas[name]).toMatchObject({ "x-extensible-enum": true });
