@@ -34,23 +34,38 @@ const missing = (page: string, text: string): string[] => [
   }),
 ];
 
+/** Returns what a page lacks: a paragraph below its title that says its purpose, or a last line that leads on. */
+const lacking = (text: string): string[] => [
+  ...(/^# .+\n\n[A-Z`].+/.test(text) ? [] : ["a paragraph below the title"]),
+  ...(/\nNext: \S.*\]\([\w./-]+\.md(#[\w-]+)?\).*\n$/.test(text) ? [] : ["a last line that begins with Next"]),
+];
+
+const PAGES = globSync("docs/**/*.md").sort();
+
 describe("the documents", () => {
-  it.each(["README.md", ...globSync("docs/*.md").sort()])("lead to files and headings that exist: %s", (page) => {
+  it.each(["README.md", ...PAGES])("link to existing files and headings: %s", (page) => {
     expect(missing(page, readFileSync(page, "utf8"))).toEqual([]);
   });
 
-  it("are all in the table of contents, but the guides of one host", () => {
+  it("begin with their purpose, and end with a link to the next page", () => {
+    const read = PAGES.flatMap((page) => lacking(readFileSync(page, "utf8")).map((part) => `${page}: ${part}`));
+    expect(read).toEqual([]);
+    expect(lacking("# Title\n\n| table |\n\nNext: nothing.\n")).toHaveLength(2);
+    expect(lacking("# Title\n\nThis page.\n\nNext: [api.md](api.md).\n")).toEqual([]);
+  });
+
+  it("are all in the table of contents, except the guides of one host", () => {
     const contents = linksIn(readFileSync("docs/README.md", "utf8")).map((link) => link.split("#")[0]);
     expect(
       globSync("*.md", { cwd: "docs" }).filter((page) => page !== "README.md" && !contents.includes(page)),
     ).toEqual([]);
   });
 
-  it("begin with a README of at most 150 lines", () => {
+  it("have a README of at most 150 lines", () => {
     expect(readFileSync("README.md", "utf8").split("\n").length).toBeLessThanOrEqual(150);
   });
 
-  it("would be seen to lead nowhere", () => {
+  it("fail the check with a broken link or path", () => {
     const text =
       "`src/gone.ts` [a](gone.md) [b](api.md#gone) [c](#gone)\n# Here\n[d](#here) `src/NOUN.ts` `src/worker.ts`";
     expect(missing("docs/x.md", text)).toEqual(["src/gone.ts", "gone.md", "api.md#gone", "#gone"]);
