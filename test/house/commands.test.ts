@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { program } from "../../src/agent/cli/program.ts";
+import { ROUTES } from "../../src/api/routes.ts";
 import { inlineCommands, PAGES, scriptsOf, wordsOf } from "../support/documented-commands.ts";
 
 /** Commands of other programs that appear in sentences and tables, and why no test runs them. */
@@ -51,10 +52,22 @@ const wrongAgentCommand = ([name = "", ...args]: string[]): string[] => {
     .map((word) => `agent ${name} has no option ${word}`);
 };
 
+/** Returns what is wrong with a request by the guides' function `api`. */
+const wrongRequest = (command: string): string[] => {
+  const [, path = ""] = /"\$URL(\/[^"?]*)/.exec(command) ?? [];
+  const [, method = command.includes(" -d ") ? "POST" : "GET"] = / -X (\w+)/.exec(command) ?? [];
+  const wanted = path.replaceAll(/\$\w+/g, "x");
+  const isRoute = ROUTES.some(
+    (route) => route.method === method && new RegExp(`^${route.path.replaceAll(/:\w+/g, "x")}$`).test(wanted),
+  );
+  return isRoute ? [] : [`${method} ${path} is not a route`];
+};
+
 /** Returns what is wrong with a command. `test/e2e/documented-commands.test.ts` runs every `curl`. */
 const wrongCommand = (command: string): string[] => {
   const words = wordsOf(command);
   const agent = words.findIndex((word) => word.endsWith("agent.mjs") || word === "agent");
+  if (words[0] === "api") return wrongRequest(command);
   if (words[0] === "agent") return wrongAgentCommand(words.slice(1));
   if (["node", "sudo"].includes(words[0] ?? "") && agent > 0) return wrongAgentCommand(words.slice(agent + 1));
   if (NOT_RUN.some(([pattern]) => pattern.test(command)) || words[0] === "curl") return [];
@@ -92,7 +105,14 @@ describe("the commands in the documents", () => {
   });
 
   it("fail the check with an unknown program, script, word, command or option", () => {
-    const wrong = ["brew upgrade", "npm run fly", "npm run bench -- fly", "node agent.mjs fly", "agent check --fly"];
+    const wrong = [
+      "brew upgrade",
+      "npm run fly",
+      "npm run bench -- fly",
+      "node agent.mjs fly",
+      "agent check --fly",
+      'api "$URL/fly"',
+    ];
     expect(wrong.filter((command) => wrongCommand(command).length === 0)).toEqual([]);
     expect(inlineCommands("`MILLRACE_URL=x npm run fly` and `npm`")).toEqual(["npm run fly"]);
   });

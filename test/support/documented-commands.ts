@@ -43,7 +43,8 @@ export const scriptsOf = (page: string, text = readFileSync(page, "utf8")): Scri
 };
 
 /** Programs whose commands stand in sentences. */
-const PROGRAMS = /^(?:agent|brew|cloudflared|curl|gh|launchctl|node|npm|npx|openssl|sudo|systemctl|wrangler) (?=\S)/;
+const PROGRAMS =
+  /^(?:agent|api|brew|cloudflared|curl|gh|launchctl|node|npm|npx|openssl|sudo|systemctl|wrangler) (?=\S)/;
 
 /** Returns the commands in a page's sentences and tables. */
 export const inlineCommands = (text: string): string[] =>
