@@ -85,11 +85,14 @@ const deliveryOf = async (client: Client): Promise<Record<string, string>> => {
   await client.call("POST", `/connection/${id}/repository`, { hostRepoId: bare.id });
   await gitea.push(makeRepository(service.folder, {}), bare, "main");
   const list = () => client.call<{ id: string }[]>("GET", `/connection/${id}/delivery`);
-  const [delivery] = await vi.waitFor(async () => {
-    const deliveries = await list();
-    expect(deliveries).not.toEqual([]);
-    return deliveries;
-  });
+  const [delivery] = await vi.waitFor(
+    async () => {
+      const deliveries = await list();
+      expect(deliveries).not.toEqual([]);
+      return deliveries;
+    },
+    { timeout: 60_000, interval: 200 },
+  );
   return { CONNECTION: id, DELIVERY: delivery?.id ?? "" };
 };
 
