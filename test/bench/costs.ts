@@ -45,7 +45,7 @@ const WAYS: [name: string, dollars: (agents: number) => number][] = [
   ["idle, if the pool held each poll", (agents) => monthly(held)(agents) + poolsOf(agents) * awakeMonth],
   ["idle, if an object for each agent held it", (agents) => monthly(held)(agents) + agents * awakeMonth],
   ["idle, if it polled every 3 s", monthly(everyThreeSeconds)],
-  ["busy without pauses", busy(run.build.counts)],
+  ["busy without a pause", busy(run.build.counts)],
   ["busy, 30 variables", busy(run.withVariables.counts)],
   ["busy, 30 variables, 20 agents at once in an organization", busy(run.inACrowd)],
   ["busy, 30 variables, the file in the repository", busy(run.ofAFile.counts)],

@@ -10,7 +10,7 @@ export const artifactPath = (jobId: string, name: string): string =>
 
 export const countOfFiles = (files: number): string => (files === 1 ? "1 file" : `${files} files`);
 
-/** Shows the artifacts that a build or a job stored, or nothing if there are none. The table names `jobs`. */
+/** Shows the artifacts that a build or a job stored, or nothing if it stored no artifacts. The table names `jobs`. */
 export const Artifacts = ({
   artifacts,
   jobs,
@@ -25,7 +25,7 @@ export const Artifacts = ({
   return (
     <section class="part" id="artifacts">
       <h2>Artifacts</h2>
-      <Table columns={["Name", ...(keys.size > 0 ? ["Job"] : []), "Files", "Size", "Kept until", "Archive"]}>
+      <Table columns={["Name", ...(keys.size > 0 ? ["Job"] : []), "Files", "Size", "Expires", "Archive"]}>
         {artifacts.map(({ name, jobId, files, bytes, expiresAt }) => (
           <tr data-row tabindex={-1}>
             <td>

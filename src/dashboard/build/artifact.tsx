@@ -37,7 +37,7 @@ const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
   return { folders: [...folders.values()], files };
 };
 
-/** Returns the page that a report opens with: the topmost `index.html`; undefined if there is none. */
+/** Returns the page that a report opens with: the topmost `index.html`; undefined without one. */
 const findReport = (list: readonly ArtifactFile[]): string | undefined =>
   list
     .map(({ path }) => path)
@@ -107,7 +107,7 @@ const Files = ({ path, folder }: { path: string; folder: Folder }) => {
           </tr>
         ))}
       </Table>
-      {hidden > 0 && <p class="hint">{hidden} more are in the archive.</p>}
+      {hidden > 0 && <p class="hint">{hidden} more: download the zip to see all files.</p>}
     </>
   );
 };
@@ -119,7 +119,7 @@ const Share = ({ path, folder, request }: { path: string; folder: string; reques
       <TextField
         request={request}
         name="hours"
-        label="Hours"
+        label="Valid for (hours)"
         type="number"
         value={DEFAULT_HOURS}
         min={1}
@@ -131,10 +131,10 @@ const Share = ({ path, folder, request }: { path: string; folder: string; reques
         name="path"
         label="File or folder"
         value={folder}
-        hint="Left empty, the address is that of the whole artifact."
+        hint="Leave empty to share the whole artifact."
       />
       <span class="actions">
-        <button type="submit">Make an address</button>
+        <button type="submit">Create share link</button>
       </span>
     </form>
   </section>
@@ -146,13 +146,13 @@ const Delete = ({ path }: { path: string }) => (
       Delete
     </button>
     <form id="delete" class="ask" popover="auto" method="post" action={`${path}/delete`}>
-      <p>Delete this artifact for good? Addresses that share it show nothing any more.</p>
+      <p>Delete this artifact permanently? Its share links stop working.</p>
       <span class="actions">
         <button type="submit" class="danger" autofocus>
-          Delete the artifact
+          Delete artifact
         </button>
         <button type="button" popovertarget="delete" popovertargetaction="hide">
-          Keep it
+          Cancel
         </button>
       </span>
     </form>
@@ -203,7 +203,7 @@ const artifactPage: Page = {
             <span>{countOfFiles(files)}</span>
             <span>{sizeText(bytes)}</span>
             <span>
-              deleted <RelativeTime at={expiresAt} now={context.now} />
+              expires <RelativeTime at={expiresAt} now={context.now} />
             </span>
           </p>
           <Way path={path} folder={folder} />
@@ -216,16 +216,16 @@ const artifactPage: Page = {
 };
 
 const sharedView = (name: string, back: string, url: string, expiresAt: string, now: Date): View => ({
-  title: `Shared ${name}`,
+  title: `Share link for ${name}`,
   section: "builds",
   body: (
     <div class="column">
       <h1>
-        Address of <a href={back}>{name}</a>
+        Share link for <a href={back}>{name}</a>
       </h1>
       <p>
-        Who has it may download the files, without a token. It ends <RelativeTime at={expiresAt} now={now} />, or when
-        the artifact is deleted; no other page shows it again.
+        Anyone with this link can download the files without a token. It expires{" "}
+        <RelativeTime at={expiresAt} now={now} />, or when the artifact is deleted. It is shown only once.
       </p>
       <Copyable text={url} />
     </div>

@@ -22,10 +22,10 @@ const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBui
     <CancelButton
       action={`/app/builds/${id}/cancel`}
       noun="build"
-      label={isAgain && mayStop ? "Cancel at once" : "Cancel"}
+      label={isAgain && mayStop ? "Cancel now" : "Cancel"}
       disabled={!mayStop}
     >
-      Cancel <strong>#{number}</strong> of <bdi>{name}</bdi>?{isAgain && " Jobs that clean up are stopped too."}
+      Cancel <strong>#{number}</strong> in <bdi>{name}</bdi>?{isAgain && " This also stops cleanup jobs."}
     </CancelButton>
   );
 };
@@ -96,7 +96,7 @@ const Outcome = ({ build, successor }: BuildDetails) => {
   if (successor) {
     return (
       <span>
-        superseded by <a href={`/app/builds/${successor.id}`}>build {successor.number}</a>
+        superseded by <a href={`/app/builds/${successor.id}`}>#{successor.number}</a>
       </span>
     );
   }

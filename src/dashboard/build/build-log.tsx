@@ -15,10 +15,10 @@ interface LogNotesProps {
 const LostAttempts = ({ path, lost, hasFailed }: Pick<LogNotesProps, "path" | "lost" | "hasFailed">) =>
   lost > 0 ? (
     <p class="message" id="lost-attempts">
-      {hasFailed ? "Earlier attempts:" : "Ended without a result:"}{" "}
+      {hasFailed ? "Earlier attempts:" : "Lost attempts:"}{" "}
       <CommaList
         items={Array.from({ length: lost }, (_, index) => (
-          <a href={`${path}/log?attempt=${index + 1}`}>log of attempt {index + 1}</a>
+          <a href={`${path}/log?attempt=${index + 1}`}>attempt {index + 1} log</a>
         ))}
       />
     </p>
@@ -28,9 +28,7 @@ const LostAttempts = ({ path, lost, hasFailed }: Pick<LogNotesProps, "path" | "l
 export const LogNotes = ({ path, logTail, lost, hasFailed = false, leak }: LogNotesProps) => (
   <>
     {logTail !== null && <LostAttempts path={path} lost={lost} hasFailed={hasFailed} />}
-    {leak && (
-      <p class="message">The agent's masker missed a secret. The service masked it before the log was stored.</p>
-    )}
+    {leak && <p class="message">The agent did not mask a secret. The service masked it before storing the log.</p>}
   </>
 );
 
@@ -62,11 +60,11 @@ export const LogPanel = ({ path, attempt, isLive, tail }: BuildLogProps) => {
           Raw
         </a>
       </div>
-      <section class="log-lines" tabindex={0} aria-label="Lines of the log">
+      <section class="log-lines" tabindex={0} aria-label="Log lines">
         <pre>{tail || "No output yet."}</pre>
       </section>
       <p class="log-printed">
-        The whole log is at <a href={source}>{source}</a>.
+        Full log: <a href={source}>{source}</a>
       </p>
     </div>
   );

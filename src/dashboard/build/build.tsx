@@ -37,7 +37,7 @@ const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) =
     )}
     {refused.map(({ name, reason }) => (
       <p class="message">
-        The state <bdi>{name}</bdi> is not at the git host: {reason}
+        The git host rejected the status <bdi>{name}</bdi>: {reason}
       </p>
     ))}
     <LogNotes path={`/app/builds/${build.id}`} logTail={body.logTail} lost={body.lost} leak={build.leak} />
@@ -45,7 +45,7 @@ const Messages = ({ build, body, successor, canceler, refused }: BuildDetails) =
 );
 
 const pageTitle = ({ build, ...owners }: BuildDetails): string =>
-  `#${build.number} ${repositoryName(owners)}${build.waitsFor.length > 0 ? " waits for approval" : ""}`;
+  `#${build.number} ${repositoryName(owners)}${build.waitsFor.length > 0 ? ": waiting for approval" : ""}`;
 
 export const buildPage: Page = {
   path: "/builds/:id",
@@ -95,7 +95,7 @@ export const buildPages: Pages = [buildPage, cancelForm, retryForm];
 const readBuildName = async (context: Context, id: string): Promise<string> => {
   const { number, repoId } = await getBuild.run(context, byId(id));
   const repository = await nullIfNotFound(getRepository.run(context, byId(repoId)));
-  return `#${number} of ${repository?.fullName ?? "a removed repository"}`;
+  return `#${number} in ${repository?.fullName ?? "a removed repository"}`;
 };
 
 interface Deletion {
@@ -130,7 +130,7 @@ const ofBuild = confirmDeletion({
   verb: deleteBuild,
   describe: (build) => build,
   consequences:
-    "Its log, steps and summary are deleted for good. Its number is not used again, and the audit keeps who deleted it.",
+    "This permanently deletes its log, steps and summary. Its number is not reused, and the audit log keeps who deleted it.",
   next: () => "/app/builds",
 });
 
@@ -138,7 +138,7 @@ const ofLog = confirmDeletion({
   path: "/builds/:id/log/delete",
   verb: deleteLog,
   describe: (build) => `the log of ${build}`,
-  consequences: "The log of every attempt is deleted for good. The build stays, and can be retried.",
+  consequences: "This permanently deletes the logs of all attempts. The build stays, and can be retried.",
   next: (id) => `/app/builds/${id}`,
 });
 

@@ -19,7 +19,7 @@ const AROUND = 3;
 type Lines = NonNullable<Comparison["log"]>["lines"];
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
-const WORDS = { same: "", added: "only here: ", removed: "only in the last green: " } as const;
+const WORDS = { same: "", added: "only in this build: ", removed: "only in the last green build: " } as const;
 
 /** Replaces equal lines far from any difference with their number. */
 const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
@@ -37,11 +37,11 @@ const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
 
 /** Compares a step's log with the log of the last green build. It ignores times and numbers. */
 const LogDifference = ({ lines }: { lines: Lines }) => (
-  <section class="difference" tabindex={0} aria-label="Differences of the log">
+  <section class="difference" tabindex={0} aria-label="Log differences">
     <pre>
       {shortenEqualParts(lines).map((line) =>
         typeof line === "number" ? (
-          <span class="left-out">{`… ${withCommas(line)} equal ${line === 1 ? "line" : "lines"}`}</span>
+          <span class="left-out">{`… ${withCommas(line)} unchanged ${line === 1 ? "line" : "lines"}`}</span>
         ) : (
           <span class={`is-${line.kind}`}>
             <span aria-hidden="true">{SIGNS[line.kind]} </span>
@@ -92,11 +92,11 @@ const Side = ({ title, build, agent, now }: { title: string; build: Build; agent
 
 const Commits = ({ build, green, commitsUrl }: Comparison) => {
   const isSame = green?.commitSha != null && green.commitSha === build.commitSha;
-  if (isSame) return <p>Both built the same commit.</p>;
+  if (isSame) return <p>Both builds have the same commit.</p>;
   return commitsUrl ? (
     <p>
       <a href={commitsUrl} rel="noopener noreferrer">
-        Commits between them
+        View commits
       </a>
     </p>
   ) : null;
@@ -106,7 +106,7 @@ const Environment = ({ environment }: Comparison) => (
   <section>
     <h2>Environment</h2>
     {environment.length === 0 ? (
-      <p class="hint">No key was added, removed or has a new version.</p>
+      <p class="hint">No changes</p>
     ) : (
       <Table columns={["Key", "Change"]}>
         {environment.map(({ key, change, how }) => (
@@ -151,7 +151,7 @@ const Times = ({ times }: Comparison) => {
       </Table>
       {times.length > TIMES && (
         <p class="hint">
-          The {TIMES} that differ most of {count(times.length, "step")}.
+          {TIMES} largest differences of {count(times.length, "step")}
         </p>
       )}
     </section>
@@ -165,7 +165,7 @@ const Log = ({ log, job, build }: Comparison) => {
       <h2>
         {log ? (
           <>
-            Log of <bdi>{log.step}</bdi>
+            Log: <bdi>{log.step}</bdi>
           </>
         ) : (
           "Log"
@@ -179,11 +179,11 @@ const Log = ({ log, job, build }: Comparison) => {
       </h2>
       {log ? (
         <>
-          <p class="hint">The end of the step that failed. Numbers, times and hashes do not count as differences.</p>
+          <p class="hint">The end of the failed step. Differences in numbers, times and hashes are ignored.</p>
           <LogDifference lines={log.lines} />
         </>
       ) : (
-        <p class="hint">The step that failed has no log in both builds.</p>
+        <p class="hint">No log to compare for the failed step</p>
       )}
     </section>
   );
@@ -197,7 +197,7 @@ export const comparePage: Page = {
     const { build, owners, green, agents } = comparison;
     const [before, now] = await Promise.all([agentName(context, agents.before), agentName(context, agents.now)]);
     return {
-      title: `#${build.number} ${repositoryName(owners)}, compared`,
+      title: `#${build.number} ${repositoryName(owners)}: comparison`,
       crumb: "Compare",
       section: "builds",
       trail: [
@@ -220,8 +220,8 @@ export const comparePage: Page = {
             </>
           ) : (
             <p class="empty">
-              Among the builds before <a href={`/app/builds/${build.id}`}>#{build.number}</a> none of its branch or of
-              the default branch succeeded.
+              No build before <a href={`/app/builds/${build.id}`}>#{build.number}</a> succeeded on its branch or on the
+              default branch.
             </p>
           )}
         </>

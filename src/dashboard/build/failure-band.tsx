@@ -29,7 +29,7 @@ const Lines = ({ excerpt, logPage }: { excerpt: Excerpt; logPage: string }) => (
   <ol class="excerpt" aria-label="Lines around the error">
     {excerpt.lines.map(({ offset, text }, index) => (
       <li class={index === excerpt.at && excerpt.errors.length > 0 ? "is-error" : undefined}>
-        <a href={`${logPage}#at-${offset}`} aria-label={`To this line of the log: ${text}`}>
+        <a href={`${logPage}#at-${offset}`} aria-label={`Go to this log line: ${text}`}>
           <code>{text || " "}</code>
         </a>
       </li>
@@ -58,7 +58,7 @@ const cause = ({ job, step }: Failure): { name: string; code: string } | null =>
 /** Returns `test failed, exit 1`, or the reason for the failure if no step failed. */
 const failedText = (failure: Failure): string => {
   const step = cause(failure);
-  return step ? `${step.name} failed${step.code}` : `Failed: ${whyEnded(failure.job) ?? "nothing more is known"}`;
+  return step ? `${step.name} failed${step.code}` : `Failed: ${whyEnded(failure.job) ?? "unknown cause"}`;
 };
 
 /**
@@ -69,7 +69,7 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
   const { job, others } = failure;
   const step = cause(failure);
   if (page === null) {
-    return step ? <bdi>{failedText(failure)}</bdi> : <>Failed: {explainEnd(job) ?? "nothing more is known"}</>;
+    return step ? <bdi>{failedText(failure)}</bdi> : <>Failed: {explainEnd(job) ?? "unknown cause"}</>;
   }
   return (
     <>

@@ -13,7 +13,7 @@ const nthTry = (number: number): string => `the ${ordinal(number)} try`;
 export const triesInWords = (status: Step["status"], tries: number): string => {
   if (status === "succeeded") return `passed on ${nthTry(tries)}`;
   if (status === "failed") return `failed ${tries} times`;
-  return status === "running" ? nthTry(tries) : `stopped at ${nthTry(tries)}`;
+  return status === "running" ? nthTry(tries) : `stopped on ${nthTry(tries)}`;
 };
 
 /** The times of a job in its waterfall. */
@@ -108,7 +108,7 @@ export const StepWaterfall = ({ run, now, usual, summary, logPage }: StepWaterfa
   const waitedFrom = (id: string) => (id === "before" ? parseTime(run.queuedAt) : null);
   return (
     <Waterfall
-      title="Where the time went"
+      title="Timeline"
       summary={summary}
       axis={axis}
       noun="step"

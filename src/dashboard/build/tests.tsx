@@ -83,7 +83,7 @@ export const FailingTests = ({ reports, counts, testsPage }: Props) => {
       ))}
       {others > 0 && (
         <li>
-          <a href={testsPage}>{withCommas(others)} more that failed</a>
+          <a href={testsPage}>{withCommas(others)} more failed</a>
         </li>
       )}
     </ul>
@@ -217,12 +217,12 @@ export const TestsSection = ({ tests: { reports, others }, repoId, branch = null
   return (
     <section class="part" id="tests">
       <h2>Tests</h2>
-      {reports === null && <p>The reports are not kept any more.</p>}
+      {reports === null && <p>The reports are no longer available.</p>}
       <Warnings warnings={(reports ?? []).flatMap(({ warnings }) => warnings)} />
       <Failures title={count(failed.length, "failure")} tests={failed} repoId={repoId} branch={branch} />
       <Failures title="Flaky" tests={tests.filter(({ isFlaky }) => isFlaky)} repoId={repoId} branch={branch} />
       <Slowest tests={tests} repoId={repoId} />
-      {others > 0 && <p class="hint">The reports of {count(others, "more job")} are on the pages of these jobs.</p>}
+      {others > 0 && <p class="hint">For {count(others, "more job")}, see the reports on the job pages.</p>}
     </section>
   );
 };

@@ -97,10 +97,10 @@ const inWords = (milliseconds: number | null | undefined): string =>
 const TimesTable = ({ noun, times }: { noun: "step" | "job"; times: TimeOfRow[] }) => (
   <div class="sr">
     <table id="times">
-      <caption>Times of the {noun}s</caption>
+      <caption>{noun === "step" ? "Step" : "Job"} times</caption>
       <thead>
         <tr>
-          {[noun === "step" ? "Step" : "Job", "State", "Waited", "Took", "Usually"].map((name) => (
+          {[noun === "step" ? "Step" : "Job", "State", "Waited", "Duration", "Usual duration"].map((name) => (
             <th scope="col">{name}</th>
           ))}
         </tr>
@@ -175,8 +175,8 @@ export const Waterfall = ({ title, summary, axis, noun, times, children }: Water
           type="search"
           id="fall-filter"
           class="fall-filter scripted"
-          placeholder={`Filter the ${noun}s`}
-          aria-label={`Filter the ${noun}s`}
+          placeholder={`Filter ${noun}s`}
+          aria-label={`Filter ${noun}s`}
         />
       )}
       <div class="fall-axis">

@@ -14,7 +14,7 @@ const FILTERS = [
 ];
 
 /** The form's words for a build's trigger: a first run or a retry. */
-const TRIGGERS: Record<Build["trigger"], string> = { api: "first runs", retry: "retries" };
+const TRIGGERS: Record<Build["trigger"], string> = { api: "without retries", retry: "retries only" };
 
 interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
   /** The page shows only some of the builds. */
@@ -35,7 +35,7 @@ export const readBuildFilter = async (context: Context, query: URLSearchParams):
   const isFiltered = name !== undefined || Object.keys(fields).length > errors.length;
   if (!name) return { filter, errors, isFiltered };
   const [agent] = await listAgents.run(context, { ...noInput, query: { name } });
-  const unknown = { pointer: "/agent", detail: "is not the name of an agent" };
+  const unknown = { pointer: "/agent", detail: "does not exist" };
   if (!agent) return { filter, errors: [...errors, unknown], isFiltered };
   return { filter: { ...filter, agentId: agent.id }, errors, isFiltered };
 };

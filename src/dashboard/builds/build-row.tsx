@@ -95,7 +95,7 @@ const Outcome = ({ build }: { build: Build }) => {
 const Note = ({ build, details }: RowProps) => {
   const { status, waitsFor, agentId, id } = build;
   if (waitsFor.length > 0) return <>{waitsFor[0]?.gate.message ?? wordOf("asking")}</>;
-  if (isWaiting(status)) return <>{details.whys.get(id) ?? "waits for its turn"}</>;
+  if (isWaiting(status)) return <>{details.whys.get(id) ?? "in the queue"}</>;
   if (!isEnded(status)) return <bdi>{agentId === null ? "" : details.agents.get(agentId)}</bdi>;
   if (status === "failed") {
     return <Outcome build={build} />;

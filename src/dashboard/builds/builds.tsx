@@ -115,7 +115,7 @@ const Places = ({ query, rows, nextCursor }: { query: URLSearchParams; rows: num
   <p class="more">
     <span class="hint">
       {count(rows, "build")}
-      {nextCursor && " of more"}
+      {nextCursor && " on this page"}
     </span>{" "}
     {query.has("cursor") && <a href={addressWith(query, { cursor: null })}>Newest builds</a>}{" "}
     {nextCursor && <a href={addressWith(query, { cursor: nextCursor })}>Older builds</a>}
@@ -168,7 +168,8 @@ export const buildsPage: Page = {
           </div>
           {filter.since && (
             <p class="hint">
-              Since {query.get("since")} UTC. <a href={addressWith(query, { since: null, cursor: null })}>Of any day</a>
+              Since {query.get("since")} UTC.{" "}
+              <a href={addressWith(query, { since: null, cursor: null })}>Show all days</a>
             </p>
           )}
           {builds.length > 0 && <Views query={query} isFlat={isFlat} />}

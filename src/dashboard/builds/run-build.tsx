@@ -54,28 +54,23 @@ const RunFields = ({ request }: { request: PageRequest }) => (
       request={request}
       name="commitSha"
       label="Commit"
-      hint="The full hash. Leave it empty for the newest commit of the branch."
+      hint="The full hash. Leave empty for the branch's newest commit."
     />
     <AreaField
       request={request}
       name="envVariables"
       label="Variables for this build"
       placeholder="NAME=value"
-      hint="One NAME=value per line. They override every stored variable that allows it."
+      hint="One NAME=value per line. These override stored variables that allow it."
     />
     <SecretField
       request={request}
       name="secretVariables"
       label="Secrets for this build"
       placeholder="NAME=value"
-      hint="As above, but masked in the log and never shown."
+      hint="One NAME=value per line. Masked in the log and never shown."
     />
-    <TextField
-      request={request}
-      name="labels"
-      label="Labels that the agent must have"
-      hint="Separate them with commas."
-    />
+    <TextField request={request} name="labels" label="Required agent labels" hint="Separated by commas." />
     <TextField
       request={request}
       name="priority"
@@ -84,7 +79,7 @@ const RunFields = ({ request }: { request: PageRequest }) => (
       min={-LIMITS.priority}
       max={LIMITS.priority}
       value={0}
-      hint={`-${LIMITS.priority} to ${LIMITS.priority}. A higher priority runs first.`}
+      hint={`-${LIMITS.priority} to ${LIMITS.priority}. Higher priorities run first.`}
     />
   </>
 );
@@ -116,7 +111,7 @@ const page: Page = {
             label="Branch or tag"
             required
             value={findDefaultBranch(target, repositories, pipelines)}
-            hint="The name of a branch. A tag needs its whole name, such as refs/tags/v2.3."
+            hint="A branch name, or a tag's full name, such as refs/tags/v2.3."
           />
           <RunFields request={request} />
         </FormPage>

@@ -86,8 +86,8 @@ export const jobTriesInWords = ({ status, retries = 0, adoptedFrom }: JobOfBuild
   if (retries === 0 || adoptedFrom !== null) return null;
   const nth = `${ordinal(retries + 1)} try`;
   if (status === "succeeded") return `passed on the ${nth}`;
-  if (status === "failed") return `failed on the ${nth} too`;
-  return status === "queued" ? `waits for its ${nth}` : nth;
+  if (status === "failed") return `failed again on the ${nth}`;
+  return status === "queued" ? `waiting for its ${nth}` : nth;
 };
 
 /** Reports whether the job has more attempts than its tries explain. Those attempts lost their agents. */

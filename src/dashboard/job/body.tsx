@@ -19,8 +19,8 @@ import { chooseTab, PartTabs, type Tab, tabAddress } from "./part-tabs.tsx";
 const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
   keys === null || keys.length === 0 ? null : (
     <section class="part" id="environment">
-      <h2>{count(keys.length, "key")} of the environment</h2>
-      <Table columns={["Key", "From", "Kind"]}>
+      <h2>Environment: {count(keys.length, "key")}</h2>
+      <Table columns={["Key", "Scope", "Kind"]}>
         {keys.map(({ key, scope, isSecret, isFile }) => (
           <tr>
             <td>

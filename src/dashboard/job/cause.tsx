@@ -5,14 +5,14 @@ import type { Child } from "../shell/markup.ts";
 type JobCause = NonNullable<JobOfBuild["cause"]>;
 
 /** Shows a job's key. Each text from a file is in its own element, which isolates its direction. */
-const Key = ({ job }: JobCause) => (job === null ? "a job that it needs" : <bdi>{job}</bdi>);
+const Key = ({ job }: JobCause) => (job === null ? "a required job" : <bdi>{job}</bdi>);
 
 const Condition = ({ text }: JobCause) =>
   text === null ? (
-    "its condition was false"
+    "condition was false"
   ) : (
     <>
-      its condition <code>{text}</code> was false
+      condition <code>{text}</code> was false
     </>
   );
 
@@ -40,17 +40,17 @@ const SENTENCES: Record<JobCause["kind"], (cause: JobCause) => Child> = {
   ),
   "fail-fast": (cause) => (
     <>
-      fail-fast, because <Key {...cause} /> failed
+      fail-fast: <Key {...cause} /> failed
     </>
   ),
-  canceled: ({ text }) => (text === null ? "it was stopped before its end" : <bdi>{text}</bdi>),
-  gate: () => "its gate stayed closed",
+  canceled: ({ text }) => (text === null ? "stopped early" : <bdi>{text}</bdi>),
+  gate: () => "not approved",
 };
 
 /** Says who closed the gate, or that nobody answered. */
 const ClosedGate = ({ gate }: JobOfBuild) => {
   const { decision = null } = gate ?? {};
-  if (!decision) return "nobody approved it in time";
+  if (!decision) return "not approved in time";
   return (
     <>
       rejected by <bdi>{decision.by}</bdi>

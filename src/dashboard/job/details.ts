@@ -31,7 +31,7 @@ export interface Details extends Owners {
   /** The jobs whose tests and artifacts the page shows. */
   jobs: ReadJob[];
   now: Date;
-  /** The end of the log, for a browser without scripts. Null if it was deleted, undefined if there is none. */
+  /** The end of the log, for a browser without scripts. Null if it was deleted, undefined without a log. */
   logTail: string | null | undefined;
   /** The number of earlier attempts. */
   lost: number;

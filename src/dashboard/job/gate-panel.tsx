@@ -9,10 +9,10 @@ import { RelativeTime } from "../parts/time.tsx";
 import { hasRole } from "../shell/page-definition.ts";
 
 const WHO: Record<Role, string> = {
-  viewer: "Everybody who may sign in",
-  member: "A member, a maintainer or an admin",
-  maintainer: "A maintainer or an admin",
-  admin: "An admin",
+  viewer: "Anyone who can sign in",
+  member: "Members, maintainers and admins",
+  maintainer: "Maintainers and admins",
+  admin: "Admins",
 };
 
 interface AnswerProps {
@@ -47,7 +47,7 @@ const Answer = ({ jobId, commitSha, comment }: AnswerProps) => (
 const Released = ({ groups }: JobGate) =>
   groups.length === 0 ? null : (
     <p>
-      Approved, it gets the variables of <CommaList items={groups.map((name) => <bdi>{name}</bdi>)} />.
+      Approving gives it the variables in <CommaList items={groups.map((name) => <bdi>{name}</bdi>)} />.
     </p>
   );
 
@@ -76,8 +76,8 @@ const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
 /** Asks a person to review a stranger's commit before approving it. */
 const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string }) => (
   <p>
-    Look at <a href={`/app/builds/${buildId}/changes`}>what {commitSha.slice(0, 7)} changes</a> first. The answer is for
-    this commit alone.
+    Review <a href={`/app/builds/${buildId}/changes`}>the changes in {commitSha.slice(0, 7)}</a> first. The answer
+    covers only this commit.
   </p>
 );
 
@@ -94,17 +94,17 @@ interface GatePanelProps extends Partial<AnswerProps> {
 /** Shows a gate that waits for an answer: its message, who may answer until when, and a form for those who may. */
 export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
   <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
-    <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} waits for approval</h2>
+    <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} is waiting for approval</h2>
     {gate.message && <p class="gate-message">{gate.message}</p>}
     <Content build={build} name={name} />
     {commitSha && <Changes buildId={build.id} commitSha={commitSha} />}
     <Released {...gate} />
     <p class="hint">
-      {WHO[gate.by] ?? gate.by} may answer, once.
+      {WHO[gate.by] ?? gate.by} can approve or reject. The first answer is final.
       {gate.until && (
         <>
           {" "}
-          Without an answer it fails <RelativeTime at={gate.until} now={now} />.
+          Without an answer, it fails <RelativeTime at={gate.until} now={now} />.
         </>
       )}
     </p>

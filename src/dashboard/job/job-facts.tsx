@@ -60,7 +60,7 @@ export const JobFactList = ({ details, testsPage }: { details: JobDetails; tests
       <Needs job={job} build={build} />
       {job.adoptedFrom && (
         <span>
-          the result of <a href={`/app/builds/${job.adoptedFrom}`}>an earlier build</a>
+          result from <a href={`/app/builds/${job.adoptedFrom}`}>an earlier build</a>
         </span>
       )}
     </div>

@@ -68,17 +68,15 @@ export interface JobListDetails {
 
 const Adopted = ({ from, names }: { from: string; names: JobListDetails }) => {
   const number = names.adopted.get(from);
-  return (
-    <a href={`/app/builds/${from}`}>{number === undefined ? "taken from an earlier build" : `of build ${number}`}</a>
-  );
+  return <a href={`/app/builds/${from}`}>{number === undefined ? "from an earlier build" : `from #${number}`}</a>;
 };
 
 /** Says what the job waits for, who runs it, or why it ended so. */
 const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobListDetails }) => {
   const state = jobStateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
-  if (state === "asking") return <a href={`#gate-${job.id}`}>waits for approval</a>;
-  if (state === "queued") return jobTriesInWords(job) ?? "waits for its turn";
+  if (state === "asking") return <a href={`#gate-${job.id}`}>waiting for approval</a>;
+  if (state === "queued") return jobTriesInWords(job) ?? "in the queue";
   if (state === "waiting") {
     const needs = openNeeds(job, all);
     return needs.length > 0 ? (

@@ -56,7 +56,7 @@ const jobPage: Page = {
     const asks = jobStateOf(job) === "asking";
     const opened = await openBody(context, details, jobPath(job), query);
     return {
-      title: `${job.name} of #${build.number} ${repositoryName(details)}${asks ? " waits for approval" : ""}`,
+      title: `${job.name} in #${build.number} ${repositoryName(details)}${asks ? ": waiting for approval" : ""}`,
       section: "builds",
       crumb: job.name,
       trail: [

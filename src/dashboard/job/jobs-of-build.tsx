@@ -18,7 +18,7 @@ const needed = ({ requires = {} }: Explanation) => {
   return (
     requirements.length > 0 && (
       <>
-        it needs <strong>{requirements.join(", ")}</strong>.
+        needs <strong>{requirements.join(", ")}</strong>.
       </>
     )
   );
@@ -28,7 +28,7 @@ const needed = ({ requires = {} }: Explanation) => {
 const Unable = ({ unable }: JobsDetails) =>
   unable.length === 0 ? null : (
     <section class="waits" id="unable">
-      <h2>No registered agent can take</h2>
+      <h2>Jobs that no registered agent can run</h2>
       <ul>
         {unable.map(({ key, why }) => (
           <li>
@@ -103,7 +103,7 @@ export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: Op
       </Waterfall>
       {build.attempt > 0 && (
         <p class="hint">
-          <a href={`/app/builds/${build.id}/log`}>Log of the planning</a>
+          <a href={`/app/builds/${build.id}/log`}>Planning log</a>
         </p>
       )}
     </Body>

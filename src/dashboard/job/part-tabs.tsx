@@ -26,7 +26,7 @@ interface TabsProps {
 /** Links to the parts of a page, without a script. */
 export const PartTabs = ({ page, tabs, current }: TabsProps) =>
   tabs.length === 0 ? null : (
-    <nav class="part-tabs" id="parts" aria-label="Parts of this page">
+    <nav class="part-tabs" id="parts" aria-label="Page sections">
       {tabs.map(({ name, title, count, isBad }) => (
         <a href={`${tabAddress(page, tabs, name)}#parts`} aria-current={name === current ? "page" : undefined}>
           {title}

@@ -22,7 +22,7 @@ const EVENTS: Record<BuildEvent, { word: string; shape: Child }> = {
   },
   "merge-group": { word: "merge queue", shape: <path d="M4 3v10M4 5c0 4 8 2 8 6v2" /> },
   schedule: { word: "schedule", shape: <path d="M8 2.5a5.5 5.5 0 1 0 .01 0M8 5v3.3l2.2 1.4" /> },
-  api: { word: "request", shape: <path d="M5 3.5v9l7-4.5z" /> },
+  api: { word: "API", shape: <path d="M5 3.5v9l7-4.5z" /> },
 };
 
 const FILTERED_EVENTS: BuildEvent[] = ["push", "pull", "tag", "schedule", "api"];
@@ -97,12 +97,12 @@ export const OriginOfBuild = ({ build }: { build: Build }) => {
       )}
       {pull?.author && pull.author !== author && (
         <span>
-          asked by <bdi>{pull.author}</bdi>
+          opened by <bdi>{pull.author}</bdi>
         </span>
       )}
       {base && (
         <span>
-          compared with <code title={base}>{base.slice(0, 7)}</code>
+          base <code title={base}>{base.slice(0, 7)}</code>
         </span>
       )}
     </>

@@ -19,7 +19,7 @@ export const CancelButton = ({ action, noun, label = "Cancel", disabled, childre
       <p>{children}</p>
       <span class="actions">
         <button type="submit" class="danger" autofocus>
-          Cancel the {noun}
+          Cancel {noun}
         </button>
         <button type="button" popovertarget="cancel" popovertargetaction="hide">
           Keep it running

@@ -180,5 +180,5 @@ export const readPairs = (form: URLSearchParams, field: string): [string, string
     if (line.trim() === "") return [];
     const at = line.indexOf("=");
     if (at > 0) return [[line.slice(0, at).trim(), line.slice(at + 1)] as [string, string]];
-    throw invalid(`/${field}`, `line ${index + 1} does not have the form NAME=value`);
+    throw invalid(`/${field}`, `line ${index + 1} must have the form NAME=value`);
   });

@@ -61,4 +61,4 @@ export const ordinal = (number: number): string => ORDINALS[number - 1] ?? `${nu
 
 /** Returns a test's suite, class and name, as far as its report has them. */
 export const testName = ({ suite, className, name }: Record<"suite" | "className" | "name", string>): string =>
-  [suite, className, name].filter((part) => part !== "").join(" > ") || "a test without a name";
+  [suite, className, name].filter((part) => part !== "").join(" > ") || "unnamed test";

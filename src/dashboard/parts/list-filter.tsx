@@ -73,7 +73,7 @@ const CALLED: Record<string, string> = {
   commitSha: "commit",
   refName: "branch or tag",
   pull: "pull request",
-  cursor: "place in the list",
+  cursor: "page",
   since: "first day",
   until: "last day",
 };

@@ -52,7 +52,7 @@ const GATE = <path d="M2 3.5h12M3 6.5h10M3.5 6.5V13M6.5 6.5V13M9.5 6.5V13M12.5 6
 const LOOKS: Record<State, Look> = {
   queued: { word: "waiting", tone: "plain", shape: RING },
   waiting: { word: "waiting", tone: "plain", shape: RING },
-  asking: { word: "waits for approval", tone: "gate", shape: GATE },
+  asking: { word: "waiting for approval", tone: "gate", shape: GATE },
   pending: { word: "waiting", tone: "plain", shape: RING },
   assigned: { word: "assigned", tone: "busy", shape: DOT },
   running: { word: "running", tone: "busy", shape: ARC, turns: true },
@@ -88,23 +88,23 @@ const WAITS: Record<Phase, boolean> = { queued: true, leased: false, ended: fals
 export const isWaiting = (status: BuildStatus): boolean => WAITS[phaseOf(status)];
 
 const REASONS: Record<BuildReason, string> = {
-  "agent-lost": "its agents were lost too often",
-  timeout: "it ran longer than its pipeline allows",
-  environment: "its environment could not be composed",
-  "requirements-unmet": "no agent can meet the requirements of its file",
-  "commit-not-on-branch": "the commit is not on the branch",
-  "pipeline-invalid": "the pipeline file is not valid",
-  "checkout-failed": "the commit could not be checked out",
-  "agent-error": "the agent itself failed",
-  "plan-mismatch": "the commit has another file than the one that was planned",
-  "queue-full": "its jobs found no room in the queue",
-  "output-refused": "an output contains a secret, or is too large",
-  "artifact-failed": "an artifact could not be kept or fetched",
-  "gate-closed": "it was rejected, or nobody approved it in time",
-  canceled: "it was canceled",
+  "agent-lost": "lost its agents too often",
+  timeout: "timed out",
+  environment: "environment could not be assembled",
+  "requirements-unmet": "no agent meets the requirements in its file",
+  "commit-not-on-branch": "commit is not on the branch",
+  "pipeline-invalid": "invalid pipeline file",
+  "checkout-failed": "checkout failed",
+  "agent-error": "agent error",
+  "plan-mismatch": "the commit's file differs from the planned one",
+  "queue-full": "queue is full",
+  "output-refused": "an output contains a secret or is too large",
+  "artifact-failed": "an artifact could not be stored or fetched",
+  "gate-closed": "rejected, or not approved in time",
+  canceled: "canceled",
   "fail-fast": "another job failed",
-  superseded: "a newer commit took its place",
-  skipped: "its file did not want this change",
+  superseded: "newer commit",
+  skipped: "its file has no trigger for this change",
 };
 
 /** The facts about the end of a build or a job. */
@@ -132,5 +132,5 @@ export const whyEnded = (ended: Ended): string | null => {
   if (reason && reason !== "canceled") return REASONS[reason];
   const failed = steps.find((step) => step.status === "failed");
   if (exitCode === null) return null;
-  return failed ? `exit ${exitCode} at "${failed.name}"` : `exit ${exitCode}`;
+  return failed ? `exit ${exitCode} in "${failed.name}"` : `exit ${exitCode}`;
 };

@@ -29,7 +29,7 @@ const Agents = ({ agents, groups = [] }: Explanation) => {
   return (
     <>
       <Reasons reasons={groups} />
-      <p>The nearest:</p>
+      <p>Closest matches:</p>
       <Reasons reasons={agents.slice(0, NEAREST)} />
       <details id="other-agents">
         <summary>{withCommas(agents.length - NEAREST)} more</summary>
@@ -49,15 +49,15 @@ export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean 
   const requirements = requirementsInWords(why.requires ?? {});
   return (
     <section class="waits" id="waits">
-      <h2>Why it waits</h2>
+      <h2>Why it's waiting</h2>
       {requirements.length > 0 && (
         <p class="needs">
-          It needs <strong>{requirements.join(", ")}</strong>.
+          Needs <strong>{requirements.join(", ")}</strong>.
         </p>
       )}
       <p>
         {why.message}
-        {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} before it.`}
+        {why.ahead !== null && why.ahead > 0 && ` ${why.ahead} ahead of it.`}
       </p>
       {why.agents.length > 0 && <Agents {...why} />}
       {canAdd && (why.code === "no-agents" || why.code === "no-capable-agent") && (

@@ -5,8 +5,8 @@ import { personWith } from "../shell/page-requests.ts";
 
 const FILES = { "html/index.html": "<h1>x</h1>", "html/data/a.json": "1", "<b>.txt": "y" };
 
-describe("the pages of an artifact", () => {
-  it("lead from the build to its files, folder by folder", async () => {
+describe("artifact pages", () => {
+  it("link from the build to its files, folder by folder", async () => {
     const { admin, id } = await newBuildWithArtifact(FILES, "a b&c");
     const person = await personWith(await newToken(admin, "viewer"));
     expect((await person.open(`/builds/${id}`)).text).toContain(`href="/app/builds/${id}?tab=artifacts#parts"`);
@@ -18,7 +18,7 @@ describe("the pages of an artifact", () => {
     expect(page.text).toContain("&lt;b&gt;.txt");
     expect(page.text).toContain("?folder=html");
     expect(page.text).not.toContain("index.html");
-    for (const word of ["Make an address", "Delete the artifact", "Open report"]) expect(page.text).not.toContain(word);
+    for (const word of ["Create share link", "Delete artifact", "Open report"]) expect(page.text).not.toContain(word);
     const folder = await person.open(`/artifacts/${id}/a%20b%26c?folder=html`);
     expect(folder.text).toContain(`/app/artifacts/${id}/a%20b%26c/content/html/index.html`);
     expect(folder.text).not.toContain("&lt;b&gt;.txt");
@@ -31,13 +31,13 @@ describe("the pages of an artifact", () => {
     expect((await person.open(`/artifacts/${id}/other`)).status).toBe(404);
   });
 
-  it("share and delete it, for members", async () => {
+  it("let members share and delete the artifact", async () => {
     const { admin, id } = await newBuildWithArtifact(FILES);
     const viewer = await personWith(await newToken(admin, "viewer"));
     expect((await viewer.submit(`/artifacts/${id}/report/delete`)).status).toBe(403);
     const member = await personWith(await newToken(admin, "member"));
     const page = await member.open(`/artifacts/${id}/report`);
-    for (const word of ["Make an address", "Delete the artifact"]) expect(page.text).toContain(word);
+    for (const word of ["Create share link", "Delete artifact"]) expect(page.text).toContain(word);
     const wrong = await member.submit(`/artifacts/${id}/report/share`, { hours: "169", path: "" });
     expect(wrong).toMatchObject({ status: 422 });
     expect(wrong.text).toContain("must be 1 to 168");

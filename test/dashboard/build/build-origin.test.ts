@@ -43,8 +43,8 @@ const textOf = (markup: string): string =>
     .replace(/<[^>]*>/g, " ")
     .replace(/\s+/g, " ");
 
-describe("the list of builds", () => {
-  it("shows what made each build, what its commit says and who wrote it", async () => {
+describe("the build list", () => {
+  it("shows each build's event, and its commit's subject and author", async () => {
     const { page } = await newStage([
       {},
       { event: "tag" },
@@ -63,7 +63,7 @@ describe("the list of builds", () => {
     expect(rows[9]).toMatch(/: cart: round once waiting .* push Ada/);
   });
 
-  it("is filtered by author, pull request and event, and says which filter is wrong", async () => {
+  it("filters by author, pull request and event, and names an invalid filter", async () => {
     const { ids, page } = await newStage([{}, { event: "pull", pull: PULL, commit: { subject: "x", author: "Bo" } }]);
     const [pushed = "", pulled = ""] = ids;
     for (const [query, shown, hidden] of [
@@ -81,7 +81,7 @@ describe("the list of builds", () => {
     expect(await page("/builds?author=Nobody")).toContain("No build matches.");
   });
 
-  it("says of an ended build that it was superseded or skipped", async () => {
+  it("marks superseded and skipped builds", async () => {
     const { orgId, repoId, page } = await newStage([]);
     for (const reason of ["superseded", "skipped", "canceled"]) {
       await writeSummary(orgId, { repo_id: repoId, status: "canceled", reason, started_at: null });
@@ -92,22 +92,22 @@ describe("the list of builds", () => {
   });
 });
 
-describe("the page of a build", () => {
-  it("says which pull request it is for, into which branch, and links to its other builds", async () => {
+describe("the build page", () => {
+  it("shows the pull request and its base branch, and links to its other builds", async () => {
     const { ids, repoId, page } = await newStage([{ event: "pull", pull: PULL }]);
     const markup = await page(`/builds/${ids[0]}`);
-    expect(textOf(markup)).toMatch(/cart: round once .* pull request #12 Round once into main by Ada asked by ada /);
+    expect(textOf(markup)).toMatch(/cart: round once .* pull request #12 Round once into main by Ada opened by ada /);
     expect(markup).toContain(`href="/app/builds?repoId=${repoId}&amp;pull=12"`);
     expect(markup).toContain(`href="/app/builds?repoId=${repoId}&amp;author=Ada"`);
   });
 
-  it("names a tag and a schedule", async () => {
+  it("names the tag and the schedule", async () => {
     const { ids, page } = await newStage([{ event: "tag" }, { event: "schedule", schedule: "nightly", commit: null }]);
     expect(textOf(await page(`/builds/${ids[0]}`))).toMatch(/ tag by Ada v1 aaaaaaa /);
     expect(textOf(await page(`/builds/${ids[1]}`))).toMatch(/ schedule nightly /);
   });
 
-  it("links to the build that took its place, and says why one was skipped", async () => {
+  it("links to the superseding build, and explains why a build was skipped", async () => {
     const { orgId, admin, repoId, ids, page } = await newStage([{}]);
     const ended = async (more: Partial<Build>) => {
       const { reason = null, message = null } = more;
@@ -122,18 +122,18 @@ describe("the page of a build", () => {
       base: "b".repeat(40),
       pull: PULL,
     });
-    expect(superseded).toContain(`superseded by <a href="/app/builds/${ids[0]}">build 1</a>`);
-    expect(textOf(superseded)).toMatch(/#12 Round once into main asked by ada compared with bbbbbbb/);
+    expect(superseded).toContain(`superseded by <a href="/app/builds/${ids[0]}">#1</a>`);
+    expect(textOf(superseded)).toMatch(/#12 Round once into main opened by ada base bbbbbbb/);
     const gone = await ended({ reason: "superseded", supersededBy: crypto.randomUUID() });
-    expect(textOf(gone)).toContain("superseded: a newer commit took its place");
+    expect(textOf(gone)).toContain("superseded: newer commit");
     expect(textOf(gone)).toContain("#12");
     const message = "No changed file matches docs/**.";
     const skipped = textOf(await ended({ reason: "skipped", message }));
-    expect(skipped).toContain("skipped: its file did not want this change");
+    expect(skipped).toContain("skipped: its file has no trigger for this change");
     expect(skipped).toContain(message);
   });
 
-  it("keeps what a commit or a pull request says as text", async () => {
+  it("renders commit and pull request content as text", async () => {
     const text = `"><img src=x onerror=alert(1)>\u202e${"w".repeat(250)}`;
     const commit = { subject: text, author: text };
     const pull = { ...PULL, title: text, author: text, base: text };

@@ -54,8 +54,8 @@ const run = async (
 
 const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, " ").replaceAll(/\s+/g, " ");
 
-describe("a build that failed, compared with the last green one", () => {
-  it("shows what changed: keys, times and the log, without values, numbers and times", async () => {
+describe("the comparison with the last green build", () => {
+  it("shows changed keys, durations and log lines, but no values and no changed numbers or times", async () => {
     const setup = await newBuildSetup();
     const { admin, orgId } = setup;
     const scope = { scope: "organization", orgId };
@@ -86,10 +86,10 @@ describe("a build that failed, compared with the last green one", () => {
     const words = textOf(text);
     expect(words).toContain("What changed since #1");
     expect(text).toContain(`href="/app/builds/${green}"`);
-    expect(words).toContain("only here: expected a to be b");
-    expect(words).toContain("only in the last green: all is well");
+    expect(words).toContain("only in this build: expected a to be b");
+    expect(words).toContain("only in the last green build: all is well");
     expect(words).toContain("&lt;script&gt;window.__ran=1");
-    expect(words).not.toContain("only here: 13:00:09");
+    expect(words).not.toContain("only in this build: 13:00:09");
     expect(words).not.toMatch(/hunter2|plain-value/);
     expect(words).toMatch(/ADDED added/);
     expect(words).toMatch(/TOKEN version 2, was 1/);
@@ -98,7 +98,7 @@ describe("a build that failed, compared with the last green one", () => {
     for (const part of [HOSTILE[0], " style=", "javascript:"]) expect(text).not.toContain(part);
   });
 
-  it("says so where nothing before it was green, and of a build that has not ended", async () => {
+  it("says when no earlier build succeeded, and works for an active build", async () => {
     const setup = await newBuildSetup();
     const person = await personWith(setup.admin);
     const failed = await run(setup, "failed", "no\n", 1);
@@ -109,7 +109,7 @@ describe("a build that failed, compared with the last green one", () => {
     expect([status, textOf(text).includes("What changed since #2")]).toEqual([200, true]);
   });
 
-  it("is nobody else's", async () => {
+  it("is hidden from other organizations", async () => {
     const setup = await newBuildSetup();
     const failed = await run(setup, "failed", "no\n", 1);
     const stranger: Person = await personWith((await newOrganization()).admin);

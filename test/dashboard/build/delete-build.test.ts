@@ -32,8 +32,8 @@ const personOf = async (token: string) => {
   };
 };
 
-describe("the page of a build", () => {
-  it("lets a maintainer delete its log, and then the build, after a page that asks", async () => {
+describe("the build page", () => {
+  it("lets a maintainer delete the log, then the build, after a confirmation", async () => {
     const setup = await newBuildSetup();
     const { id, number } = await endedBuild(setup);
     const { read, send } = await personOf(await newToken(setup.admin, "maintainer"));
@@ -53,7 +53,7 @@ describe("the page of a build", () => {
     expect(await read("/builds?done=removed")).toContain("Removed.");
   });
 
-  it("offers it to nobody else, and not before the build has ended", async () => {
+  it("offers deletion only to maintainers, and only after the build has ended", async () => {
     const setup = await newBuildSetup();
     const { id } = await endedBuild(setup);
     const member = await personOf(await newToken(setup.admin, "member"));
@@ -67,7 +67,7 @@ describe("the page of a build", () => {
     }
   });
 
-  it("shows nothing of a deleted log that the archive still has", async () => {
+  it("shows no part of a deleted log that is still in the archive", async () => {
     const setup = await newBuildSetup();
     const { id } = await endedBuild(setup);
     const { read } = await personOf(setup.admin);

@@ -33,8 +33,8 @@ const failed = async (output: string, later = "") => {
 const text = (markup: string): string => markup.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 const band = (markup: string): string => /<section class="failure".*?<\/section>/s.exec(markup)?.[0] ?? "";
 
-describe("the page of a failed build", () => {
-  it("begins with the step, the line that says why, and those around it", async () => {
+describe("the failed build page", () => {
+  it("starts with the failed step, the error line and its context", async () => {
     const { page } = await failed("ok 1\nok 2\nError: it broke\nat cart.ts:41\n");
     expect(text(band(page.text))).toMatch(
       /test failed, exit 3 Error: it broke .* ok 1 ok 2 Error: it broke at cart.ts:41/,
@@ -43,24 +43,24 @@ describe("the page of a failed build", () => {
     expect(band(page.text)).toContain('href="#at-29"');
   });
 
-  it("shows the last lines of the log as a terminal does, where scripts are off", async () => {
+  it("shows the log's last lines as a terminal does when scripts are off", async () => {
     const { page } = await failed("10%\rError: disk full\r\x1b[0m\r\nno\b\bgone\n");
     expect(page.text).toContain("fetched the commit\nError: disk full\ngone\n");
   });
 
-  it("reads no line of the steps before and behind", async () => {
+  it("shows no lines from earlier or later steps", async () => {
     const { page } = await failed("Error: own\n", "Error: of another step\n".repeat(10_000));
     expect(band(page.text)).toContain("Error: own");
     expect(band(page.text)).not.toContain("another");
     expect(band(page.text)).not.toContain("fetched");
   });
 
-  it("finds the error at the end of a long output", async () => {
+  it("finds the error at the end of long output", async () => {
     const { page } = await failed(`${"a line of no interest\n".repeat(10_000)}Error: at last\n`);
     expect(text(band(page.text))).toContain("Error: at last");
   });
 
-  it("says which build was green before, and what usually takes how long", async () => {
+  it("shows the last green build and the usual durations", async () => {
     const { admin, pipeline, agent } = await failed("Error: red\n");
     const end = async ({ steps, ...result }: { steps: object[]; status: string; exitCode: number }) => {
       const build = await triggerBuild(admin, pipeline.id);
@@ -80,7 +80,7 @@ describe("the page of a failed build", () => {
     expect(band((await person.open(`/builds/${green.id}`)).text)).toBe("");
   });
 
-  it("shows what a hostile step prints as text, also in what is copied", async () => {
+  it("renders a hostile step's output as text, also in the copied issue", async () => {
     const { page } = await failed(`Error: ${HOSTILE}\n\`\`\`\`\n`);
     expect(page.text).not.toContain("<img src=x");
     expect(band(page.text)).toContain("&quot;&gt;&lt;img src=x onerror=alert(1)&gt;");
@@ -88,8 +88,8 @@ describe("the page of a failed build", () => {
   });
 });
 
-describe("the page of a build that was canceled before it began", () => {
-  it("says so in one sentence, with who it was, and shows no log", async () => {
+describe("the page of a build canceled before it started", () => {
+  it("says in one sentence who canceled the build, and shows no log", async () => {
     const { admin, orgId, pipeline } = await newStartedBuild();
     const { id } = await triggerBuild(admin, pipeline.id);
     expect((await call(admin, "POST", `/build/${id}/cancel`)).status).toBe(200);
@@ -102,8 +102,8 @@ describe("the page of a build that was canceled before it began", () => {
   });
 });
 
-describe("the parts of a build's page", () => {
-  it("are links that need no script; one that is not there leads to the first", async () => {
+describe("the build page", () => {
+  it("has tabs that work without a script, and opens the first for an unknown tab", async () => {
     const { page, person, id } = await failed("Error: x\n");
     expect(page.text).toContain(`<a href="/app/builds/${id}#parts" aria-current="page">Log</a>`);
     const unknown = await person.open(`/builds/${id}?tab=%3Cb%3E`);
@@ -112,7 +112,7 @@ describe("the parts of a build's page", () => {
     expect(unknown.text).not.toContain("<b>");
   });
 
-  it("answer when the lines of a log were stored, to who may see it", async () => {
+  it("returns the times of log lines, only to people who may see the build", async () => {
     const { person, id } = await failed("one\n");
     const { status, text: times } = await person.open(`/builds/${id}/log/times`);
     expect(status).toBe(200);

@@ -20,12 +20,12 @@ const stage = async () => {
   return { admin, repoId, id: body.builds[0]!, person };
 };
 
-describe("the page of a build of a fork that waits", () => {
-  it("says whose commit it is, and is answered by a form of those who may", async () => {
+describe("the page of a fork's waiting build", () => {
+  it("names the commit's author, and shows the approval form only to people who may answer", async () => {
     const { id, person, admin } = await stage();
     const member = await person("member");
     const { text } = await member.open(`/builds/${id}`);
-    expect(text).toContain("The build waits for approval");
+    expect(text).toContain("The build is waiting for approval");
     expect(text).toContain("Commit 1111111 by &lt;img");
     expect(text.replaceAll(/<[^>]+>/g, "")).toContain("Approving runs the build at 1111111");
     expect(text).not.toContain(HOSTILE);
@@ -41,7 +41,7 @@ describe("the page of a build of a fork that waits", () => {
     expect(after.replaceAll(/<[^>]+>/g, " ")).toMatch(/Approved by\s+member.*looks fine/);
   });
 
-  it("leads to what the commit changes at the host, for those who see the build", async () => {
+  it("links to the commit's changes at the host for everyone who can see the build", async () => {
     const { id, person } = await stage();
     const viewer = await person("viewer");
     expect((await viewer.open(`/builds/${id}`)).text).toContain(`href="/app/builds/${id}/changes"`);
@@ -54,13 +54,13 @@ describe("the page of a build of a fork that waits", () => {
     expect((await (await stranger).open(`/builds/${id}/changes`)).status).toBe(404);
   });
 
-  it("takes an answer for the commit alone that a person looked at", async () => {
+  it("accepts an answer only for the commit that the person reviewed", async () => {
     const { id, person, admin } = await stage();
     const member = await person("member");
     expect((await member.open(`/builds/${id}`)).text).toContain(`name="commitSha" value="${SHA("1")}"`);
     const refused = await member.submit(`/jobs/${id}/approve`, { commitSha: SHA("2") });
     expect(refused.status).toBe(422);
-    expect(refused.text).toContain("The build waits for approval");
+    expect(refused.text).toContain("The build is waiting for approval");
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({
       status: "queued",
       approval: { decision: null },
@@ -68,7 +68,7 @@ describe("the page of a build of a fork that waits", () => {
     expect((await member.submit(`/jobs/${id}/approve`, { commitSha: SHA("1") })).status).toBe(303);
   });
 
-  it("is rejected by the other button", async () => {
+  it("rejects the build with the Reject button", async () => {
     const { id, person, admin } = await stage();
     await (await person("member")).submit(`/jobs/${id}/reject`, { comment: "no" });
     expect((await call(admin, "GET", `/build/${id}`)).body).toMatchObject({
@@ -78,8 +78,8 @@ describe("the page of a build of a fork that waits", () => {
   });
 });
 
-describe("the page of a repository", () => {
-  it("sets whose code is built, and how", async () => {
+describe("the repository page", () => {
+  it("sets whose code is built, and under which conditions", async () => {
     const { repoId, person, admin } = await stage();
     const maintainer = await person("maintainer");
     const path = `/repositories/${repoId}`;

@@ -9,7 +9,7 @@ import { personWith } from "../shell/page-requests.ts";
 
 const FILE = "jobs:\n  lint: { steps: [{ run: lint }] }\n  test: { steps: [{ run: test }] }\n";
 
-it("names the builds of the audit as people call them, with times that a clock shows", async () => {
+it("the audit page names builds by number, with clock times", async () => {
   const setup = await newBuildSetup();
   const { orgId, admin, pipeline, agent } = setup;
   await triggerBuild(admin, pipeline.id);
@@ -20,14 +20,14 @@ it("names the builds of the audit as people call them, with times that a clock s
   const named = new RegExp(`<a href="/app/builds/${job.build.id}"><bdi>#1 [^<]+ / ${pipeline.name}</bdi></a>`);
   const underWay = (await person.open("/audit?action=build.deliver")).text;
   expect(underWay).toMatch(named);
-  expect(underWay).not.toContain("a job</span>");
+  expect(underWay).not.toContain("(job)</span>");
   await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
   await poolStub(orgId).flush();
   expect((await person.open("/audit")).text).toMatch(named);
   expect((await person.open("/audit")).text).toMatch(/<time datetime="[^"]+" title="[^"]+ UTC" data-clock/);
 });
 
-it("names jobs by their build, while they run and when they have ended, and leads to their pages", async () => {
+it("the audit page names active and ended jobs by their build, and links to their pages", async () => {
   const { orgId, admin, pipeline, agent } = await newBuildSetup();
   await triggerBuild(admin, pipeline.id);
   const { ids } = await planNextBuild(agent, FILE);
@@ -42,7 +42,7 @@ it("names jobs by their build, while they run and when they have ended, and lead
   expect(Object.values(ids)).toContain(first.job?.id);
 });
 
-it("names every kind of thing, hostile names as text, and what is gone by its kind", async () => {
+it("the audit page names every kind of record, hostile names as text, and deleted records by kind", async () => {
   const { admin, orgId } = await newOrganization();
   const name = `x ${HOSTILE[1]}`;
   const group = await create(admin, "/secrets/groups", { name });
@@ -78,7 +78,7 @@ it("names every kind of thing, hostile names as text, and what is gone by its ki
   );
 });
 
-it("names nothing of another organization", async () => {
+it("the audit page names no records of another organization", async () => {
   const { admin } = await newOrganization();
   const theirs = await create(admin, "/secrets/groups", { name: "theirs" });
   const mine = await newOrganization();
@@ -86,6 +86,6 @@ it("names nothing of another organization", async () => {
   expect(text).not.toContain("theirs");
 });
 
-it("asks nothing where there is nothing to name", async () => {
+it("reading names sends no query when there is nothing to name", async () => {
   expect(await readNames({} as Parameters<typeof readNames>[0], {})).toEqual(new Map());
 });

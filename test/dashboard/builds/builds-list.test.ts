@@ -15,8 +15,8 @@ const FILE = `jobs:
 
 const plain = (markup: string): string => markup.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 
-describe("the list of builds", () => {
-  it("says of every build that waits why it does", async () => {
+describe("the build list", () => {
+  it("explains why each waiting build waits", async () => {
     const { admin, pipeline } = await newStartedBuild();
     for (let index = 0; index < 8; index++) await triggerBuild(admin, pipeline.id, { branch: `waits-${index}` });
     const { text } = await (await personWith(admin)).open("/builds?view=all");
@@ -28,7 +28,7 @@ describe("the list of builds", () => {
     ).toHaveLength(8);
   });
 
-  it("draws the jobs of a build as segments by state, with their counts in words", async () => {
+  it("draws a build's jobs as segments by state, with their counts in words", async () => {
     const { admin, agent, pipeline, job } = await newStartedBuild();
     await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     await triggerBuild(admin, pipeline.id);
@@ -44,7 +44,7 @@ describe("the list of builds", () => {
     expect((await row()).match(/class="is-(succeeded|running|waiting)"/g)).toHaveLength(3);
   });
 
-  it("has a heading for each day, and tells a row that failed by the line of its log", async () => {
+  it("has a heading for each day, and shows a failed build's error line", async () => {
     const { admin, orgId, repository, pipeline } = await newStartedBuild();
     const base = { orgId, repoId: repository.id, pipelineId: pipeline.id };
     const at = Date.now() - 3 * DAY_MS;
@@ -60,7 +60,7 @@ describe("the list of builds", () => {
     expect(text).not.toContain("<b>Error");
   });
 
-  it("renews itself often only where its builds run or wait, and twenty of them share one session", async () => {
+  it("refreshes often only while builds run or wait, so that one session can have twenty open", async () => {
     const { admin, agent, job, pipeline } = await newStartedBuild();
     const person = await personWith(admin);
     const seconds = async (query = ""): Promise<number> =>

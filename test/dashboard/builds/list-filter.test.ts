@@ -4,8 +4,8 @@ import { newBuildSetup, pollOnce, triggerBuild } from "../../support/build-setup
 import { poolStub } from "../../support/deployment.ts";
 import { requestPage, signIn } from "../shell/page-requests.ts";
 
-describe("the filters of the builds", () => {
-  it("find builds by branch, ref, commit, agent and trigger, and keep what was typed", async () => {
+describe("the build filters", () => {
+  it("find builds by branch, ref, commit, agent and trigger, and keep the entered values", async () => {
     const { admin, agent, pipeline, orgId } = await newBuildSetup();
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
     const commitSha = "c".repeat(40);
@@ -42,13 +42,13 @@ describe("the filters of the builds", () => {
     expect(typed).toContain('<option value="api" selected="">');
     const wrong = await text("agent=<b>&commitSha=ccc&branch=next");
     expect(rows(wrong)).toEqual([first.id]);
-    expect(wrong).toMatch(/2 filters were not applied\..*The agent is not the name of an agent/s);
+    expect(wrong).toMatch(/2 filters were not applied\..*The agent does not exist/s);
     expect(wrong).not.toContain("<b>");
   });
 });
 
-describe("a filter with a wrong value", () => {
-  it("is named with the reason, and the other filters of the builds still apply", async () => {
+describe("an invalid filter value", () => {
+  it("is reported with its reason, and the other build filters still apply", async () => {
     const { admin } = await newOrganization();
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
     const repository = {
@@ -68,7 +68,7 @@ describe("a filter with a wrong value", () => {
     expect(await text("?branch=next")).not.toContain("not applied");
   });
 
-  it("leaves the others of the audit and of the variables as they are", async () => {
+  it("does not affect the other filters of the audit and variable lists", async () => {
     const { admin } = await newOrganization();
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
     await create(admin, "/secrets/groups", { name: "one" });
@@ -77,7 +77,7 @@ describe("a filter with a wrong value", () => {
     expect(await text("/audit?action=group.create")).toContain("<code>group.create</code>");
     const wrong = await text(`/audit?until=tomorrow&since=${tomorrow}`);
     expect(wrong).toMatch(/A filter was not applied\..*The last day /s);
-    expect(wrong).toContain("No entry matches.");
+    expect(wrong).toContain("No matching entries");
     expect(await text("/variables?owner=group:nowhere")).toMatch(/The owner must be in the list/);
     expect(await text("/variables")).not.toContain("not applied");
   });

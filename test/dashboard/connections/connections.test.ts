@@ -208,9 +208,9 @@ describe("a build state that the host rejected", () => {
     await host.change({ faults: [{ on: `POST /repos/acme/shop/statuses/${SHA("a")}`, answer: 422 }] });
     const [told, refused] = [await ended(SHA("b")), await ended(SHA("a"))];
     const page = async (buildId: string) => (await viewer.open(`/builds/${buildId}`)).text.replaceAll(/<[^>]+>/g, "");
-    const sentence = "The state millrace/release is not at the git host: The git host does not accept the status";
+    const sentence = "The git host rejected the status millrace/release: The git host does not accept the status";
     await expect.poll(() => page(refused), { timeout: 10_000 }).toContain(sentence);
-    expect(await page(told)).not.toContain("is not at the git host");
+    expect(await page(told)).not.toContain("The git host rejected the status");
 
     // The check reads stored data, which appears a moment after the build's page shows it.
     const check = async () => (await maintainer.open(`/connections/${id}/check`)).text;

@@ -26,14 +26,14 @@ const stage = async (jobs: JobOfBuild[], more: Record<string, string | number | 
   return { id, page };
 };
 
-describe("the page of a build of several jobs that has ended", () => {
+describe("the page of an ended build with several jobs", () => {
   const jobs = [
     jobRecord("lint"),
     jobRecord("test", { status: "failed", exitCode: 3 }),
     idleJob("deploy", { needs: ["test"], ...dropped("test") }),
   ];
 
-  it("shows its jobs in place of steps and log, names the one that failed, and links to each", async () => {
+  it("shows jobs in place of steps and log, names the failed job, and links to each job", async () => {
     const { id, page } = await stage(jobs, { status: "failed", exit_code: 3 });
     const { text } = await page("viewer");
     expect(text).toContain("1 failed, 1 dropped, 1 succeeded");
@@ -42,10 +42,10 @@ describe("the page of a build of several jobs that has ended", () => {
       new RegExp(`id="failure-title"><a href="/app/jobs/${jobs[1]?.id}"><bdi>test</bdi></a> failed: exit 3<`),
     );
     expect(text).not.toContain('id="log"');
-    expect(text).toContain(`<a href="/app/builds/${id}/log">Log of the planning</a>`);
+    expect(text).toContain(`<a href="/app/builds/${id}/log">Planning log</a>`);
   });
 
-  it("offers to retry what failed, with how much that is, to those who may", async () => {
+  it("offers members to retry the failed jobs, with their number", async () => {
     const { page } = await stage(jobs);
     expect((await page("member")).text).toContain("Retry failed (2 of 3)");
     expect((await page("viewer")).text).not.toContain("Retry failed");
@@ -83,25 +83,25 @@ const liveStage = async (definitions: Record<string, Words>) => {
 
 const GATED = { build: {}, deploy: { needs: ["build"], gate: GATE, hasSteps: true }, tell: { needs: ["deploy"] } };
 
-describe("a build that waits at a gate", () => {
-  it("says so in its title, in the list and in a panel, which has answers for those who may give them", async () => {
+describe("a build that waits for approval", () => {
+  it("says so in its title, the list and a panel, which has buttons only for people who may answer", async () => {
     const { as, path, jobOf } = await liveStage(GATED);
     const { id } = await jobOf("deploy");
     const [maintainer, member] = [await as("maintainer"), await as("member")];
     const { text } = await maintainer.open(path);
-    expect(text).toMatch(/<title>\S+ #\d+ [^<]* waits for approval/);
+    expect(text).toMatch(/<title>\S+ #\d+ [^<]*: waiting for approval/);
     expect(text).toContain("Release main?");
     expect(text).toContain(`formaction="/app/jobs/${id}/reject"`);
-    expect((await maintainer.open("/builds")).text).toMatch(/class="why"[^>]*><span>waits for approval/);
+    expect((await maintainer.open("/builds")).text).toMatch(/class="why"[^>]*><span>waiting for approval/);
     for (const shown of [path, `/jobs/${id}`]) {
       expect((await maintainer.open(shown)).text).toContain(`action="/app/jobs/${id}/approve"`);
       const seen = (await member.open(shown)).text;
-      expect(seen).toContain("A maintainer or an admin may answer");
+      expect(seen).toContain("Maintainers and admins can approve or reject");
       expect(seen).not.toContain(`action="/app/jobs/${id}/approve"`);
     }
   });
 
-  it("is approved after a second look: the overview leads to the gate, which says what it lets run", async () => {
+  it("is not approved on the overview, which links to the gate and its content", async () => {
     const { as, path, jobOf } = await liveStage(GATED);
     const { id } = await jobOf("deploy");
     const maintainer = await as("maintainer");
@@ -117,7 +117,7 @@ describe("a build that waits at a gate", () => {
     }
   });
 
-  it("goes on when it was approved, with who it was and what they said", async () => {
+  it("continues after an approval, and shows the approver and the comment", async () => {
     const { as, path, jobOf } = await liveStage(GATED);
     const { id } = await jobOf("deploy");
     const maintainer = await as("maintainer");
@@ -135,7 +135,7 @@ describe("a build that waits at a gate", () => {
     expect(await jobOf("deploy")).toMatchObject({ status: "queued", gate: { decision: { approved: true } } });
   });
 
-  it("fails when it was rejected, and tells what depends on it", async () => {
+  it("fails after a rejection, and explains why dependent jobs were dropped", async () => {
     const { as, path, jobOf } = await liveStage(GATED);
     const { id } = await jobOf("deploy");
     const maintainer = await as("maintainer");
@@ -147,7 +147,7 @@ describe("a build that waits at a gate", () => {
     expect(text).not.toContain('data-again="');
   });
 
-  it("takes no answer of somebody below its role, and of nobody elsewhere", async () => {
+  it("rejects answers from lower roles and from other organizations", async () => {
     const { as, jobOf } = await liveStage(GATED);
     const { id } = await jobOf("deploy");
     for (const role of ["viewer", "member"] as const) {
@@ -165,8 +165,8 @@ describe("a build that waits at a gate", () => {
   });
 });
 
-describe("a build with a job that no registered agent can take", () => {
-  it("says which, and what it lacks", async () => {
+describe("a build with a job that no registered agent can run", () => {
+  it("names the job and the missing requirement", async () => {
     const { orgId, as, path } = await liveStage({
       web: { hasSteps: true },
       ios: { hasSteps: true, requires: { ios: true } },
@@ -174,21 +174,21 @@ describe("a build with a job that no registered agent can take", () => {
     const agent = await registered(poolOf(orgId), orgId);
     value(await poolOf(orgId).claim({ ...agent, bootId: "b1", features: ["jobs"] }));
     const { text } = await (await as("viewer")).open(path);
-    expect(text).toContain("No registered agent can take");
+    expect(text).toContain("Jobs that no registered agent can run");
     expect(text).toContain(
-      "<bdi>ios</bdi>: it needs <strong>iOS</strong>. No registered agent meets these requirements.",
+      "<bdi>ios</bdi>: needs <strong>iOS</strong>. No registered agent meets these requirements.",
     );
     expect(text).not.toContain("<bdi>web</bdi>:");
   });
 });
 
-describe("the page of a job", () => {
-  it("tells what it waits for, and cancels it alone", async () => {
+describe("the job page", () => {
+  it("explains why the job waits, and cancels only that job", async () => {
     const { as, path, jobOf } = await liveStage({ build: { hasSteps: true }, lint: { hasSteps: true } });
     const { id } = await jobOf("build");
     const member = await as("member");
     const { text } = await member.open(`/jobs/${id}`);
-    expect(text).toContain("Why it waits");
+    expect(text).toContain("Why it&#39;s waiting");
     expect(text).toContain(`<a href="/app${path}">`);
     expect((await member.submit(`/jobs/${id}/cancel`)).to).toBe(`/app/jobs/${id}?done=job-canceled`);
     expect((await member.open(`/jobs/${id}`)).text).toContain("canceled");
@@ -196,7 +196,7 @@ describe("the page of a job", () => {
     expect((await (await as("viewer")).open(`/jobs/${(await jobOf("lint")).id}`)).text).not.toContain('id="cancel"');
   });
 
-  it("keeps what a hostile file names and says as texts", async () => {
+  it("renders a hostile file's names and messages as text", async () => {
     const text = `"><img src=x onerror=alert(1)>\u202etxt`;
     const hostile = { key: text, definition: text, name: text, matrix: { [text]: text } };
     const { as, path, jobOf } = await liveStage({

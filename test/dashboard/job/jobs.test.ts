@@ -30,7 +30,7 @@ const linesOf = (jobs: JobOfBuild[]): string[] =>
         .trim(),
     );
 
-describe("the time that the picture of jobs shows", () => {
+describe("the time axis of a build's jobs", () => {
   const AT = Date.parse("2026-01-01T10:00:00.000Z");
   const at = (seconds: number) => new Date(AT + seconds * 1000).toISOString();
   const worked = jobRecord("build", { queuedAt: at(0), startedAt: at(0), finishedAt: at(60) });
@@ -44,13 +44,13 @@ describe("the time that the picture of jobs shows", () => {
     return (to - from) / 1000;
   };
 
-  it("is that of the work, where people alone keep it from going on", () => {
+  it("cuts the wait when the build waits only for people", () => {
     expect(lengthOf([worked, asking])).toBeLessThan(120);
     expect(lengthOf([worked, asking, idleJob("tell")])).toBeLessThan(120);
     expect(lengthOf([worked, asking])).toBeGreaterThan(60);
   });
 
-  it("goes on until now while anything else is under way, and to the end of a build that ended", () => {
+  it("extends to now while anything else is active, and to the end of an ended build", () => {
     const running = jobRecord("lint", { status: "running", queuedAt: at(0), startedAt: at(0), finishedAt: null });
     expect(lengthOf([worked, asking, running])).toBeGreaterThanOrEqual(3600);
     expect(lengthOf([asking])).toBeGreaterThanOrEqual(3540);
@@ -58,8 +58,8 @@ describe("the time that the picture of jobs shows", () => {
   });
 });
 
-describe("the list of a build's jobs", () => {
-  it("tells of each job that did not run or failed why", () => {
+describe("a build's job list", () => {
+  it("explains each job that did not run or failed", () => {
     const condition = { kind: "condition", job: null, text: "build.branch == 'main'" } as const;
     const cause = (kind: NonNullable<JobOfBuild["cause"]>["kind"], job: string | null, text: string | null = null) => ({
       cause: { kind, job, text },
@@ -80,21 +80,21 @@ describe("the list of a build's jobs", () => {
         jobRecord("unlike", { status: "failed", exitCode: null, reason: "plan-mismatch" }),
       ]),
     ).toEqual([
-      "skipped own skipped: its condition build.branch == &#39;main&#39; was false",
-      "skipped behind skipped: own was skipped: its condition build.branch == &#39;main&#39; was false",
+      "skipped own skipped: condition build.branch == &#39;main&#39; was false",
+      "skipped behind skipped: own was skipped: condition build.branch == &#39;main&#39; was false",
       "skipped far-behind skipped: behind was skipped",
       "dropped after-failure dropped: test (26.10, phone) failed",
       "dropped after-cancel dropped: lint was canceled",
-      "canceled victim canceled: fail-fast, because lint failed",
-      "canceled stopped canceled: it was stopped before its end",
+      "canceled victim canceled: fail-fast: lint failed",
+      "canceled stopped canceled: stopped early",
       "failed rejected failed: rejected by ada: not today",
-      "failed forgotten failed: nobody approved it in time",
+      "failed forgotten failed: not approved in time",
       "failed broken 1m 04s failed: exit 3",
-      "failed unlike 1m 04s failed: the commit has another file than the one that was planned",
+      "failed unlike 1m 04s failed: the commit&#39;s file differs from the planned one",
     ]);
   });
 
-  it("tells what each job that has not ended waits for, who runs it, and where a result comes from", () => {
+  it("shows what each active job waits for, its agent, and the source of an adopted result", () => {
     expect(
       linesOf([
         jobRecord("build", { agentId: AGENT, status: "running", finishedAt: null, attempt: 2 }),
@@ -105,14 +105,14 @@ describe("the list of a build's jobs", () => {
       ]),
     ).toEqual([
       "running build 5m 00s mac-mini-3 attempt 2",
-      "succeeded lint 1m 04s of build 41",
-      "waiting test waits for its turn",
-      "waits for approval deploy waits for approval",
+      "succeeded lint 1m 04s from #41",
+      "waiting test in the queue",
+      "waiting for approval deploy waiting for approval",
       "waiting report may fail after build, test",
     ]);
   });
 
-  it("folds the combinations of a matrix with counts, and opens them where one did not succeed", () => {
+  it("folds a matrix's combinations with counts, and opens them when one did not succeed", () => {
     const matrix = { xcode: "26.10" };
     const green = [1, 2, 3].map((n) => jobRecord(`test (${n})`, { matrix }));
     expect(shown(green)).toMatch(/<details id="m-test">/);
@@ -126,7 +126,7 @@ describe("the list of a build's jobs", () => {
     expect(linesOf(dropped)[0]).toBe("test 2 jobs 2 dropped dropped: lint failed");
   });
 
-  it("draws the combinations of a matrix as one stretch, from the first that began to the last that ended", () => {
+  it("draws a matrix's combinations as one bar, from the first start to the last end", () => {
     const [early, late] = ["2026-01-01T10:00:00.000Z", "2026-01-01T10:00:30.000Z"];
     const [soon, end] = ["2026-01-01T10:00:40.000Z", "2026-01-01T10:01:00.000Z"];
     const first = jobRecord("test (1)", { startedAt: early, finishedAt: soon });
@@ -146,7 +146,7 @@ describe("the list of a build's jobs", () => {
     );
   });
 
-  it("gives the room of a name to the bars where all names are short", () => {
+  it("widens the bars when all names are short", () => {
     const drawn = (names: string[]) => {
       const times = names.map((name) => ({ name, word: "", waited: null, took: null, usual: undefined }));
       return Waterfall({ title: "", summary: "", axis, noun: "job", times, children: "" }).html;
@@ -155,13 +155,13 @@ describe("the list of a build's jobs", () => {
     expect(drawn(["lint", "a name of many characters"])).toContain('class="fall"');
   });
 
-  it("names combinations by their key where the file gives all of them one name", () => {
+  it("names combinations by key when the file gives all of them the same name", () => {
     const jobs = [1, 2].map((n) => jobRecord(`test (${n})`, { matrix: { n: String(n) }, name: "Test it" }));
     expect(linesOf(jobs).slice(1)).toEqual(["succeeded test (1) 1m 04s", "succeeded test (2) 1m 04s"]);
     expect(linesOf(jobs.slice(1))[1]).toBe("succeeded Test it 1m 04s");
   });
 
-  it("keeps names, values, causes and comments of a hostile branch as texts, each alone in its element", () => {
+  it("renders a hostile branch's names, values, causes and comments as text, each in its own element", () => {
     const text = `"><img src=x onerror=alert(1)>\u202etxt</details><script>x</script>`;
     const hostile = { definition: text, name: text, matrix: { axis: text } };
     const cause = { kind: "condition", job: text, text } as const;
@@ -201,8 +201,8 @@ const graphs = fc
     return jobs;
   });
 
-describe("jobs of any graph", () => {
-  it("stand in one column each, behind all that they need", () => {
+describe("jobs in any graph", () => {
+  it("are each in one column, after all jobs that they need", () => {
     fc.assert(
       fc.property(graphs, (jobs) => {
         const columns = arrangeInColumns(jobs);
@@ -213,7 +213,7 @@ describe("jobs of any graph", () => {
     );
   });
 
-  it("are run again with everything that depends on one that did not end well, and no other", () => {
+  it("are retried if they or a job that they need did not end well, and only then", () => {
     fc.assert(
       fc.property(graphs, (jobs) => {
         const byKey = new Map(jobs.map((job) => [job.key, job]));

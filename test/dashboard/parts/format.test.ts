@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatDay, formatDuration, formatRelative } from "../../../src/dashboard/parts/format.ts";
 
-describe("times", () => {
+describe("time formats", () => {
   it.each([
     [0, "0 ms"],
     [999.9, "999 ms"],
@@ -12,7 +12,7 @@ describe("times", () => {
     [7_500_000, "2h 05m"],
     [273_600_000, "3d 04h"],
     [-5, "0 ms"],
-  ])("of %i ms read as %s", (milliseconds, words) => {
+  ])("show a duration of %i ms as %s", (milliseconds, words) => {
     expect(formatDuration(milliseconds)).toBe(words);
   });
 
@@ -24,7 +24,7 @@ describe("times", () => {
     [3_600_000, "1 h ago"],
     [-3_600_000, "in 1 h"],
     [3 * 86_400_000, "3 d ago"],
-  ])("%i ms back are %s", (before, words) => {
+  ])("show a time %i ms ago as %s", (before, words) => {
     expect(formatRelative(1e12 - before, 1e12)).toBe(words);
   });
 
@@ -33,7 +33,7 @@ describe("times", () => {
     ["2026-11-22T05:08:00Z", "today"],
     ["2026-11-21T23:59:59Z", "yesterday"],
     ["2026-11-20T23:59:59Z", "2 d ago"],
-  ])("the day of %s is %s", (at, words) => {
+  ])("show the day of %s as %s", (at, words) => {
     expect(formatDay(Date.parse(at), Date.UTC(2026, 10, 22, 5, 7))).toBe(words);
   });
 });

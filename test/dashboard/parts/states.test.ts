@@ -9,7 +9,7 @@ const STATES = [
 /** States that share a shape, although a person sees them together: `canceling` becomes `canceled`. */
 const ALIKE = [["canceling", "canceled"]];
 
-it("has a shape of its own for each state, for those who do not see its colour", () => {
+it("each state has its own shape, for people who do not see its color", () => {
   const words = new Map<string, Set<string>>();
   for (const state of STATES) {
     const shape = StateIcon({ state }).html.replace(/ class="[^"]*"/g, "");

@@ -13,8 +13,8 @@ const shown = fc
     until: 1000 + wait + (hasBegun ? work : 0),
   }));
 
-describe("the axis of time", () => {
-  it("has room for all work, few ticks, and little for waiting, however long each is", () => {
+describe("the time axis", () => {
+  it("has room for all work, few ticks, and little room for waiting, however long each is", () => {
     fc.assert(
       fc.property(shown, (times) => {
         const axis = timeAxis(times);
@@ -31,14 +31,14 @@ describe("the axis of time", () => {
     );
   });
 
-  it("leaves what has ended where it is while a build runs through its usual time", () => {
+  it("keeps ended work in place while a build runs within its usual duration", () => {
     const at = (now: number) =>
       placeOn(timeAxis({ queuedAt: 0, startedAt: 0, until: now, isLive: true, usual: 10 * MINUTE }), MINUTE);
     expect(new Set([2, 3, 5, 9, 9.7].map((minutes) => at(minutes * MINUTE)))).toHaveProperty("size", 1);
     expect(at(40 * MINUTE)).not.toBe(at(2 * MINUTE));
   });
 
-  it("places everything within the picture", () => {
+  it("places everything within the chart", () => {
     fc.assert(
       fc.property(shown, time, time, (times, one, other) => {
         const axis = timeAxis(times);

@@ -83,7 +83,7 @@ describe("the pages of schedules", () => {
       name: "wrong",
       envVariables: "secret-without-name",
     });
-    expect(unreadable.text).toContain("line 1 does not have the form NAME=value");
+    expect(unreadable.text).toContain("line 1 must have the form NAME=value");
     expect(unreadable.text).not.toContain("secret-without-name");
   });
 

@@ -22,7 +22,7 @@ const startPausing = async (stage: Stage) => {
 };
 
 export const builds = (stage: Stage) => {
-  it("shows a build run, and its log as it is written", async () => {
+  it("shows a running build and its log while it grows", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const { build, repository, go } = await startPausing(stage);
@@ -42,7 +42,7 @@ export const builds = (stage: Stage) => {
     expect(await waitForEnd(client, build.id)).toMatchObject({ status: "succeeded" });
   });
 
-  it("keeps a step that was read open when it ends, and the line where it is", async () => {
+  it("keeps an open step open when it ends, and its lines in place", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const step = (name: string, gate: string) =>
@@ -82,7 +82,7 @@ export const builds = (stage: Stage) => {
     expect(await waitForEnd(client, build.id)).toMatchObject({ status: "succeeded" });
   });
 
-  it("tells why a build waits, and cancels the one before it", async () => {
+  it("explains why a build waits, and cancels the build ahead of it", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const first = await startPausing(stage);
@@ -92,17 +92,17 @@ export const builds = (stage: Stage) => {
     await page.goto(`${service.url}/app/builds/${first.build.id}`);
     await page.getByText("the step waits").waitFor();
     await page.keyboard.press("c");
-    await page.getByText(`Cancel #${first.build.number} of ${first.repository.fullName}?`).waitFor();
+    await page.getByText(`Cancel #${first.build.number} in ${first.repository.fullName}?`).waitFor();
     await page.keyboard.press("Escape");
     await page.locator("#cancel").waitFor({ state: "hidden" });
     expect(await client.call("GET", `/build/${first.build.id}`)).toMatchObject({ status: "running" });
     await page.keyboard.press("c");
-    await page.getByRole("button", { name: "Cancel the build" }).waitFor();
+    await page.getByRole("button", { name: "Cancel build" }).waitFor();
     await page.keyboard.press("Enter");
-    await page.getByText("The build is being canceled.").waitFor();
+    await page.getByText("Canceling the build.").waitFor();
     expect(page.url()).toBe(`${service.url}/app/builds/${first.build.id}`);
     await page.locator(".facts").getByText("canceled").waitFor();
-    await page.getByText("The build is being canceled.").waitFor({ state: "detached" });
+    await page.getByText("Canceling the build.").waitFor({ state: "detached" });
     expect(await waitForEnd(client, first.build.id)).toMatchObject({ status: "canceled" });
     first.go();
     await page.goto(`${service.url}/app/builds/${second.id}`);

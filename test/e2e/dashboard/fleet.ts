@@ -77,7 +77,7 @@ export const fleet = (stage: Stage) => {
 
     await page.goto(`${service.url}/app/builds/${build.id}`);
     const waits = page.locator("#waits");
-    await waits.getByText("It needs macOS, iOS, label xcode-26.").waitFor();
+    await waits.getByText("Needs macOS, iOS, label xcode-26.").waitFor();
     await waits
       .getByText(`${AGENTS} agents are on Linux, not macOS, cannot build for iOS, lack the label xcode-26`)
       .waitFor();
@@ -131,7 +131,7 @@ export const fleet = (stage: Stage) => {
     expect(await judge(page)).toEqual([]);
     await page.getByRole("button", { name: "Drain mill" }).click();
     await page.getByText("Draining: it accepts no new builds.").waitFor();
-    await page.getByText("The agent finishes its build and takes no new one.").waitFor();
+    await page.getByText("Draining: the agent finishes its build and accepts no new ones.").waitFor();
     await running.finish("succeeded");
     await page.locator(`#run-${running.id}`).getByText("succeeded").waitFor();
     await page.getByText("No current build.").waitFor();

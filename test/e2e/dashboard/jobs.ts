@@ -49,23 +49,23 @@ export const jobs = (stage: Stage) => {
   let failed: Build;
   let heal: () => void;
 
-  it("shows the jobs of a build as they run, and why some did not", async () => {
+  it("show jobs while they run, and why some did not run", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const started = await startJobs(stage);
     heal = started.heal;
     await page.goto(`${service.url}/app/builds/${started.build.id}`);
     const jobs = page.locator("#jobs");
-    await jobs.getByText("its condition").waitFor();
+    await jobs.getByText("skipped: condition").waitFor();
     await jobs.getByText("dropped: test (26.10, tablet) failed").waitFor();
     expect(await page.locator("#m-test").getAttribute("open")).not.toBeNull();
-    expect(await page.title()).toMatch(/waits for approval/);
+    expect(await page.title()).toMatch(/waiting for approval/);
     await page.locator("#m-test > summary").click();
     const next = page.waitForResponse((response) => response.url().endsWith(started.build.id));
     await (await next).finished();
     await page.locator("#m-test:not([open])").waitFor();
     await page.goto(`${service.url}/app/builds`);
-    await page.locator(`#b-${started.build.id}`).getByText("waits for approval").first().waitFor();
+    await page.locator(`#b-${started.build.id}`).getByText("waiting for approval").first().waitFor();
     expect(await judge(page)).toEqual([]);
     await page.goto(`${service.url}/app/builds/${started.build.id}`);
     expect(await judge(page)).toEqual([]);
@@ -76,7 +76,7 @@ export const jobs = (stage: Stage) => {
     expect(failed).toMatchObject({ status: "failed", exitCode: 3 });
   });
 
-  it("opens a job with its log, its outputs and who let it run", async () => {
+  it("open a job with its log, its outputs and its approver", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     await page.goto(`${service.url}/app/builds/${failed.id}`);
@@ -89,7 +89,7 @@ export const jobs = (stage: Stage) => {
     expect(await judge(page)).toEqual([]);
   });
 
-  it("moves through the jobs with keys, past those that are folded", async () => {
+  it("move through the jobs with keys, past folded jobs", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     await page.goto(`${service.url}/app/builds/${failed.id}`);
@@ -109,21 +109,21 @@ export const jobs = (stage: Stage) => {
     ]);
   });
 
-  it("retries what failed, and takes over the rest", async () => {
+  it("retry the failed jobs, and adopt the other results", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     heal();
     await page.goto(`${service.url}/app/builds/${failed.id}`);
     await page.getByRole("button", { name: "Retry failed (2 of 8)" }).waitFor();
     await page.keyboard.press("R");
-    await page.getByText("The build is in the queue.").waitFor();
-    await page.getByText(`of build ${failed.number}`).first().waitFor();
+    await page.getByText("Build queued.").waitFor();
+    await page.getByText(`from #${failed.number}`).first().waitFor();
     const id = page.url().match(/builds\/([0-9a-f-]+)/)?.[1] ?? "";
     expect(await waitForEnd(client, id)).toMatchObject({ status: "succeeded" });
     await page.locator(".facts").getByText("succeeded").first().waitFor();
   });
 
-  it("has the combination that failed in sight, of a matrix that is longer than its box", async () => {
+  it("scroll to the failed combination in a matrix that is longer than its box", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const shards = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -146,7 +146,7 @@ export const jobs = (stage: Stage) => {
     await page.setViewportSize({ width: 1280, height: 720 });
   });
 
-  it("obeys at a gate without a script", async () => {
+  it("accept a gate's answer without a script", async () => {
     const { service, client } = stage;
     const { build } = await startJobs(stage);
     const browser = await stage.chromium.open({ javaScriptEnabled: false });

@@ -108,7 +108,7 @@ const ROOM_OF_CUT = `(repository) => {
 }`;
 
 export const layout = (stage: Stage) => {
-  it("keeps every page within its width, however long the names in it", async () => {
+  it("keeps every page within its width, however long the names are", async () => {
     const { page } = stage.browser;
     const paths = await fill(stage);
     const wide: string[] = [];
@@ -126,7 +126,7 @@ export const layout = (stage: Stage) => {
     expect({ wide, loose }).toEqual({ wide: [], loose: [] });
   });
 
-  it("keeps the steps of a build with many in one box, with the one that failed in sight, and filters them", async () => {
+  it("shows many steps in one box, scrolls to the failed one, and filters them", async () => {
     const { page } = stage.browser;
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole("link", { name: "Builds" }).first().click();
@@ -136,15 +136,15 @@ export const layout = (stage: Stage) => {
     const failed = await page.locator('#steps > [data-state="failed"]').boundingBox();
     expect(failed?.y).toBeGreaterThanOrEqual(rows?.y ?? 0);
     expect((failed?.y ?? 0) + (failed?.height ?? 0)).toBeLessThan((rows?.y ?? 0) + (rows?.height ?? 0) + 1);
-    await page.getByLabel("Filter the steps").fill("breaks");
+    await page.getByLabel("Filter steps").fill("breaks");
     await page.locator("#step-0").waitFor({ state: "hidden" });
     expect(await page.locator("#steps > li:visible").count()).toBe(1);
-    await page.getByLabel("Filter the steps").fill("");
+    await page.getByLabel("Filter steps").fill("");
     await page.locator("#step-0").waitFor();
     expect((await page.locator("#failure").boundingBox())?.y).toBeLessThan(rows?.y ?? 0);
   });
 
-  it("shows repository, pipeline, branch and author of each build whole, on a desk and on a phone", async () => {
+  it("shows each build's repository, pipeline, branch and author in full, on a desktop and a phone", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     const names = ["payments-api", "service-014", "web"];
@@ -180,7 +180,7 @@ export const layout = (stage: Stage) => {
     await page.setViewportSize({ width: 1280, height: 720 });
   });
 
-  it("shows the commands for a new agent whole, with their button beside them", async () => {
+  it("shows a new agent's commands in full, with their copy button beside them", async () => {
     const { page } = stage.browser;
     await page.goto(`${stage.service.url}/app/agents/new`);
     await page.getByRole("button", { name: "Create registration token" }).click();

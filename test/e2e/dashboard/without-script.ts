@@ -6,7 +6,7 @@ import { signIn } from "../../support/browser.ts";
 import { repositoryWith, runBuild, type Stage } from "./stage.ts";
 
 export const withoutScript = (stage: Stage) => {
-  it("reads well without a script, log included, and obeys its forms", async () => {
+  it("shows every page and the log without a script, and accepts its forms", async () => {
     const { service, client } = stage;
     const repository = await repositoryWith(
       stage,
@@ -28,12 +28,12 @@ export const withoutScript = (stage: Stage) => {
     await page.getByRole("link", { name: "Summary" }).click();
     await page.locator("#summary").getByText("# Told").waitFor();
     await page.getByRole("button", { name: "Retry" }).click();
-    await page.getByText("The build is in the queue.").waitFor();
+    await page.getByText("Build queued.").waitFor();
 
     await page.goto(`${service.url}/app/builds/${build.id}`);
     await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Delete log" }).click();
-    await page.getByRole("link", { name: "Keep it" }).click();
+    await page.getByRole("link", { name: "Cancel" }).click();
     await page.getByText("plain words").waitFor();
     await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Delete log" }).click();
@@ -41,7 +41,7 @@ export const withoutScript = (stage: Stage) => {
     await page.getByText("The log of this build was deleted.").waitFor();
     await page.getByText("More", { exact: true }).click();
     await page.getByRole("link", { name: "Delete build" }).click();
-    await page.getByRole("heading", { name: `Delete #${build.number} of ${repository.fullName}?` }).waitFor();
+    await page.getByRole("heading", { name: `Delete #${build.number} in ${repository.fullName}?` }).waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByText("Removed.").waitFor();
     await page.getByLabel("Repository").selectOption({ label: repository.fullName });

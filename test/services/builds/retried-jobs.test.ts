@@ -82,9 +82,9 @@ describe("a job with `retry` whose steps failed", () => {
     const person = await personWith(admin);
     const page = async (path: string) => (await person.open(path)).text;
     await finishNextJob(agent, FAILED);
-    expect(await page(`/builds/${buildId}`)).toContain("waits for its second try");
+    expect(await page(`/builds/${buildId}`)).toContain("waiting for its second try");
     const waiting = await page(`/jobs/${ids.make}`);
-    expect(waiting).toContain("waits for its second try");
+    expect(waiting).toContain("waiting for its second try");
     expect(waiting).toContain("Earlier attempts:");
     expect(waiting).toContain(`href="/app/jobs/${ids.make}/log?attempt=1"`);
     await startNextJob(agent).then((job) =>

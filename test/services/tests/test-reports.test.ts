@@ -138,10 +138,10 @@ describe("the page of a build with 12 jobs and reports", () => {
     expect([(await opened("artifacts")).read, (await opened("tests")).read]).toEqual([0, 7]);
     for (let n = 7; n < 12; n++) await run(REPORT, "failed");
     const { read: beside, text } = await opened("artifacts");
-    expect([beside, text]).toEqual([3, expect.stringContaining("2 more that failed")]);
+    expect([beside, text]).toEqual([3, expect.stringContaining("2 more failed")]);
     const whole = await opened("tests");
     expect([whole.read, whole.text]).toEqual([10, expect.stringContaining("5 failures")]);
-    expect(whole.text).toContain("The reports of 2 more jobs are on the pages of these jobs.");
+    expect(whole.text).toContain("For 2 more jobs, see the reports on the job pages.");
     const all = await call(admin, "GET", `/build/${buildId}/tests`);
     expect([all.body.length, all.headers.get("Link")]).toEqual([12, null]);
     read = 0;
@@ -191,7 +191,7 @@ describe("the tests of a build with six jobs and reports of almost a mebibyte", 
     const Cookie = (await signIn(admin)).split(";")[0]!;
     read = 0;
     const page = await get("", "GET", `/app/builds/${buildId}?tab=tests`, undefined, { Cookie });
-    expect(page.text).toContain("The reports of 2 more jobs are on the pages of these jobs.");
+    expect(page.text).toContain("For 2 more jobs, see the reports on the job pages.");
     expect(read).toBe(4);
   });
 });
