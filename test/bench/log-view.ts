@@ -99,7 +99,7 @@ const opened = performance.now();
 await page.goto(long.address);
 await page.locator(".log-text").first().waitFor();
 console.log(`  the end of 50 MB is there ${((performance.now() - opened) / 1000).toFixed(1)} s after the navigation`);
-const readAll = page.getByRole("button", { name: "Read all" });
+const readAll = page.getByRole("button", { name: "Load all" });
 if (await readAll.isVisible()) await readAll.click();
 await page.locator(".log[data-complete]").waitFor();
 console.log(`  50 MB are complete ${((performance.now() - opened) / 1000).toFixed(1)} s after the navigation`);

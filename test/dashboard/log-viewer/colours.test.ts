@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Colours, colourAfter } from "../../../src/dashboard/log-viewer/client/colours.ts";
 import { storeOf } from "./filled-log-store.ts";
 
-describe("the colours that are on", () => {
+describe("the active terminal colors", () => {
   it.each([
     ["\x1b[31mred", "\x1b[31m"],
     ["\x1b[31mred\x1b[0m", ""],
@@ -23,7 +23,7 @@ describe("the colours that are on", () => {
     expect(colourAfter("", text)).toBe(colour);
   });
 
-  it("go on where the line before left them, however the log came and in whatever order it is asked", () => {
+  it("continue from the previous line, in any order of arrival and of reading", () => {
     const line = fc.constantFrom("plain", "\x1b[31mred", "\x1b[0m", "\x1b[1mbold \x1b[42mground", "\x1b[22;39m", "");
     const lines = fc.array(line, { minLength: 1, maxLength: 1200 });
     const begins = fc.uniqueArray(fc.nat(1200), { maxLength: 4 });
@@ -51,7 +51,7 @@ describe("the colours that are on", () => {
     );
   });
 
-  it("begin anew with another attempt", () => {
+  it("are reset for another attempt", () => {
     const store = storeOf("\x1b[31mred\nstill\n");
     const colours = new Colours(store);
     colours.update([]);
@@ -62,7 +62,7 @@ describe("the colours that are on", () => {
     expect(colours.before(1)).toBe("");
   });
 
-  it("of a large log are found without reading it whole again", () => {
+  it("are found in a large log without reading all of it again", () => {
     const store = storeOf("\x1b[32mgreen and long enough to matter\n".repeat(50_000));
     let read = 0;
     const text = store.text.bind(store);

@@ -13,29 +13,29 @@ const groupsOf = (lines: string[], begins: number[] = []) => {
 const shown = (lines: string[], begins: number[] = []) =>
   groupsOf(lines, begins).groups.all.map(({ head, end, title, isOpen }) => [head, end, title, isOpen]);
 
-describe("groups of a log", () => {
-  it("go from ::group:: to ::endgroup::, and are closed once they have ended", () => {
+describe("log groups", () => {
+  it("extend from ::group:: to ::endgroup::, and fold when they end", () => {
     expect(shown(["a", "::group::Install it", "b", "c", "::endgroup::", "d", "::group::Open", "e", "f"])).toEqual([
       [1, 5, "Install it", false],
       [6, 9, "Open", true],
     ]);
   });
 
-  it("go from --- to the next one, and are open", () => {
+  it("extend from --- to the next ---, and stay open", () => {
     expect(shown(["--- one", "a", "--- two", "b", "c"])).toEqual([
       [0, 2, "one", true],
       [2, 5, "two", true],
     ]);
   });
 
-  it("end where the next begins: none is in another", () => {
+  it("end where the next group begins, and never nest", () => {
     expect(shown(["::group::a", "x", "::group::b", "y", "::endgroup::", "::endgroup::", "z"])).toEqual([
       [0, 2, "a", false],
       [2, 5, "b", false],
     ]);
   });
 
-  it("end with their step, whose own title is none", () => {
+  it("end with their step, whose own header starts no group", () => {
     const lines = ["--- step one", "::group::never ended", "a", "--- step two", "b", "::endgroup::", "c"];
     expect(shown(lines, [0, 3])).toEqual([[1, 3, "never ended", true]]);
     expect(shown(lines, [0])).toEqual([
@@ -52,11 +52,11 @@ describe("groups of a log", () => {
     [["--- a/file.c", "+++ b/file.c", "b"]],
     [["::endgroup::", "a", "b"]],
     [["::group::nothing in it"]],
-  ])("are not %j", (lines) => {
+  ])("do not start in %j", (lines) => {
     expect(shown(lines)).toEqual([]);
   });
 
-  it("have a title that is text as written, and one where they have none", () => {
+  it("show their title as plain text, or a default title", () => {
     const title = `<img src=x onerror="window.__ran = 1">`;
     expect(shown([`::group::${title}`, "a", "::endgroup::", "::group::", "b", "c"]).map((row) => row[2])).toEqual([
       title,
@@ -64,7 +64,7 @@ describe("groups of a log", () => {
     ]);
   });
 
-  it("stay as a person left them while the log grows, and are forgotten with another attempt", () => {
+  it("keep their fold state while the log grows, and reset it for another attempt", () => {
     const { store, groups } = groupsOf(["::group::a", "x", "::endgroup::", "y", "z"]);
     const before = groups.version;
     groups.open(0, true);
@@ -78,7 +78,7 @@ describe("groups of a log", () => {
     expect(groups.all.map(({ isOpen }) => isOpen)).toEqual([false]);
   });
 
-  it("are the same in whatever pieces the log came", () => {
+  it("do not depend on the pieces in which the log arrives", () => {
     const line = fc.constantFrom("a", "::group::g", "::endgroup::", "--- t", "+++ f", "");
     fc.assert(
       fc.property(fc.array(line, { maxLength: 40 }), fc.integer({ min: 1, max: 30 }), (lines, piece) => {
@@ -94,7 +94,7 @@ describe("groups of a log", () => {
     );
   });
 
-  it("are bounded in number, however many a step prints", () => {
+  it("are limited in number, however many a step prints", () => {
     const { groups } = groupsOf(
       Array(3 * MOST_GROUPS)
         .fill("::group::x\na")
@@ -105,7 +105,7 @@ describe("groups of a log", () => {
   });
 });
 
-describe("heights of lines in groups", () => {
+describe("line heights in log groups", () => {
   /** Returns each line with its number of rows; a folded line has none. */
   const rowsOf = (lines: string[], { all }: Groups, columns: number | null): number[] =>
     lines.map((line, index) => {
@@ -114,7 +114,7 @@ describe("heights of lines in groups", () => {
       return columns === null ? 1 : Math.max(1, Math.ceil((line.length + 1) / columns));
     });
 
-  it("are none in a closed group and at the end of an open one, and as without groups elsewhere", () => {
+  it("are zero in a folded group and at the end marker of an open one, and unchanged elsewhere", () => {
     const line = fc.constantFrom("a", "x".repeat(99), "::group::g", "::endgroup::", "--- t", "");
     const lines = fc.array(line, { minLength: 1, maxLength: 60 });
     const columns = fc.constantFrom(null, 20);
@@ -150,7 +150,7 @@ describe("heights of lines in groups", () => {
     );
   });
 
-  it("are those of the lines that are drawn, once these are measured", () => {
+  it("are the drawn lines' heights after a measurement", () => {
     const { store, groups } = groupsOf(["::group::a", "x".repeat(99), "::endgroup::", "y".repeat(99), "z", "end"]);
     const heights = new FoldedHeights(store);
     heights.update(20);

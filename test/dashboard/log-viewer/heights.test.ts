@@ -17,14 +17,14 @@ const check = (heights: Heights, rows: number[]) => {
   expect(heights.above(rows.length)).toBe(above);
 };
 
-describe("heights of lines", () => {
-  it("are one row each where nothing wraps", () => {
+describe("line heights", () => {
+  it("are one row each without wrapping", () => {
     const heights = new Heights(storeOf("a\n".repeat(2000)));
     heights.update(null);
     expect([heights.above(1500), heights.lineAt(1500.7), heights.measured(3, 9)]).toEqual([1500, 1500, false]);
   });
 
-  it("are reckoned from the width, and right once measured", () => {
+  it("are estimated from the width, and exact after a measurement", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(300), { minLength: 1, maxLength: 60 }),
@@ -52,7 +52,7 @@ describe("heights of lines", () => {
     );
   });
 
-  it("begin anew with another width and another attempt, and grow past their first room", () => {
+  it("are reset for another width or attempt, and grow past their initial capacity", () => {
     const store = storeOf(`${"x".repeat(99)}\n`.repeat(5000));
     const heights = new Heights(store);
     heights.update(50);

@@ -10,8 +10,8 @@ const linksOf = (line: string) => {
 };
 const osc8 = (address: string, text: string, end = "\x07") => `\x1b]8;;${address}${end}${text}\x1b]8;;${end}`;
 
-describe("the links of a log", () => {
-  it("are addresses without what ends a sentence", () => {
+describe("log links", () => {
+  it("are URLs without the punctuation that ends a sentence", () => {
     expect(linksOf("see https://a.example/x?y=1#z, (http://b.example/c). 'https://d.example'")).toEqual([
       ["https://a.example/x?y=1#z", "https://a.example/x?y=1#z"],
       ["http://b.example/c", "http://b.example/c"],
@@ -19,7 +19,7 @@ describe("the links of a log", () => {
     ]);
   });
 
-  it("are those of a terminal, ended either way", () => {
+  it("include terminal hyperlinks with either terminator", () => {
     expect(linksOf(`a ${osc8("https://a.example", "the page")} b`)).toEqual([["the page", "https://a.example"]]);
     expect(linksOf(osc8("https://a.example", "x", "\x1b\\"))).toEqual([["x", "https://a.example"]]);
   });
@@ -33,9 +33,9 @@ describe("the links of a log", () => {
     "//a.example",
     "https://",
     `https://a.example/${"x".repeat(3000)}`,
-  ])("lead nowhere but to the web: %j", (address) => expect(linksOf(osc8(address, "click"))).toEqual([]));
+  ])("exclude an address that is not on the web: %j", (address) => expect(linksOf(osc8(address, "click"))).toEqual([]));
 
-  it("change no text, and all lead to the web", () => {
+  it("leave the text unchanged, and all lead to the web", () => {
     const piece = fc.oneof(
       fc.string({ maxLength: 20 }).map((text) => text.replace(/[\x01\x02\x07\x1b]/g, "")),
       fc.constantFrom("https://a.example/b", "http://", "https://[", " ", ")", "javascript:x"),

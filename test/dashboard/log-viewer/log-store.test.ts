@@ -12,8 +12,8 @@ const shown = (store: LogStore) => ({
   ...{ size: store.size, base: store.base },
 });
 
-describe("a log of which the end came first", () => {
-  it("is the same in the end as one that came whole, wherever it was cut", () => {
+describe("a log that arrives end first", () => {
+  it("equals a log that arrived whole, wherever it was cut", () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(200), { maxLength: 4 }), (whole, places) => {
         const bytes = new TextEncoder().encode(whole);
@@ -33,7 +33,7 @@ describe("a log of which the end came first", () => {
     );
   });
 
-  it("knows its lines by their place in the whole log, and takes nothing that does not fit", () => {
+  it("addresses lines by their place in the whole log, and rejects parts that do not fit", () => {
     const store = new LogStore(100);
     store.append(new TextEncoder().encode("first\nsecond\n"));
     expect([store.lineAt(0), store.lineAt(100), store.lineAt(106), store.start(1), store.size]).toEqual([

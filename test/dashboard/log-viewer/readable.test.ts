@@ -10,13 +10,13 @@ const PALETTE: Rgb[] = [
   ...Array.from({ length: 24 }, (_, step): Rgb => [8 + step * 10, 8 + step * 10, 8 + step * 10]),
 ];
 
-describe("a colour of a log", () => {
-  it("can be read on the page in both themes: all 240 of the palette", () => {
+describe("a log color", () => {
+  it("is readable in both themes, for all 240 palette colors", () => {
     for (const ground of Object.values(GROUNDS))
       for (const one of PALETTE) expect(contrast(readableOn(one, ground), ground)).toBeGreaterThanOrEqual(4.5);
   });
 
-  it("can be read on any ground, and stays as it is where it could be read before", () => {
+  it("is readable on any background, and unchanged if it already was", () => {
     fc.assert(
       fc.property(colour, colour, (text, ground) => {
         const shown = readableOn(text, ground);
@@ -26,7 +26,7 @@ describe("a colour of a log", () => {
     );
   });
 
-  it("would be unreadable, were it left as it is", () => {
+  it("is unreadable without the correction", () => {
     expect(contrast([255, 255, 0], [255, 255, 255])).toBeLessThan(1.1);
     expect(contrast([10, 20, 30], GROUNDS.dark)).toBeLessThan(1.5);
     expect(contrast([0, 0, 0], [255, 255, 255])).toBeCloseTo(21);

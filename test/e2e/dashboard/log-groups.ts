@@ -21,7 +21,7 @@ const FILE = `steps:
 `;
 
 export const logGroups = (stage: Stage) => {
-  it("folds what a step grouped under its title, opens it for a search, and takes titles as text", async () => {
+  it("folds a step's groups under their titles, opens them for a search, and shows titles as text", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const repository = await repositoryWith(stage, FILE);

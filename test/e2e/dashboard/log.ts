@@ -30,14 +30,14 @@ const searchBeforeItIsRead = async (page: Page, address: string): Promise<void> 
   await page.getByLabel("Search the log").fill("line 17 of");
   await found.getByText("searching earlier lines", { exact: true }).waitFor();
   failed.resolve();
-  await found.getByText("not found in the lines that are here", { exact: true }).waitFor();
+  await found.getByText("not found in the loaded lines", { exact: true }).waitFor();
   await page.unroute(isEarlier);
-  await page.getByRole("button", { name: "Read all" }).click();
+  await page.getByRole("button", { name: "Load all" }).click();
   await found.getByText("1 of 1", { exact: true }).waitFor();
 };
 
 export const log = (stage: Stage) => {
-  it("opens the failing step, finds lines, links to them, and keeps the page small", async () => {
+  it("opens the failed step, finds lines, links to them, and keeps the page small", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const repository = await repositoryWith(stage, FILE);

@@ -64,7 +64,7 @@ export const wideLog = (stage: Stage) => {
     await page.locator(".log-bar output", { hasText: told }).waitFor();
   };
 
-  it("reaches the end, a match and a linked line when lines wrap", async () => {
+  it("reaches the end, a match and a linked line while lines wrap", async () => {
     const page = await open("#L50");
     await page.getByRole("button", { name: "Wrap" }).click();
     await page.locator(".log-lines").focus();
@@ -84,7 +84,7 @@ export const wideLog = (stage: Stage) => {
     expect(await page.locator(".log-row").count()).toBeLessThan(120);
   });
 
-  it("keeps the line at the top where it is when wrapping begins and ends", async () => {
+  it("keeps the top line in place when wrapping is turned on and off", async () => {
     const page = await open("#L200");
     await expect.poll(() => isInSight(page, `[data-row="199"] .log-number`)).toBe(true);
     for (const pressed of ["true", "false"]) {
@@ -94,7 +94,7 @@ export const wideLog = (stage: Stage) => {
     await expect.poll(() => isInSight(page, `[data-row="199"] .log-number`)).toBe(true);
   });
 
-  it("goes sideways to a match that is far to the right, and back", async () => {
+  it("scrolls sideways to a match far to the right, and back", async () => {
     const page = await open();
     await search(page, "end-of-42.", "1 of 1");
     await expect.poll(() => isInSight(page, "mark")).toBe(true);
@@ -104,7 +104,7 @@ export const wideLog = (stage: Stage) => {
     await expect.poll(() => isInSight(page, "mark")).toBe(true);
   });
 
-  it("carries colours over the ends of lines, and not into the next step", async () => {
+  it("carries colors over line ends, but not into the next step", async () => {
     const page = await open("#L302");
     const red = page.locator(".log-text .ansi-red");
     await expect.poll(() => red.allTextContents()).toEqual(["red begins", "goes on", "and ends"]);
@@ -113,11 +113,11 @@ export const wideLog = (stage: Stage) => {
     expect(await page.locator(".log-text .ansi-green").allTextContents()).toEqual(["left on at the step's end"]);
   });
 
-  it("says what it leaves out of a line that is too long, and that a match is there", async () => {
+  it("says how much of a long line it omits, and that a match is in the omitted part", async () => {
     const page = await open("#L306");
     await page.locator(".log-rest").getByText("… 10,008 more characters: Raw").waitFor();
     expect(await page.locator(".log-rest a").getAttribute("href")).toMatch(/\/log$/);
-    await search(page, "far-away", "1 of 1, too far right to be shown: see Raw");
+    await search(page, "far-away", "1 of 1, past the shown part of the line: see Raw");
     await expect.poll(() => isInSight(page, lineTop)).toBe(true);
   });
 };

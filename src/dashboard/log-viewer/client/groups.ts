@@ -124,7 +124,7 @@ export class Groups {
     return group && line > group.head && line < group.end ? group : undefined;
   }
 
-  /** Returns the index of the last group whose head is at or above the line; -1 if there is none. */
+  /** Returns the index of the last group whose head is at or above the line; -1 if no group precedes it. */
   #before(line: number): number {
     let low = 0;
     let high = this.#groups.length;

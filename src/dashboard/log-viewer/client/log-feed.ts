@@ -146,7 +146,7 @@ const NEAR_TOP = 400;
 
 const megabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0);
 
-/** Loads lines before the first ones on demand: `12 of 50 MB, earlier lines above`. */
+/** Loads lines before the first ones on demand: `12 of 50 MB loaded, earlier lines above`. */
 export class EarlierLines {
   readonly note = createElement("span", "log-earlier");
   readonly #words = createElement("span", "");
@@ -167,7 +167,7 @@ export class EarlierLines {
     this.note.setAttribute("role", "status");
     this.note.append(
       this.#words,
-      createButton("quiet", "Read all", () => void this.readAll()),
+      createButton("quiet", "Load all", () => void this.readAll()),
     );
     view.scroller.addEventListener("scroll", () => this.#onScroll(), { passive: true });
     this.#tell();
@@ -236,7 +236,7 @@ export class EarlierLines {
   #tell(): void {
     this.note.hidden = !this.areMissing;
     const { base, size } = this.#store;
-    const text = `${megabytes(size - base + this.#read)} of ${megabytes(size)} MB, earlier lines above`;
+    const text = `${megabytes(size - base + this.#read)} of ${megabytes(size)} MB loaded, earlier lines above`;
     if (this.#words.textContent !== text) this.#words.textContent = text;
   }
 }

@@ -49,7 +49,7 @@ const toolButton = (text: string, key: string, press: () => void): HTMLButtonEle
   const button = createButton("quiet", text, press);
   if (key) {
     button.dataset.key = key;
-    button.title = `Key ${key}`;
+    button.title = `Shortcut: ${key}`;
   }
   return button;
 };

@@ -51,7 +51,7 @@ export class LogStore {
    * first.
    */
   prepend(earlier: LogStore): number {
-    if (earlier.size !== this.base) throw new Error("what is prepended does not end where the log begins");
+    if (earlier.size !== this.base) throw new Error("the prepended part must end where the log begins");
     const own = this.#bytes.subarray(0, this.#length);
     const before = earlier.#length > 0 && earlier.#bytes[earlier.#length - 1] !== NEWLINE ? 1 : 0;
     const added = earlier.count - before;

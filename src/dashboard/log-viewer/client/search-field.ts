@@ -155,7 +155,7 @@ export class SearchField {
   /** Returns the words for no match. The text may be in lines that are not loaded. */
   #nothing(): string {
     if (this.#store.base === 0) return "not found";
-    return this.#isReading ? "searching earlier lines" : "not found in the lines that are here";
+    return this.#isReading ? "searching earlier lines" : "not found in the loaded lines";
   }
 
   #moveBy(by: number): void {
@@ -175,6 +175,6 @@ export class SearchField {
           : `${this.#matches.length.toLocaleString("en")} found`
         : `${(this.#at + 1).toLocaleString("en")} of ${this.#matches.length.toLocaleString("en")}`;
     const isSeen = line === undefined || isShown(this.#store.line(line), this.#view.needle);
-    this.#result.textContent = isSeen ? place : `${place}, too far right to be shown: see Raw`;
+    this.#result.textContent = isSeen ? place : `${place}, past the shown part of the line: see Raw`;
   }
 }
