@@ -54,7 +54,7 @@ const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; nam
   return (
     <>
       {page ? <a href={`/app/${page}/${subject}`}>{name}</a> : name}
-      {thing.kind === "job" && <span class="hint"> a job</span>}
+      {thing.kind === "job" && <span class="hint"> (job)</span>}
     </>
   );
 };
@@ -173,7 +173,7 @@ const page: Page = {
               ))}
             </Table>
           ) : (
-            <p class="empty">No entry matches.</p>
+            <p class="empty">No matching entries</p>
           )}
           {nextCursor && (
             <p class="more">

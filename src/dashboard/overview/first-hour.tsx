@@ -36,30 +36,30 @@ const newest = (agents: Agent[]): Agent | undefined =>
 
 const Next = ({ context, repository }: { context: Context; repository: Repository | undefined }) => (
   <section aria-labelledby="then">
-    <h2 id="then">What to try next</h2>
+    <h2 id="then">Next steps</h2>
     <ul class="plain">
       <li>
         <Link to="/app/variables" isOpen={hasRole(context, "member")}>
-          A secret
+          Add a secret
         </Link>
-        : no log shows it, and you see which builds got it.
+        : logs never show it, and you see which builds got it.
       </li>
       <li>
         <Link to="/app/agents/new" isOpen={hasRole(context, "maintainer")}>
-          A second agent
+          Add a second agent
         </Link>
-        : two builds at once.
+        : run two builds at once.
       </li>
       {repository && (
         <li>
           <Link to={`/app/repositories/${repository.id}`} isOpen>
-            Its pipeline
+            Set up its pipeline
           </Link>
-          : what builds it, and a badge for its README.
+          : triggers, and a badge for the README.
         </li>
       )}
       <li>
-        Press <kbd>Ctrl K</kbd> to find or do anything, and <kbd>?</kbd> for all keys.
+        Press <kbd>Ctrl K</kbd> to search or run an action, and <kbd>?</kbd> to list the keyboard shortcuts.
       </li>
     </ul>
   </section>
@@ -79,7 +79,7 @@ export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHou
   const isMaintainer = hasRole(context, "maintainer");
   return (
     <>
-      <ol class="first-hour" aria-label="First hour">
+      <ol class="first-hour" aria-label="Get started">
         <Step
           isDone={repository !== undefined}
           title={
@@ -94,11 +94,11 @@ export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHou
             </>
           ) : (
             <>
-              Pushes then make builds. Or{" "}
+              Pushes then create builds. Or{" "}
               <Link to="/app/repositories/new" isOpen={isMaintainer}>
                 connect a repository
               </Link>{" "}
-              by its address.
+              by its URL.
             </>
           )}
         </Step>
@@ -112,14 +112,14 @@ export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHou
         >
           {agent ? (
             <>
-              <bdi>{agent.name}</bdi> called <RelativeTime at={agent.lastHeartbeatAt} now={context.now} />.
+              <bdi>{agent.name}</bdi> checked in <RelativeTime at={agent.lastHeartbeatAt} now={context.now} />.
             </>
           ) : (
-            "A Mac or Linux machine of yours that runs the steps. This page sees it when it calls."
+            "Your Mac or Linux machine that runs the steps. This page updates when the agent checks in."
           )}
         </Step>
         <Step isDone={hasBuilds} title="Push">
-          It runs <code>.millrace.yml</code> of the commit, once the repository has a{" "}
+          A push runs the commit's <code>.millrace.yml</code> once the repository has a{" "}
           <Link
             to={`/app/repositories/${repository?.id}/pipelines/new`}
             isOpen={isMaintainer && repository !== undefined}
@@ -134,10 +134,10 @@ export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHou
         </Step>
       </ol>
       <section aria-labelledby="sample">
-        <h2 id="sample">A file to begin with</h2>
+        <h2 id="sample">Sample pipeline</h2>
         <p class="hint">
-          <code>.millrace.yml</code> in the repository; <a href="/docs/pipelines.md">the guide to pipelines</a> has all
-          its words.
+          Commit this file as <code>.millrace.yml</code>. The <a href="/docs/pipelines.md">pipeline reference</a> lists
+          all keys.
         </p>
         <Copyable text={SAMPLE} />
       </section>
@@ -157,13 +157,13 @@ export const firstHourPage: Page = {
       listBuilds.run(context, { ...noInput, query: { limit: 1 } }),
     ]);
     return {
-      title: "First hour",
+      title: "Get started",
       section: "overview",
       trail: [{ name: "Overview", href: "/app" }],
       refreshSeconds: FIRST_HOUR_SECONDS,
       body: (
         <>
-          <h1>First hour</h1>
+          <h1>Get started</h1>
           <FirstHour context={context} repositories={repositories} agents={agents} hasBuilds={builds.length > 0} />
         </>
       ),

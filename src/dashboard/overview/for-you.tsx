@@ -70,7 +70,12 @@ const Review = ({ build, asks }: { build: Build; asks: WaitsFor }) => (
       Review
       <span class="sr">
         {" "}
-        {build.approval ? "" : <bdi>{asks.key}</bdi>} of #{build.number}
+        {!build.approval && (
+          <>
+            <bdi>{asks.key}</bdi> in{" "}
+          </>
+        )}
+        #{build.number}
       </span>
     </a>
   </span>
@@ -92,11 +97,11 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
     loud={(build.approval ? build.subject : asks.gate.message) ?? asks.gate.message ?? asks.key}
     actions={<Review build={build} asks={asks} />}
   >
-    <PipelineName build={build} names={names} /> #{build.number}{" "}
-    {build.approval ? "is of somebody outside the repository and" : ""} waits for your approval
+    <PipelineName build={build} names={names} /> #{build.number} {build.approval ? "from an outside contributor" : ""}{" "}
+    needs your approval
     {asks.gate.since && (
       <>
-        {" since "}
+        {", requested "}
         <RelativeTime at={asks.gate.since} now={now} />
       </>
     )}
@@ -115,7 +120,7 @@ const Since = ({ first, isCertain, hasPassed }: NonNullable<ReturnType<typeof fi
   <>
     failing since #{first.number}
     {!isCertain && " or earlier"}
-    {hasPassed && ", of a commit that had passed"}
+    {hasPassed && ", on a commit that had passed"}
     {isCertain && !hasPassed && first.author && (
       <>
         {" "}
@@ -139,7 +144,7 @@ const Red = ({ history, names, now }: { history: PipelineHistory; names: NamesBy
       actions={
         newest.id === first.id ? undefined : (
           <a href={`/app/builds/${newest.id}`} class="quiet-number">
-            newest #{newest.number}
+            latest #{newest.number}
           </a>
         )
       }

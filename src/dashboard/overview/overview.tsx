@@ -23,7 +23,7 @@ const SLOWER_PERCENT = 10;
 
 const seconds = (value: number | undefined): string => (value === undefined ? NONE : formatDuration(value * 1000));
 
-/** Returns the percentage of successes among succeeded and failed builds; null if there are none. */
+/** Returns the percentage of successes among succeeded and failed builds; null without any. */
 const greenPercent = ({ succeeded, failed }: Pick<WeekOfBuilds, "succeeded" | "failed">): number | null =>
   succeeded + failed === 0 ? null : Math.floor((100 * succeeded) / (succeeded + failed));
 
@@ -127,17 +127,23 @@ const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[];
         </th>
         <th scope="col">Pipeline</th>
         <th scope="col">Branch</th>
-        <th scope="col">Last 30 builds, newest right</th>
-        <th scope="col" class="number-cell" title="Share of the builds of this week that succeeded">
-          Green
+        <th scope="col" title="Newest on the right">
+          Last 30 builds
         </th>
-        <th scope="col" class="number-cell" title="Half of the builds of this week took at most so long">
-          Half took
+        <th scope="col" class="number-cell" title="Share of this week's builds that succeeded">
+          Pass rate
         </th>
-        <th scope="col" class="number-cell" title="Nine in ten builds of this week waited at most so long for an agent">
-          Waited
+        <th scope="col" class="number-cell" title="Half of this week's builds took this long or less">
+          Median
         </th>
-        <th scope="col" class="number-cell" title="What half of the builds took, against the week before">
+        <th
+          scope="col"
+          class="number-cell"
+          title="Nine in ten of this week's builds waited this long or less for an agent"
+        >
+          Queue p90
+        </th>
+        <th scope="col" class="number-cell" title="Median duration, compared with the previous week">
           Trend
         </th>
       </tr>
@@ -176,13 +182,14 @@ const readMissingNames = async (context: Context, names: NamesById, builds: Buil
 
 /** Summarizes the page in one sentence. */
 const headline = (red: PipelineHistory[]): string => {
-  if (red.length === 0) return "All is green";
+  if (red.length === 0) return "Everything is passing";
   const branches = new Set(
     red.map(({ builds, failingSince }) => builds.find(({ id }) => id === failingSince?.buildId)?.branch),
   );
   const [branch] = branches;
-  const places = red.length === 1 ? "one place" : `${red.length === RED ? "at least " : ""}${red.length} places`;
-  return branches.size === 1 ? `${branch} is red in ${places}` : `Red in ${places}`;
+  const failing = `${red.length === RED ? "At least " : ""}${count(red.length, "pipeline")}`;
+  const where = branches.size === 1 ? ` on ${branch}` : "";
+  return `${failing} ${red.length === 1 ? "is" : "are"} failing${where}`;
 };
 
 const Summary = ({ histories, isAll }: { histories: PipelineHistory[]; isAll: boolean }) => {
@@ -191,8 +198,8 @@ const Summary = ({ histories, isAll }: { histories: PipelineHistory[]; isAll: bo
   const green = greenPercent({ succeeded, failed });
   return (
     <p class="lede">
-      {isAll ? count(histories.length, "pipeline") : `The ${histories.length} latest pipelines`},{" "}
-      {count(succeeded + failed + sum("canceled"), "build")} this week{green !== null && `, ${green} % green`}
+      {isAll ? count(histories.length, "pipeline") : `${histories.length} most recently active pipelines`},{" "}
+      {count(succeeded + failed + sum("canceled"), "build")} this week{green !== null && `, ${green} % passed`}
     </p>
   );
 };
@@ -232,7 +239,7 @@ export const overviewPage: Page = {
       body: (
         <>
           <FilterNotice errors={errors} />
-          <h1>{isEmpty ? "Nothing was built yet" : headline(red)}</h1>
+          <h1>{isEmpty ? "No builds yet" : headline(red)}</h1>
           {histories.length > 0 && <Summary histories={histories} isAll={isAll} />}
           <ForYouList context={context} forYou={forYou} red={red} names={names} />
           {beginning || (

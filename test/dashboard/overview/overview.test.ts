@@ -30,14 +30,14 @@ describe("the overview", () => {
   const ended = (pipelineId: string, minutesAgo: number, more: object = {}) =>
     writeEndedBuild(env.DB, { orgId, repoId, pipelineId, at: Date.now() - minutesAgo * MINUTE_MS, ...more });
 
-  it("says what to do first where nothing was built", async () => {
+  it("shows the first steps when there are no builds", async () => {
     const { status, text } = await person.open("");
     expect(status).toBe(200);
-    expect(text).toContain("Nothing was built yet");
+    expect(text).toContain("No builds yet");
     expect(text).toContain("Add an agent");
   });
 
-  it("tells everybody of a default branch that is red, and only those who asked for it of another build", async () => {
+  it("shows a failing default branch to everyone, and other builds only to the person who started them", async () => {
     const ci = await newPipeline(admin, repoId);
     const { body: self } = await call(admin, "GET", "/token/self");
     const red = await ended(ci.id, 2, { status: "failed", subject: "cart: round once", author: "Ada" });
@@ -49,7 +49,7 @@ describe("the overview", () => {
     const viewer = await personWith(await newToken(admin, "viewer"));
     const [own, others] = [await person.open(""), await viewer.open("")];
     for (const { text } of [own, others]) {
-      expect(text).toContain("main is red in one place");
+      expect(text).toContain("1 pipeline is failing on main");
       expect(text).toContain("cart: round once");
       expect(text).toContain(`href="/app/builds/${red}"`);
     }
@@ -58,7 +58,7 @@ describe("the overview", () => {
     expect(own.text).not.toContain(" style=");
   });
 
-  describe("of a default branch that fails", () => {
+  describe("with a failing default branch", () => {
     /** Returns the words for the person, and the words in the pipeline's row. */
     const shown = async (pipelineId: string): Promise<string[]> => {
       await upkeep();
@@ -72,7 +72,7 @@ describe("the overview", () => {
     };
     const newCi = async () => (await newPipeline(admin, repoId, { name: crypto.randomUUID() })).id;
 
-    it("names the first commit that failed and its author, not the newest, and after a retry too", async () => {
+    it("names the first failed commit and its author, not the newest, even after a retry", async () => {
       const ci = await newCi();
       await ended(ci, 5, { commit: "a" });
       const grace = { number: 72, commit: "b", subject: "ledger: round per line", author: "Grace" };
@@ -91,14 +91,14 @@ describe("the overview", () => {
       for (const id of [first, again]) expect(text).toContain(`href="/app/builds/${id}"`);
     });
 
-    it("names nobody where the first failure is not known, or its commit had passed before", async () => {
+    it("names nobody if the first failure is unknown, or if its commit had passed before", async () => {
       const ci = await newCi();
       await ended(ci, 5, { number: 81, commit: "a", status: "failed", author: "Grace" });
       expect((await shown(ci))[0]).toMatch(/failing since #81 or earlier, /);
       expect((await shown(ci))[0]).not.toContain("Grace");
       await ended(ci, 4, { commit: "b", author: "Ada" });
       await ended(ci, 3, { number: 83, commit: "b", author: "Ada", status: "failed", event: "schedule" });
-      expect((await shown(ci))[0]).toMatch(/failing since #83, of a commit that had passed, /);
+      expect((await shown(ci))[0]).toMatch(/failing since #83, on a commit that had passed, /);
       expect((await shown(ci))[0]).not.toContain("Ada");
     });
 
@@ -118,7 +118,7 @@ describe("the overview", () => {
       expect(after).toMatch(/ succeeded .* main /);
     });
 
-    it("shows the newest tag by its name where only tags are built", async () => {
+    it("shows the newest tag by name when only tags are built", async () => {
       const release = await newCi();
       await ended(release, 3, { commit: "a", ref: "refs/tags/v3.0", event: "tag", status: "failed" });
       const [red, row] = await shown(release);
@@ -127,7 +127,7 @@ describe("the overview", () => {
     });
   });
 
-  it("is one round to D1 and at most 300 rows, with 60 pipelines and as many builds of late", async () => {
+  it("needs one round trip to D1 and at most 300 rows, with 60 pipelines and as many recent builds", async () => {
     for (let n = 0; n < 60; n++) {
       const { id } = await create(admin, "/pipeline", { repoId, name: `p${n}` });
       await ended(id, 2, { status: n % 6 === 0 ? "failed" : "succeeded" });
@@ -143,7 +143,7 @@ describe("the overview", () => {
     expect((await person.open(more)).text).toContain("Latest pipelines");
   }, 60_000);
 
-  it("shows texts as texts, whatever they are, in every field of theirs; and finds what does not", async () => {
+  it("renders hostile text as text in every field, and the check detects unescaped text", async () => {
     const { orgId: other, admin: token } = await newOrganization();
     const { id: repo } = await newRepository(token);
     for (const [at, text] of HOSTILE.entries()) {

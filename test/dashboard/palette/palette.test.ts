@@ -34,8 +34,8 @@ const furnished = async () => {
   return { admin, repoId, pipelineId, buildId, cookieOf };
 };
 
-describe("what the palette finds", () => {
-  it("is everything with a name, as text, and no value", async () => {
+describe("the palette", () => {
+  it("finds everything with a name, as text, and no values", async () => {
     const { admin, repoId, pipelineId, buildId, cookieOf } = await furnished();
     const rows = await rowsOf(await cookieOf(admin));
     const hrefs = Object.groupBy(rows, ({ kind }) => kind);
@@ -52,7 +52,7 @@ describe("what the palette finds", () => {
     expect(JSON.stringify(rows)).not.toContain("never shown");
   });
 
-  it("is builds by their branch, by their tag and by the begin of their commit, and nothing by other words", async () => {
+  it("finds builds by branch, tag and the start of their commit, and nothing by other words", async () => {
     const { admin, repoId, buildId, cookieOf } = await furnished();
     const cookie = await cookieOf(admin);
     expect((await rowsOf(cookie, "feature/cart")).map(({ href }) => href)).toEqual([`/app/builds/${buildId}`]);
@@ -63,7 +63,7 @@ describe("what the palette finds", () => {
       expect([word, await rowsOf(cookie, word)]).toEqual([word, []]);
   });
 
-  it("is what the role may do, of this organization only, for who is signed in", async () => {
+  it("finds only what the role may use, in its own organization, and requires a session", async () => {
     const { admin, cookieOf } = await furnished();
     const viewer = await rowsOf(await cookieOf(await newToken(admin, "viewer")));
     expect(viewer.some(({ kind }) => kind === "pipeline")).toBe(true);
@@ -73,7 +73,7 @@ describe("what the palette finds", () => {
   });
 });
 
-describe("the order of what is found", () => {
+describe("the palette's ranking", () => {
   const entries = ["Drain mac-3", "acme/machines", "mac-3", "Run acme/shop / ci", "#412 acme/shop / ci"].map(
     (name) => ({
       ...{ name, note: name.startsWith("#") ? "failed feature/cart 77ab12c" : "", kind: "page" },
@@ -81,7 +81,7 @@ describe("the order of what is found", () => {
   );
   const found = (question: string) => rank(entries, question).map(({ name }) => name);
 
-  it("has names that begin so first, then words in names, then what stands beside", () => {
+  it("puts names that start with the text first, then words in names, then notes", () => {
     expect(found("mac")).toEqual(["mac-3", "Drain mac-3", "acme/machines"]);
     expect(found("412")).toEqual(["#412 acme/shop / ci"]);
     expect(found("77ab")).toEqual(["#412 acme/shop / ci"]);

@@ -75,7 +75,7 @@ const pushedRed = async ({ client, service }: Stage) => {
 export const answers = (stage: Stage) => {
   let pushed: Awaited<ReturnType<typeof pushedRed>>;
 
-  it("names who broke main first, after two more red pushes, a retry and a green tag", async () => {
+  it("names the author who broke main, even after two more red pushes, a retry and a green tag", async () => {
     pushed = await pushedRed(stage);
     const { page } = stage.browser;
     const { pipeline, red, again } = pushed;
@@ -90,14 +90,14 @@ export const answers = (stage: Stage) => {
     expect(await branch.locator(".of-state").innerText()).toBe("failed");
     expect(await branch.locator(".of-branch").innerText()).toBe("main");
     expect(await judge(page)).toEqual([]);
-    await row.getByRole("link", { name: `newest #${again.number}` }).click();
+    await row.getByRole("link", { name: `latest #${again.number}` }).click();
     await page.waitForURL(`${stage.service.url}/app/builds/${again.id}`);
     await page.goBack();
     await row.getByRole("link", { name: "ledger: round per line" }).click();
     await page.waitForURL(`${stage.service.url}/app/builds/${red[0]?.id}`);
   });
 
-  it("says which builds it lists of those that got a secret, and leads to all six", async () => {
+  it("lists the first build of each day that got a secret, and links to all six", async () => {
     const { page } = stage.browser;
     const { variable, green, red, again, tagged } = pushed;
     await page.goto(`${stage.service.url}/app/variables/${variable.id}`);
@@ -109,7 +109,7 @@ export const answers = (stage: Stage) => {
     expect(await judge(page)).toEqual([]);
   });
 
-  it("finds a tag by its name, in the filter of the builds and in the palette", async () => {
+  it("finds a tag by name in the build filter and in the palette", async () => {
     const { page } = stage.browser;
     const { url } = stage.service;
     const { tagged } = pushed;
@@ -125,11 +125,11 @@ export const answers = (stage: Stage) => {
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Search and actions" }).fill("v1.9");
     await page.getByRole("option", { name: `#${tagged.number} acme/payments-api / ci` }).waitFor();
-    await page.getByRole("option", { name: 'Builds of the branch or tag "v1.9"' }).click();
+    await page.getByRole("option", { name: 'Builds on branch or tag "v1.9"' }).click();
     await found();
   });
 
-  it("lets nobody approve on the overview: it leads to what would run, without a script too", async () => {
+  it("links from the overview to the gate instead of approving there, also without a script", async () => {
     const { client, service, chromium } = stage;
     const { id } = await pushed.push("Grace", "release: 2.4", { ".millrace.yml": GATED }, "release");
     const asks = async () => (await client.call<Build>("GET", `/build/${id}`)).waitsFor.length;
@@ -141,7 +141,7 @@ export const answers = (stage: Stage) => {
     await page.locator(".for-you-row", { hasText: "Deploy to production?" }).getByText("Review").click();
     await page.waitForURL(new RegExp(`/app/builds/${id}#gate-`));
     const gate = page.locator(".gate");
-    expect(await page.getByText("Ended without a result").count()).toBe(0);
+    expect(await page.getByText("Lost attempts").count()).toBe(0);
     await gate.getByText(/Approving runs deploy at [0-9a-f]{7} release: 2.4 by Grace on release\./).waitFor();
     await gate.getByRole("button", { name: "Approve" }).click();
     await page.getByText("Approved.").waitFor();

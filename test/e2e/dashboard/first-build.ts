@@ -33,7 +33,7 @@ export const firstBuild = (stage: Stage) => {
     await page.getByLabel("Name").fill("fresh/app");
     await page.getByLabel("Clone URL").fill(git.cloneUrl);
     await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByText("The repository is connected.").waitFor();
+    await page.getByText("Repository connected.").waitFor();
     await page.getByRole("link", { name: "Fleet" }).click();
     await page.getByRole("link", { name: "Add the first one" }).click();
     await page.getByRole("button", { name: "Create registration token" }).click();

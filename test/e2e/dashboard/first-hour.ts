@@ -52,7 +52,7 @@ export const firstHour = (stage: Stage) => {
     await type("Token", host.secrets.token);
     await press("Connect");
     await press("Add acme/mill");
-    await page.getByText("The repository is connected.").waitFor();
+    await page.getByText("Repository connected.").waitFor();
     await follow("Overview");
     await lines.first().getByText("acme/mill is connected.").waitFor();
     await follow(/^pipeline$/);
@@ -69,7 +69,7 @@ export const firstHour = (stage: Stage) => {
       await follow("Overview");
       await lines
         .nth(1)
-        .getByText(/called/)
+        .getByText(/checked in/)
         .waitFor();
       expect(await page.locator(".first-hour > .is-done").count()).toBe(2);
 

@@ -12,7 +12,7 @@ export const palette = (stage: Stage) => {
     return page;
   };
 
-  it("opens by Ctrl K or its button, finds by words, and goes there by Enter or a click", async () => {
+  it("opens with Ctrl K or its button, finds entries by words, and opens them with Enter or a click", async () => {
     const { client, service, browser } = stage;
     const { page } = browser;
     const repository = await repositoryWith(stage, "steps:\n  - run: 'true'\n");
@@ -31,7 +31,7 @@ export const palette = (stage: Stage) => {
     await page.getByRole("combobox", { name: "Search and actions" }).waitFor({ state: "hidden" });
   });
 
-  it("does what the buttons of the page do, and asks where they ask", async () => {
+  it("runs the page's buttons, and asks for confirmation if they do", async () => {
     const { page } = stage.browser;
     await open("agents");
     await page.keyboard.type("drain one");
@@ -58,7 +58,7 @@ export const palette = (stage: Stage) => {
     await page.keyboard.press("Escape");
   });
 
-  it("ends a row by x, after a question that names it", async () => {
+  it("removes a row with x, after a confirmation that names it", async () => {
     const { page } = stage.browser;
     await page.goto(`${stage.service.url}/app/agents`);
     await page.keyboard.press("j");

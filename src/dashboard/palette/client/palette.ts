@@ -67,10 +67,10 @@ const toEntry = ({ kind, name, note, href }: PaletteRow): Entry => ({
 /** Offers list searches for records that the palette does not know by name. */
 const searchesFor = (word: string): Entry[] =>
   [
-    ["Builds of the branch or tag", `/app/builds?branch=${encodeURIComponent(word)}`],
-    ["Repositories with", `/app/repositories?q=${encodeURIComponent(word)}`],
-    ["Agents with", `/app/agents?q=${encodeURIComponent(word)}`],
-    ["Variables with", `/app/variables?q=${encodeURIComponent(word)}`],
+    ["Builds on branch or tag", `/app/builds?branch=${encodeURIComponent(word)}`],
+    ["Search repositories for", `/app/repositories?q=${encodeURIComponent(word)}`],
+    ["Search agents for", `/app/agents?q=${encodeURIComponent(word)}`],
+    ["Search variables for", `/app/variables?q=${encodeURIComponent(word)}`],
   ].map(([name = "", href = ""]) => ({ kind: "page", name: `${name} "${word}"`, note: "", keys: "", run: go(href) }));
 
 const MOST_SHOWN = 50;
@@ -101,7 +101,7 @@ class Palette {
     this.#dialog.setAttribute("aria-label", "Search and actions");
     this.#list.id = "palette-list";
     this.#list.role = "listbox";
-    this.#list.setAttribute("aria-label", "Found");
+    this.#list.setAttribute("aria-label", "Results");
     this.#field.type = "text";
     this.#field.placeholder = "Build, pipeline, agent, variable, page or action";
     this.#field.autocomplete = "off";
