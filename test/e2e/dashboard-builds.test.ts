@@ -11,11 +11,11 @@ import { wideLog } from "./dashboard/wide-log.ts";
 const stage = setStage();
 
 describe("the dashboard", () => {
-  describe("of builds", () => builds(stage));
-  describe("of builds of several jobs", () => jobs(stage));
-  describe("of a log", () => log(stage));
-  describe("of a log with groups", () => logGroups(stage));
-  describe("of a log with wide lines", () => wideLog(stage));
-  describe("of what asks for attention", () => attention(stage));
-  describe("of what people act on", () => answers(stage));
+  describe("the build page", () => builds(stage));
+  describe("pages of builds with several jobs", () => jobs(stage));
+  describe("the log viewer", () => log(stage));
+  describe("the log viewer with groups", () => logGroups(stage));
+  describe("the log viewer with wide lines", () => wideLog(stage));
+  describe("the browser tab", () => attention(stage));
+  describe("for everyday questions", () => answers(stage));
 });

@@ -11,11 +11,11 @@ import { setStage } from "./dashboard/stage.ts";
 const stage = setStage();
 
 describe("the dashboard", () => {
-  describe("for everyone", () => accessibility(stage));
+  describe("accessibility", () => accessibility(stage));
   describe("with long names", () => layout(stage));
   describe("with secrets", () => secrets(stage));
-  describe("of the frame", () => frame(stage));
-  describe("of lists and forms", () => lists(stage));
-  describe("of the palette", () => palette(stage));
-  describe("under hostile text", () => hostile(stage));
+  describe("the page frame", () => frame(stage));
+  describe("lists and forms", () => lists(stage));
+  describe("the palette", () => palette(stage));
+  describe("with hostile text", () => hostile(stage));
 });

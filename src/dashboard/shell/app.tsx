@@ -31,10 +31,10 @@ import { parseBody, withBody } from "./verb-input.ts";
 
 const ADVICE: Partial<Record<ProblemKind, string>> = {
   forbidden: "Ask an admin of your organization for a token with a higher role.",
-  "not-found": "It may have been removed, or it belongs to another organization.",
-  internal: "Try again. If it happens again, send the request id below to the operator of this service.",
-  unavailable: "Your change was saved as a whole or not at all. Try again in a few seconds.",
-  "keyring-unavailable": "The operator of this service has to correct its keys.",
+  "not-found": "It may have been removed, or it may belong to another organization.",
+  internal: "Try again. If the problem persists, send the request ID below to the operator of this service.",
+  unavailable: "Nothing was partly saved. Try again in a few seconds.",
+  "keyring-unavailable": "The operator of this service must fix its keys.",
 };
 
 interface ProblemPageProps {
@@ -54,10 +54,10 @@ const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context" | "the
       <p>{problem.message}</p>
       {ADVICE[problem.kind] && <p>{ADVICE[problem.kind]}</p>}
       <p>
-        <a href="/app/builds">Go to the builds</a>
+        <a href="/app/builds">Back to builds</a>
       </p>
       <p class="hint">
-        Request <code>{requestId}</code>
+        Request ID <code>{requestId}</code>
       </p>
     </>
   );

@@ -43,7 +43,7 @@ const QuestionForm = ({ verb, request, question }: { verb: string; request: Page
           {verb}
         </button>
         <a class="button" href={question.back}>
-          Keep it
+          Cancel
         </a>
       </span>
     </form>

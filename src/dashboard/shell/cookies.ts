@@ -40,7 +40,7 @@ const bookmarkCookie = (c: HonoContext) => cookieName(c, "millrace-seen");
  */
 const checkConnection = (c: HonoContext): void => {
   if (isSecure(c) || LOOPBACK.test(new URL(c.req.url).hostname)) return;
-  throw new Refusal("forbidden", "Signing in needs https, except on this machine itself (localhost).");
+  throw new Refusal("forbidden", "Sign-in requires HTTPS, except on localhost.");
 };
 
 const storeSession = async (c: HonoContext<AppEnv>, session: Session): Promise<void> => {
@@ -59,7 +59,7 @@ const identifyCaller = async (c: HonoContext<AppEnv>, token: string): Promise<Ca
       : error;
   });
   if (caller.kind === "api") return caller;
-  throw new Refusal("forbidden", "Sign in with an API token: it begins with mrt_. This is a token of another kind.");
+  throw new Refusal("forbidden", "This is not an API token. Sign in with a token that starts with mrt_.");
 };
 
 /** Starts a session if `check` accepts the token. */

@@ -17,7 +17,7 @@ const Trail = ({ groups, view }: TopProps) => {
   const entry = navigationPlace(groups, view.section)?.entry;
   const own = entry && entry.name !== view.title ? [{ name: entry.name, href: entry.href }] : [];
   return (
-    <nav aria-label="Where you are" class="trail">
+    <nav aria-label="Breadcrumb" class="trail">
       {(view.trail ?? own).map(({ name, href }) => (
         <a href={href}>{name}</a>
       ))}
@@ -34,7 +34,7 @@ const COUNTS = [
 
 /** Shows the current counts. Each count that is not 0 is a link. */
 const Now = ({ now }: { now: PoolNow | null }) => (
-  <nav id="now" class="now" aria-label="Now">
+  <nav id="now" class="now" aria-label="Activity">
     {now &&
       COUNTS.filter(({ key }) => now[key] > 0).map(({ key, word, href }) => (
         <a href={href} class={`now-${key}`}>
@@ -73,26 +73,26 @@ const Tabs = ({ groups, view }: TopProps) => {
 
 /** The notices after an accepted form. The list is closed, so that a link cannot make a page show another text. */
 const NOTICES: Record<string, string> = {
-  canceled: "The build is being canceled.",
-  "job-canceled": "The job is being canceled.",
+  canceled: "Canceling the build.",
+  "job-canceled": "Canceling the job.",
   approved: "Approved.",
   rejected: "Rejected.",
-  triggered: "The build is in the queue.",
+  triggered: "Build queued.",
   created: "Created.",
   saved: "Saved.",
-  short: "Saved. This secret is so short that its mask hides much other text in logs.",
-  "mask-text": "Saved. This secret looks like a mask: nobody sees in a log where it stands.",
-  "common-word": "Saved. This secret is a common word: its mask hides much other text in logs.",
-  json: "Saved. Masks cover this secret as a whole, not single values that a step takes out of its JSON.",
+  short: "Saved. This secret is so short that masking it hides much other text in logs.",
+  "mask-text": "Saved. This secret looks like a mask, so nobody can see where it appears in a log.",
+  "common-word": "Saved. This secret is a common word, so masking it hides much other text in logs.",
+  json: "Saved. Logs mask this secret as a whole, not single values that a step extracts from its JSON.",
   removed: "Removed.",
-  draining: "The agent finishes its build and takes no new one.",
-  resumed: "The agent takes builds again.",
-  connected: "The repository is connected.",
-  "host-connected": "The git host is connected.",
-  "app-made": "The App is made, and its key is sealed.",
-  "app-installed": "The App is installed.",
-  rotated: "The hook has another address and another secret.",
-  redelivered: "The delivery was taken again.",
+  draining: "Draining: the agent finishes its build and accepts no new ones.",
+  resumed: "The agent accepts builds again.",
+  connected: "Repository connected.",
+  "host-connected": "Git host connected.",
+  "app-made": "GitHub App created. Its key is stored encrypted.",
+  "app-installed": "GitHub App installed.",
+  rotated: "Webhook URL and secret rotated.",
+  redelivered: "Delivery redelivered.",
 };
 
 const noticeText = (key: string | null): string | null =>
@@ -100,9 +100,9 @@ const noticeText = (key: string | null): string | null =>
 
 /** Shows who is signed in, the theme, the settings, and sign-out. It is a popover, so it opens without a script. */
 const PersonMenu = ({ context, settings, theme }: { context: Context; settings: NavigationGroup[]; theme: Theme }) => (
-  <aside id="me" popover="auto" aria-label="You">
+  <aside id="me" popover="auto" aria-label="Account">
     <p>
-      <strong>{context.admitted.role}</strong> <span class="hint">of {context.orgId}</span>
+      <strong>{context.admitted.role}</strong> <span class="hint">in {context.orgId}</span>
     </p>
     <form method="post" action="/app/theme" class="themes">
       {THEMES.map((name) => (
@@ -114,7 +114,7 @@ const PersonMenu = ({ context, settings, theme }: { context: Context; settings: 
     </form>
     <div id="notify" class="notify" hidden>
       <button type="button" class="quiet" aria-pressed="false" data-notify="own">
-        <Icon name="bell" /> Tell me when my builds end
+        <Icon name="bell" /> Notify me when my builds end
       </button>
       <button type="button" class="quiet" aria-pressed="false" data-notify="branch" hidden>
         <Icon name="bell" /> Follow this branch
@@ -133,7 +133,7 @@ const PersonMenu = ({ context, settings, theme }: { context: Context; settings: 
     </ul>
     <div class="actions">
       <button type="button" class="quiet" popovertarget="keys" data-key="?">
-        <Icon name="keys" /> Keys
+        <Icon name="keys" /> Shortcuts
       </button>
       <form method="post" action="/app/sign-out">
         <button type="submit" class="quiet">
@@ -175,11 +175,11 @@ const Rail = ({ context, navigation: { places, settings }, section }: RailProps)
         <Entry group={group} section={section} />
       ))}
     </nav>
-    <nav aria-label="Settings and person" class="foot">
+    <nav aria-label="Settings and account" class="foot">
       {settings.map((group) => (
         <Entry group={group} section={section} />
       ))}
-      <button type="button" popovertarget="me" aria-label={`You, ${context.admitted.role}`}>
+      <button type="button" popovertarget="me" aria-label={`Account, ${context.admitted.role}`}>
         <Icon name="person" />
         <span>{context.admitted.role}</span>
       </button>
@@ -189,7 +189,7 @@ const Rail = ({ context, navigation: { places, settings }, section }: RailProps)
 
 /** Shows the list of keys. It is a popover, so it opens without a script. */
 const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
-  <aside id="keys" popover="auto" aria-label="Keys">
+  <aside id="keys" popover="auto" aria-label="Keyboard shortcuts">
     <dl>
       {[...groups.flatMap(({ entries }) => entries.map(({ key, name }) => ({ key, does: name }))), ...KEYS].map(
         ({ key, does }) => (
@@ -203,9 +203,8 @@ const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
       )}
     </dl>
     <p class="hint">
-      Programs can do all of this with <a href="/docs">the API</a>. This is Millrace {VERSION}, with{" "}
-      <a href="/THIRD-PARTY-NOTICES.txt">software of other authors</a>. New here? The{" "}
-      <a href="/app/first-hour">first hour</a>.
+      Programs can do all of this through <a href="/docs">the API</a>. This is Millrace {VERSION}, with{" "}
+      <a href="/THIRD-PARTY-NOTICES.txt">third-party software</a>. New here? <a href="/app/first-hour">Get started</a>.
     </p>
   </aside>
 );
@@ -232,7 +231,7 @@ export const Layout = ({ context, view, theme, now, noticeKey }: LayoutProps) =>
       scripts={["page.js", ...(view.script ? [view.script] : [])]}
     >
       <a class="skip" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <Rail context={context} navigation={navigation} section={view.section} />
       <div class="stage">

@@ -28,7 +28,7 @@ const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
           Continue
         </button>
       </form>
-      <p class="hint">If you were signed out meanwhile, sign in, then come back to this page within an hour.</p>
+      <p class="hint">If you were signed out, sign in, then return to this page within an hour.</p>
     </main>
   </Document>
 );
@@ -42,8 +42,8 @@ const continueToApp = (c: HonoCall) => {
   const page = (
     <ReturnPage
       theme={readTheme(c)}
-      heading="The App is made"
-      text="Millrace takes its key from GitHub now, and seals it."
+      heading="GitHub App created"
+      text="Continue to fetch its key from GitHub and store it encrypted."
       action="/app/connections/github/made"
       fields={{ code: c.req.query("code") ?? "", state: c.req.query("state") ?? "" }}
     />
@@ -56,7 +56,7 @@ const installed = (c: HonoCall) => {
     <ReturnPage
       theme={readTheme(c)}
       heading="Back from GitHub"
-      text="Millrace asks GitHub now where the App is installed."
+      text="Continue to check where the GitHub App is installed."
       action={`/app/connections/${encodeURIComponent(c.req.param("id") ?? "")}/installation`}
       fields={{}}
     />

@@ -34,10 +34,10 @@ const SignInPage = ({ theme, next, problem, isOver = false }: SignInProps) => (
       <h1>
         <img src={assetUrl("mark.svg")} alt="" width="28" height="28" /> Millrace
       </h1>
-      <p>Builds, agents and secrets of your organization.</p>
+      <p>Sign in to your organization's builds, agents and secrets.</p>
       {isOver && (
         <p class="notice" role="status">
-          You were signed out. Your session has ended, or its token was revoked or has expired.
+          You were signed out. Your session ended, or its token expired or was revoked.
         </p>
       )}
       <ProblemNotice request={{ problem, form: null }} />
@@ -47,7 +47,7 @@ const SignInPage = ({ theme, next, problem, isOver = false }: SignInProps) => (
         <label for="token">API token</label>
         <input id="token" name="token" type="password" autocomplete="current-password" required autofocus />
         <p class="hint">
-          It begins with <code>mrt_</code>. An admin of your organization creates one under Tokens.
+          Starts with <code>mrt_</code>. An admin of your organization creates one under Tokens.
         </p>
         <button type="submit" class="primary">
           Sign in

@@ -13,7 +13,7 @@ export const byId = (id: string | undefined) => ({ params: { id: id ?? "" }, que
  * @throws Refusal with an error for each wrong field
  */
 export const parseBody = <S extends z.ZodMiniType>(schema: S | undefined, values: unknown): z.output<S> => {
-  if (!schema) throw new TypeError("a form needs a verb that takes a body");
+  if (!schema) throw new TypeError("a form requires a verb with a body");
   return accepted(schema.safeParse(values), schema);
 };
 

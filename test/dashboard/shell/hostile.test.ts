@@ -30,8 +30,8 @@ const FIRST = HOSTILE[0]!;
 /** Characters that reports drop. */
 const BIDI = /[\u202a-\u202e]/;
 
-describe("hostile texts stay texts", () => {
-  it("in names, suites, files and messages of tests, and in the line that failed", async () => {
+describe("hostile text stays text", () => {
+  it("in test names, suites, files and messages, and in the error line", async () => {
     const { admin, agent, job, id } = await newStartedBuild();
     const tests = HOSTILE.map((text, number) =>
       reportedTest(number + 1, { suite: text, className: text, name: text, file: text, message: text, text }),
@@ -58,7 +58,7 @@ describe("hostile texts stay texts", () => {
     await inert(person, test ?? "", "Latest failures");
   });
 
-  it("in names of artifacts and their files, and in keys of the cache", async () => {
+  it("in artifact names, file names and cache keys", async () => {
     const { admin, agent, job, id } = await newStartedBuild();
     // The service rejects names that Windows does not allow for files.
     const names = HOSTILE.map((text, n) => `${n} ${text.replaceAll(/[":<>|*?/\\\u202a-\u202e]/g, "~")}`.slice(0, 60));
@@ -72,7 +72,7 @@ describe("hostile texts stay texts", () => {
     await inert(person, `/repositories/${job.build.repoId}/cache`, "main");
   });
 
-  it("in names of jobs, questions of gates, and what was answered", async () => {
+  it("in job names, gate messages and answers", async () => {
     const { admin, agent, job, pipeline } = await newStartedBuild();
     await callWithLease(agent, job, "POST", "finish", { status: "succeeded", exitCode: 0 });
     await triggerBuild(admin, pipeline.id);
@@ -94,7 +94,7 @@ describe("hostile texts stay texts", () => {
     await inert(person, `/jobs/${ids.ask}`, escaped(question.slice(0, 20)));
   });
 
-  it("in names of connections and schedules, labels, and what a commit says", async () => {
+  it("in connection and schedule names, labels and commit messages", async () => {
     const { admin, orgId, repository, pipeline } = await newStartedBuild();
     for (const [n, text] of HOSTILE.entries()) {
       const name = text.replaceAll(/[\u202a-\u202e]/g, "~").slice(0, 60);
@@ -116,7 +116,7 @@ describe("hostile texts stay texts", () => {
     await inert(person, "/audit", escaped(FIRST));
   });
 
-  it("would be seen, were one of them not escaped", async () => {
+  it("and the check detects unescaped text", async () => {
     for (const text of HOSTILE.slice(0, 4)) expect(await madeByText(`<p title="x">${text}</p>`)).not.toEqual([]);
     expect(await madeByText(`<p title="${HOSTILE[4]}">x</p>`)).toEqual(["p onmouseover"]);
     expect(await madeByText(`<p>${escaped(FIRST)}</p>`)).toEqual([]);

@@ -49,8 +49,8 @@ const build = <E>(make: (tag: string, properties: object) => E, plan: Plan): unk
   return make(plan.tag, { ...plan.attributes, children: children.length === 1 ? children[0] : children });
 };
 
-describe("the markup of pages", () => {
-  it("is what hono/jsx makes of the same elements", () => {
+describe("page markup", () => {
+  it("equals hono/jsx's output for the same elements", () => {
     fc.assert(
       fc.property(plan, (one) => {
         const whole = { tag: "main", attributes: {}, children: [one] };
@@ -61,18 +61,18 @@ describe("the markup of pages", () => {
     );
   });
 
-  it("shows what components give, and what stands in a fragment", () => {
+  it("renders components and fragments", () => {
     const Greeting = ({ to }: { to: string }): Child => ["for ", jsx("b", { children: to })];
     expect(jsx(Fragment, { children: [jsx(Greeting, { to: "<you>" }), false, 0] }).html).toBe(
       "for <b>&lt;you&gt;</b>0",
     );
   });
 
-  it("begins a document with its type", () => {
+  it("starts a document with its doctype", () => {
     expect(jsx("html", { lang: "en", children: "text" }).html).toBe('<!doctype html><html lang="en">text</html>');
   });
 
-  it("takes no object of a stranger's JSON for markup", () => {
+  it("does not mistake an object from a stranger's JSON for markup", () => {
     // An element is markup. This object imitates one.
     expect(jsx("p", { children: jsx("script", {}) }).html).toContain("<script>");
     for (const json of ['{"html":"<script>"}', '{"isEscaped":true}', '{"length":1,"0":"<script>"}'])

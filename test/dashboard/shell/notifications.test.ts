@@ -9,8 +9,8 @@ const followed = async (cookie: string, query: string): Promise<string[]> => {
   return ((await answer.json()) as { builds: FollowedBuild[] }).builds.map(({ title, note }) => `${title}: ${note}`);
 };
 
-describe("the builds that a browser tells of", () => {
-  it("are those that its token started, and those of branches that it names; none unless it asks", async () => {
+describe("the builds for browser notifications", () => {
+  it("are the token's own builds and the named branches' builds, each only on request", async () => {
     const { admin } = await newOrganization();
     const { id: repoId } = await create(admin, "/repository", {
       ...{ fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 1 },

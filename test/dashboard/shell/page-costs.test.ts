@@ -11,7 +11,7 @@ import { type Person, personWith } from "./page-requests.ts";
 const MOST = { rounds: 3, rows: 400 };
 const MANY = { repositories: 10, pipelines: 40, builds: 300, variables: 120, groups: 20, tokens: 20 };
 
-describe("every page of an organization with many records", () => {
+describe("every page in an organization with many records", () => {
   let person: Person;
   let furnished: FilledOrganization;
   let ended = "";
@@ -62,14 +62,14 @@ describe("every page of an organization with many records", () => {
     return path.replace(":id", byNoun[path.split("/")[1] ?? ""] ?? "none").replace(/:\w+/, "none");
   };
 
-  it("finds the last green build of a pipeline without reading those of other pipelines", async () => {
+  it("finds a pipeline's last green build without reading other pipelines' builds", async () => {
     const { headers, status } = await person.open(`/builds/${newest}`);
     const [, rounds, rows] = /rounds=(\d+) read=(\d+)/.exec(headers.get("Server-Timing") ?? "") ?? [];
     expect({ status, rounds }).toEqual({ status: 200, rounds: "1" });
     expect(Number(rows)).toBeLessThan(MANY.builds / 10);
   });
 
-  it("asks D1 in few rounds, for few rows", async () => {
+  it("queries D1 in few rounds, for few rows", async () => {
     const costs: Record<string, { rounds: number; rows: number; status: number }> = {};
     for (const { path } of PAGES) {
       const { headers, status } = await person.open(addressOf(path));

@@ -9,8 +9,8 @@ import { writeEndedBuild } from "../../support/ended-builds.ts";
 import { planNextBuild, startNextJob } from "../../support/jobs.ts";
 import { cookieFor, ORIGIN, personWith, requestPage, sendForm, signIn } from "./page-requests.ts";
 
-describe("a repository that is connected without its number", () => {
-  it("gets one from its clone address: always the same, above those of git hosts, and a whole number", async () => {
+describe("a repository connected without its number", () => {
+  it("gets a stable whole number from its clone address, above the git hosts' numbers", async () => {
     const { admin } = await newOrganization();
     const cookie = (await signIn(admin)).split(";")[0] ?? "";
     const connect = (name: string) =>
@@ -42,7 +42,7 @@ describe("a repository that is connected without its number", () => {
 describe("every form", () => {
   const paths = [...FORMS.map(({ path }) => path), "/sign-in", "/sign-out", "/theme", "/pipelines/check"];
 
-  it("is refused unless it comes from a page of this origin", async () => {
+  it("is rejected unless it comes from a page of this origin", async () => {
     const cookie = await cookieFor("admin");
     const others = [{}, { Origin: "null" }, { Origin: "http://millrace.test" }, { Origin: `${ORIGIN}.evil.example` }];
     const sites = [
@@ -58,7 +58,7 @@ describe("every form", () => {
     }
   });
 
-  it("changes the version that its page showed, or shows the page again as it is now", async () => {
+  it("changes only the version that its page showed, or else shows the current page again", async () => {
     const { admin } = await newOrganization();
     const cookie = (await signIn(admin)).split(";")[0] as string;
     const { id } = await create(admin, "/secrets/groups", { name: "first" });
@@ -73,7 +73,7 @@ describe("every form", () => {
     expect(text).toContain("second");
   });
 
-  it("that is refused says how many fields need a change, each mistake once at its field, and leads to the first", async () => {
+  it("when rejected, counts the wrong fields, shows each error once at its field, and focuses the first", async () => {
     const cookie = await cookieFor("maintainer");
     const form = { fullName: "no-owner", cloneUrl: "nowhere", gitHostRepoId: "7", defaultBranch: "" };
     const answer = await sendForm("/repositories/new", cookie, { Origin: ORIGIN }, form);
@@ -86,7 +86,7 @@ describe("every form", () => {
     expect(text.match(/ autofocus/g)).toHaveLength(1);
   });
 
-  it("is refused below its role, and without a session", async () => {
+  it("is rejected below its role, and without a session", async () => {
     const cookies = Object.fromEntries(await Promise.all(ROLES.map(async (role) => [role, await cookieFor(role)])));
     for (const { path, access } of FORMS) {
       const anyone = await sendForm(path, undefined, { Origin: ORIGIN });
@@ -99,7 +99,7 @@ describe("every form", () => {
 });
 
 describe("every page", () => {
-  it("needs a session, a role, and lets nothing in from elsewhere", async () => {
+  it("requires a session and a role, and loads nothing from other sites", async () => {
     const viewer = await cookieFor("viewer");
     const admin = await cookieFor("admin");
     for (const { path, role } of PAGES) {
@@ -118,7 +118,7 @@ describe("every page", () => {
     }
   });
 
-  it("has no name of a field of the API in its words", async () => {
+  it("contains no API field names in its text", async () => {
     const cookie = await cookieFor("admin");
     const asPeopleWrite = ["macOS", "iOS", "mDNS"];
     for (const { path } of PAGES) {
@@ -132,7 +132,7 @@ describe("every page", () => {
     }
   });
 
-  it("tells each of its keys in the list of keys", async () => {
+  it("lists each of its keys in the keyboard shortcuts", async () => {
     const cookie = await cookieFor("admin");
     for (const { path } of PAGES) {
       const text = await (await requestPage(path, { cookie })).text();
@@ -143,7 +143,7 @@ describe("every page", () => {
     }
   });
 
-  it("shows nothing of another organization", async () => {
+  it("shows nothing from another organization", async () => {
     const { admin } = await newOrganization();
     const owner = { fullName: "acme/theirs", cloneUrl: "https://git.example/acme/theirs.git", gitHostRepoId: 1 };
     const { id } = await create(admin, "/repository", owner);
@@ -155,8 +155,8 @@ describe("every page", () => {
   });
 });
 
-describe("the list of repositories", () => {
-  it("leads to pipelines, names some of them, and finds a repository by one", async () => {
+describe("the repository list", () => {
+  it("links to pipelines, names some of them, and finds a repository by a pipeline's name", async () => {
     const { admin } = await newOrganization();
     const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
     const { id: repoId } = await create(admin, "/repository", owner);
@@ -173,8 +173,8 @@ describe("the list of repositories", () => {
   });
 });
 
-describe("the page of a repository", () => {
-  it("offers to remove a credential only where there is one", async () => {
+describe("the repository page", () => {
+  it("offers to remove a credential only if there is one", async () => {
     const { admin } = await newOrganization();
     const owner = { fullName: "acme/shop", cloneUrl: "https://git.example/acme/shop.git", gitHostRepoId: 7 };
     const { id } = await create(admin, "/repository", owner);
@@ -193,11 +193,11 @@ describe("the page of a repository", () => {
   });
 });
 
-describe("the page of a variable", () => {
+describe("the variable page", () => {
   const DAY_MS = 86_400_000;
   const FILE = "jobs:\n  lint: { steps: [{ run: lint }] }\n";
 
-  it("says that it lists the first build of each day, and leads to all builds since, of its owner", async () => {
+  it("lists the first build of each day, and links to all of its owner's builds since", async () => {
     const setup = await newBuildSetup();
     const { admin, orgId, repository, pipeline, agent } = setup;
     const owner = { scope: "repository", repoId: repository.id };
@@ -238,7 +238,7 @@ describe("the page of a variable", () => {
     expect((await person.open(link!.replace("/app", ""))).status).toBe(200);
   });
 
-  it("shows twenty days, and all of them to who asks, each by its name", async () => {
+  it("shows twenty days, and all days on request, each build by its name", async () => {
     const setup = await newBuildSetup();
     const { admin, orgId, repository, pipeline } = setup;
     const owner = { scope: "organization", orgId };

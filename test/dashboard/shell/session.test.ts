@@ -7,7 +7,7 @@ import { create, newOrganization, newToken } from "../../support/api.ts";
 import { cookieFor, ORIGIN, requestPage, sendForm, signIn } from "./page-requests.ts";
 
 describe("a session", () => {
-  it("is a sealed cookie of this host alone, over https", async () => {
+  it("is a sealed cookie for this host only, over HTTPS", async () => {
     const { admin } = await newOrganization();
     const cookie = await signIn(admin);
     expect(cookie).toMatch(/^__Host-millrace=m1\.[^;]+; /);
@@ -18,7 +18,7 @@ describe("a session", () => {
     expect(cookie).not.toContain(admin);
   });
 
-  it("is over at its end, and opens from no other seal of the same key", async () => {
+  it("ends at its expiry, and does not open if the cookie or the key was changed", async () => {
     const now = new Date("2026-11-21T12:00:00Z");
     const session = { token: "t", id: "s", begunAt: now.getTime(), expiresAt: now.getTime() + 1 };
     const sealed = await sealSession(env, session);
@@ -30,7 +30,7 @@ describe("a session", () => {
     ).toBeNull();
   });
 
-  it("does not begin over plain http, except on loopback", async () => {
+  it("starts over plain HTTP only on loopback", async () => {
     const { admin } = await newOrganization();
     const over = (origin: string) =>
       exports.default.fetch(
@@ -46,7 +46,7 @@ describe("a session", () => {
     expect((await over("http://127.0.0.1:8787")).headers.get("Set-Cookie")).toMatch(/^millrace=/);
   });
 
-  it("leads nobody elsewhere after signing in", async () => {
+  it("never redirects to another site after sign-in", async () => {
     const { admin } = await newOrganization();
     for (const next of [
       "https://evil.example",
@@ -68,11 +68,11 @@ describe("a session", () => {
   });
 });
 
-describe("a copy of a session's cookie", () => {
+describe("a copied session cookie", () => {
   const cookieIn = (answer: Response) => (answer.headers.get("Set-Cookie") ?? "").split(";")[0] as string;
   const statusOf = async (cookie: string) => (await requestPage("/builds", { cookie })).status;
 
-  it("opens nothing once the person has signed out, nor does one that was prolonged before", async () => {
+  it("is useless after the person signs out, even if it was prolonged before", async () => {
     const { admin } = await newOrganization();
     const token = await newToken(admin, "viewer");
     const [mine, elsewhere] = [(await signIn(token)).split(";")[0] ?? "", (await signIn(token)).split(";")[0] ?? ""];
@@ -86,7 +86,7 @@ describe("a copy of a session's cookie", () => {
     expect((await sendForm("/groups", mine, { Origin: ORIGIN }, { name: "by a copy" })).status).toBe(303);
   });
 
-  it("is not prolonged for ever", async () => {
+  it("is not prolonged forever", async () => {
     const { admin } = await newOrganization();
     const prolongs = async (begunAt: number) => {
       const id = crypto.randomUUID();
@@ -98,8 +98,8 @@ describe("a copy of a session's cookie", () => {
   });
 });
 
-describe("whoever is turned away", () => {
-  it("is told that the token was revoked, and led back after signing in", async () => {
+describe("a person without access", () => {
+  it("sees that the token was revoked, and returns to the page after signing in", async () => {
     const { admin } = await newOrganization();
     const { id, token } = await create<{ id: string; token: string }>(admin, "/token", {
       name: "short",
@@ -113,11 +113,11 @@ describe("whoever is turned away", () => {
     expect(revoked.status).toBe(204);
     const answer = await requestPage("/agents?q=x", { cookie });
     expect(answer.headers.get("Location")).toBe("/app/sign-in?why=over&next=%2Fapp%2Fagents%3Fq%3Dx");
-    expect(await (await requestPage("/sign-in?why=over")).text()).toContain("its token was revoked");
+    expect(await (await requestPage("/sign-in?why=over")).text()).toContain("its token expired or was revoked");
     expect(await (await requestPage("/sign-in?why=<b>")).text()).not.toContain("signed out");
   });
 
-  it("keeps the frame of the pages, where signed in", async () => {
+  it("keeps the page frame while signed in", async () => {
     const cookie = await cookieFor("viewer");
     for (const [path, status] of [
       ["/nothing", 404],
@@ -126,12 +126,12 @@ describe("whoever is turned away", () => {
     ] as const) {
       const answer = await requestPage(path, { cookie });
       expect(answer.status).toBe(status);
-      expect(await answer.text()).toMatch(/<nav aria-label="Pages">.*Request <code>/s);
+      expect(await answer.text()).toMatch(/<nav aria-label="Pages">.*Request ID <code>/s);
       expect(await (await requestPage(path)).text()).not.toContain("<nav");
     }
   });
 
-  it("is led from an address with a slash too many to the page", async () => {
+  it("is redirected from an address with a trailing slash to the page", async () => {
     const cookie = await cookieFor("viewer");
     for (const [path, to] of [
       // A URL drops the dot.
@@ -145,7 +145,7 @@ describe("whoever is turned away", () => {
   });
 });
 
-describe("the browsers that share a token", () => {
+describe("browsers that share a token", () => {
   /** Creates a service whose limiter counts as the platform does. `sent` has the number of requests for each key. */
   const counting = (limit: number) => {
     const sent: Record<string, number> = {};
@@ -173,7 +173,7 @@ describe("the browsers that share a token", () => {
   };
   const cookieOf = (answer: Response): string => (answer.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
 
-  it("each have what a token has: one that asks too much stops no page of another", async () => {
+  it("each have the token's request limit, so that one does not block another", async () => {
     const { admin } = await newOrganization();
     const { ask, enter } = counting(3);
     const cookies = [cookieOf(await enter(admin)), cookieOf(await enter(admin))] as const;
@@ -184,7 +184,7 @@ describe("the browsers that share a token", () => {
     expect([await open(cookies[1]), await open(cookies[1])]).toEqual([200, 200]);
   });
 
-  it("are counted with their token while they sign in, so that no token opens sessions without end", async () => {
+  it("share the token's limit for sign-ins, so that a token cannot open unlimited sessions", async () => {
     const { admin } = await newOrganization();
     const { sent, enter, leave } = counting(3);
     const statuses = [];

@@ -6,7 +6,7 @@ const choose = (theme: string, from?: string) =>
 
 const chosen = (answer: Response): string => answer.headers.get("Set-Cookie")?.split(";")[0] ?? "";
 
-describe("the switch of the theme", () => {
+describe("the theme switch", () => {
   it.each(["light", "dark"])("paints every page %s from the first byte, signed in or not", async (theme) => {
     const person = await cookieFor("viewer");
     const cookie = chosen(await choose(theme));
@@ -21,14 +21,14 @@ describe("the switch of the theme", () => {
     }
   });
 
-  it("goes back to the page it stands on, and to no other site", async () => {
+  it("returns to its own page, and to no other site", async () => {
     const to = async (from?: string) => (await choose("dark", from)).headers.get("Location");
     expect(await to(`${ORIGIN}/app/variables?q=a`)).toBe("/app/variables?q=a");
     for (const elsewhere of [undefined, "nonsense", "https://evil.example/docs", `${ORIGIN}//evil.example`])
       expect(await to(elsewhere)).toBe("/app");
   });
 
-  it("follows the device again, and takes no other word", async () => {
+  it("can follow the device again, and rejects unknown themes", async () => {
     for (const word of ["system", "", '"><script>', "dark;light"]) {
       const text = await (await requestPage("/sign-in", { cookie: chosen(await choose(word)) })).text();
       expect(text).toContain('<html lang="en">');

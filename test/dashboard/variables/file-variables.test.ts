@@ -56,8 +56,8 @@ describe("the forms for variables", () => {
     const warnings = [];
     for (const { headers } of [stored, changed])
       warnings.push((await person.open(headers.get("location")!.replace("/app", ""))).text);
-    expect(warnings[0]).toContain("not single values that a step takes out of its JSON");
-    expect(warnings[1]).toContain("so short that its mask hides");
+    expect(warnings[0]).toContain("not single values that a step extracts from its JSON");
+    expect(warnings[1]).toContain("so short that masking it hides");
   });
 
   it("create a plain value if the form has no file fields", async () => {

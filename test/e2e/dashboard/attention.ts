@@ -19,7 +19,7 @@ document.addEventListener("animationstart", ({ animationName, target }) => {
 });`;
 
 export const attention = (stage: Stage) => {
-  it("tells the state of a build in the title and the icon of its tab", async () => {
+  it("shows a build's state in the title and the icon of its tab", async () => {
     const { client, service, browser } = stage;
     const { page } = browser;
     const repository = await repositoryWith(stage, "steps:\n  - run: exit 1\n");
@@ -34,7 +34,7 @@ export const attention = (stage: Stage) => {
     expect(await tab()).toMatch(/^Builds .*\/app\/static\/mark\.\w+\.svg$/);
   });
 
-  it("rings a state once when it changes, and never where motion is not wanted", async () => {
+  it("animates a state once when it changes, and never if the person prefers reduced motion", async () => {
     const { client, service, browser: calm, chromium } = stage;
     const gate = makeGate(stage);
     const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${gate} ]; do sleep 0.1; done\n`);
@@ -61,7 +61,7 @@ export const attention = (stage: Stage) => {
     await moved.close();
   });
 
-  it("tells of builds that ended only who asked for it, and of each once", async () => {
+  it("notifies about ended builds only on request, and about each build once", async () => {
     const { client, service, chromium } = stage;
     const gate = makeGate(stage);
     const repository = await repositoryWith(stage, `steps:\n  - run: until [ -e ${gate} ]; do sleep 0.1; done\n`);
@@ -76,8 +76,8 @@ export const attention = (stage: Stage) => {
       await answered;
     };
     expect(await page.evaluate("JSON.stringify(localStorage)")).toBe("{}");
-    await page.getByRole("button", { name: "You" }).click();
-    await page.getByRole("button", { name: "Tell me when my builds end" }).click();
+    await page.getByRole("button", { name: "Account" }).click();
+    await page.getByRole("button", { name: "Notify me when my builds end" }).click();
     await page.locator('[data-notify=own][aria-pressed="true"]').waitFor();
     const build = await runBuild(stage, repository.id);
     await look();

@@ -37,9 +37,9 @@ export const connections = (stage: Stage) => {
     expect(await page.content()).not.toContain("ghp_of_somebody_else");
     await page.getByLabel("Token", { exact: true }).fill(TOKEN);
     await page.getByRole("button", { name: "Connect" }).click();
-    await page.getByText("The git host is connected.").waitFor();
+    await page.getByText("Git host connected.").waitFor();
     await page.getByRole("button", { name: "Add acme/shop" }).click();
-    await page.getByText("The repository is connected.").waitFor();
+    await page.getByText("Repository connected.").waitFor();
     const [{ id: repoId }] = await client.call<[{ id: string }]>("GET", "/repository");
     await client.call("POST", "/pipeline", { repoId, name: "ci" });
     const [hook] = host.place.hooks;
@@ -81,13 +81,13 @@ export const connections = (stage: Stage) => {
     await page.getByRole("link", { name: "View deliveries" }).click();
     await page.getByText("No active repository of this connection has this id.").waitFor();
     await page.getByRole("button", { name: "Add tools/mill" }).click();
-    await page.getByText("The repository is connected.").waitFor();
+    await page.getByText("Repository connected.").waitFor();
     const [{ id: repoId }] = await client.call<[{ id: string }]>("GET", "/repository");
     await client.call("POST", "/pipeline", { repoId, name: "ci" });
     await page.getByRole("link", { name: "Gitea or Forgejo" }).click();
     await page.getByRole("link", { name: "Deliveries" }).click();
     await page.getByRole("button", { name: "Redeliver" }).click();
-    await page.getByText("The delivery was taken again.").waitFor();
+    await page.getByText("Delivery redelivered.").waitFor();
     await page.getByRole("link", { name: "#1" }).click();
     await page.locator("h1").getByText(RIGHT_TO_LEFT).first().waitFor();
     expect(browser.complaints).toEqual([]);

@@ -16,7 +16,7 @@ const otherSite = async (html: string) => {
 export const forgery = (stage: Stage) => {
   const names = async () => (await stage.client.call<Group[]>("GET", "/secrets/groups")).map(({ name }) => name);
 
-  it("changes nothing on the word of another origin", async () => {
+  it("rejects changes from another origin", async () => {
     const { service, browser } = stage;
     const [cookie] = await browser.context.cookies(service.url);
     const send = (headers: Record<string, string>) =>
@@ -42,7 +42,7 @@ export const forgery = (stage: Stage) => {
     expect(await names()).toContain("forged");
   });
 
-  it("is not fooled by a form that another page of the host sends", async () => {
+  it("rejects a form that another page of the host sends", async () => {
     const { service, browser } = stage;
     const site = await otherSite(`<form method="post" action="${service.url}/app/groups">
       <input name="name" value="forged-by-form"></form><button onclick="document.forms[0].submit()">go</button>`);

@@ -20,7 +20,7 @@ const fontsOf = (source: string): string[] =>
   [...source.matchAll(/href="(\/app\/static\/[^"]+\.woff2)"/g)].map(([, path = ""]) => path);
 
 export const frame = (stage: Stage) => {
-  it("moves nothing when the fonts come late, and would see it move", async () => {
+  it("shifts no layout when fonts load late, and the check detects a shift", async () => {
     const { service, client, chromium } = stage;
     const person = await chromium.open();
     const { page } = person;
@@ -43,7 +43,7 @@ export const frame = (stage: Stage) => {
     await person.close();
   });
 
-  it("loads few bytes: each page, and the fonts once", async () => {
+  it("loads few bytes for each page, and the fonts once", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     const size = async (path: string): Promise<number> =>
@@ -72,7 +72,7 @@ export const frame = (stage: Stage) => {
     expect(bytesOfFonts).toBeLessThan(MOST_FONT_BYTES);
   });
 
-  it("switches the theme by a form, without a script too, and paints the choice", async () => {
+  it("switches the theme by a form, also without a script, and paints the choice", async () => {
     const { service, client, chromium } = stage;
     const groundOf = (page: Page) => page.evaluate("getComputedStyle(document.body).backgroundColor");
     for (const javaScriptEnabled of [true, false]) {
@@ -80,11 +80,11 @@ export const frame = (stage: Stage) => {
       const { page } = person;
       await signIn(page, service.url, client.token);
       const before = await groundOf(page);
-      await page.getByRole("button", { name: "You" }).click();
+      await page.getByRole("button", { name: "Account" }).click();
       await page.getByRole("button", { name: "dark" }).click();
       await page.locator('html[data-theme="dark"]').waitFor();
       expect(await groundOf(page)).not.toBe(before);
-      await page.getByRole("button", { name: "You" }).click();
+      await page.getByRole("button", { name: "Account" }).click();
       await page.getByRole("button", { name: "system" }).click();
       await page.locator("html:not([data-theme])").waitFor();
       expect(await groundOf(page)).toBe(before);
@@ -93,7 +93,7 @@ export const frame = (stage: Stage) => {
     }
   });
 
-  it("leads everywhere from a desk, a tablet and a phone", async () => {
+  it("links to all pages on a desktop, a tablet and a phone", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     for (const width of [1440, 768, 360]) {

@@ -77,7 +77,7 @@ const looseNames = `(name) => {
 }`;
 
 export const hostile = (stage: Stage) => {
-  it("leaves hostile text inert on every page, in logs and in summaries", async () => {
+  it("keeps hostile text inert on every page, in logs and in summaries", async () => {
     const { service, browser } = stage;
     const { page } = browser;
     const build = await fill(stage);
@@ -102,7 +102,7 @@ export const hostile = (stage: Stage) => {
     expect(await page.evaluate("window.__ran")).toBeUndefined();
   });
 
-  it("lets no name that is written from right to left turn what stands beside it", async () => {
+  it("isolates right-to-left names from the text beside them", async () => {
     const { service, client, browser } = stage;
     const { page } = browser;
     const group = await client.call<{ id: string }>("POST", "/secrets/groups", { name: RIGHT_TO_LEFT });
@@ -126,7 +126,7 @@ export const hostile = (stage: Stage) => {
     expect(loose).toEqual({});
   });
 
-  it("would see such a name, were it loose", async () => {
+  it("detects a right-to-left name that is not isolated", async () => {
     const { page } = stage.browser;
     await page.goto("about:blank");
     await page.setContent(`<main><h1>Remove ${RIGHT_TO_LEFT}?</h1><p>1 <span>${RIGHT_TO_LEFT}</span> 2</p></main>`);
@@ -135,7 +135,7 @@ export const hostile = (stage: Stage) => {
     stage.browser.complaints.splice(0);
   });
 
-  it("would be seen to run, were it not escaped", async () => {
+  it("detects hostile text that is not escaped", async () => {
     const { page } = stage.browser;
     await page.goto("about:blank");
     await page.setContent(HOSTILE[1] as string);

@@ -15,7 +15,7 @@ const LISTS = [
 ];
 
 export const lists = (stage: Stage) => {
-  it("goes through the rows of every list by keys, and enters its filter", async () => {
+  it("move through every list's rows by keys, and focus its filter", async () => {
     const { client, service, browser } = stage;
     const { page } = browser;
     const repository = await repositoryWith(stage, "steps:\n  - run: 'true'\n");
@@ -52,7 +52,7 @@ export const lists = (stage: Stage) => {
       await page.locator("#keys kbd").getByText(keys, { exact: true }).waitFor();
   });
 
-  it("numbers the lines of a definition, and goes to the mistake", async () => {
+  it("number a definition's lines, and go to the error", async () => {
     const { client, service, browser } = stage;
     const { page } = browser;
     const repository = await repositoryWith(stage, "steps:\n  - run: 'true'\n");

@@ -81,7 +81,7 @@ export const session = (stage: Stage) => {
     });
     expect(added.status()).toBe(403);
     await page.goto(`${service.url}/app/builds`);
-    await page.getByRole("button", { name: "You" }).click();
+    await page.getByRole("button", { name: "Account" }).click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByLabel("API token").waitFor();
     await page.goto(`${service.url}/app/agents`);

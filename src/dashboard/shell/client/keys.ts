@@ -33,7 +33,7 @@ const endRow = (): boolean => {
   return Boolean(address);
 };
 
-/** Uses the element with this key: focuses a field, clicks anything else. Returns false if there is none. */
+/** Uses the element with this key: focuses a field, clicks anything else. Returns false if no element has it. */
 const press = (key: string): boolean => {
   const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
   if (!target) return false;
