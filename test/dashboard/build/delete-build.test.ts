@@ -40,7 +40,7 @@ describe("the build page", () => {
     const page = `/builds/${id}`;
     expect(await read(page)).toContain(WORDS);
     expect(await read(page)).toContain(`href="/app${page}/log/delete"`);
-    expect(await read(`${page}/log/delete`)).toContain(`the log of #${number} of ${setup.repository.fullName}`);
+    expect(await read(`${page}/log/delete`)).toContain(`the log of #${number} in ${setup.repository.fullName}`);
     const logGone = await send(`${page}/log/delete`);
     expect([logGone.status, logGone.headers.get("Location")]).toEqual([303, `/app${page}?done=removed`]);
     const without = await read(page);
