@@ -130,7 +130,7 @@ const ofBuild = confirmDeletion({
   verb: deleteBuild,
   describe: (build) => build,
   consequences:
-    "This permanently deletes its log, steps and summary. Its number is not reused, and the audit log keeps who deleted it.",
+    "This permanently deletes its log, steps and summary. Its number is not reused. The audit keeps who deleted it.",
   next: () => "/app/builds",
 });
 

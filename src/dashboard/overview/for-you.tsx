@@ -97,8 +97,8 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
     loud={(build.approval ? build.subject : asks.gate.message) ?? asks.gate.message ?? asks.key}
     actions={<Review build={build} asks={asks} />}
   >
-    <PipelineName build={build} names={names} /> #{build.number} {build.approval ? "from an outside contributor" : ""}{" "}
-    needs your approval
+    <PipelineName build={build} names={names} /> #{build.number}
+    {build.approval && " from an outside contributor"} needs your approval
     {asks.gate.since && (
       <>
         {", requested "}
