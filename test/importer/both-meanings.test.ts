@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { runAgentCli } from "../agent/support/agent-cli.ts";
 import { testRepository } from "../agent/support/repository.ts";
-import { BATCHES, type Construct } from "./support/constructs.ts";
+import { BATCHES } from "./support/constructs/batches.ts";
+import type { Construct } from "./support/constructs/construct.ts";
 import { runThere, type Transcript } from "./support/github-model.ts";
 import { deliveredImporter, translate } from "./support/importer.ts";
 
