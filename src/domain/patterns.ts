@@ -9,6 +9,17 @@ export type NameKind = "ref" | "path";
 /** Characters that no name of a branch or tag contains. A pattern with one would never match. */
 const NOT_IN_A_REF = /[[\]\\^~: \x00-\x1f\x7f]/;
 
+/** A class of characters, which may repeat. Only patterns for refs have it: in a path, brackets are characters. */
+const CLASS = /\[(?:\d-\d|[a-z]-[a-z]|[A-Z]-[A-Z]|[A-Za-z0-9])+\]\+?/g;
+
+type Range = [from: string, to: string];
+
+const rangesIn = (text: string): Range[] => (text.match(/\w-\w|\w/g) ?? []).map((part) => [part[0]!, part.at(-1)!]);
+
+/** Returns the pattern without its classes, except for those with a range that is the wrong way round. */
+const withoutClasses = (pattern: string): string =>
+  pattern.replaceAll(CLASS, (text) => (rangesIn(text).every(([from, to]) => from <= to) ? "" : text));
+
 /** Returns why a text is not a valid pattern, as a sentence that says what to write; null if it is valid. */
 export const patternProblem = (pattern: string, kind: NameKind): string | null => {
   const name = pattern.startsWith("!") ? pattern.slice(1) : pattern;
@@ -21,8 +32,8 @@ export const patternProblem = (pattern: string, kind: NameKind): string | null =
   if (name.endsWith("/")) return "A pattern must not end with /: write /** to match everything below it";
   if (kind === "path") return null;
   if (name.startsWith("refs/")) return "A pattern matches the name alone: leave out refs/heads/ or refs/tags/";
-  if (NOT_IN_A_REF.test(name))
-    return "The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, ** and ?";
+  if (NOT_IN_A_REF.test(withoutClasses(name)))
+    return "The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, **, ? and classes such as [0-9] and [0-9]+";
   return null;
 };
 
@@ -30,13 +41,17 @@ export const patternProblem = (pattern: string, kind: NameKind): string | null =
 export const firstPatternProblem = (pattern: string): string | null =>
   pattern.startsWith("!") ? "A pattern with ! excludes matches of earlier ones: write '**' first" : null;
 
-/** One character, `?`, `*`, `**`, or a mark that the next two tokens are optional together. */
-type Token = { character: string } | "one" | "within" | "across" | "optional";
+/** One character, a class, `?`, `*`, `**`, or a mark that the next two tokens are optional together. */
+type Token = { character: string } | { ranges: Range[]; repeats: boolean } | "one" | "within" | "across" | "optional";
 
-const SIGNS = /(?<=^|\/)\*{2,}\/|\*{2,}|./gsu;
+const SIGNS = {
+  path: /(?<=^|\/)\*{2,}\/|\*{2,}|./gsu,
+  ref: new RegExp(`(?<=^|/)\\*{2,}/|\\*{2,}|${CLASS.source}|.`, "gsu"),
+};
 
-const tokenize = (pattern: string): Token[] =>
-  (pattern.match(SIGNS) ?? []).flatMap((sign): Token[] => {
+const tokenize = (pattern: string, kind: NameKind): Token[] =>
+  (pattern.match(SIGNS[kind]) ?? []).flatMap((sign): Token[] => {
+    if (sign.length > 2 && sign.startsWith("[")) return [{ ranges: rangesIn(sign), repeats: sign.endsWith("+") }];
     if (sign === "*") return ["within"];
     if (sign === "?") return ["one"];
     if (!sign.startsWith("**")) return [{ character: sign }];
@@ -52,6 +67,11 @@ const reach = (tokens: Token[], index: number, reached: Set<number>): void => {
   if (token === "optional") reach(tokens, index + 3, reached);
 };
 
+const accepts = (token: Extract<Token, object>, character: string): boolean =>
+  "ranges" in token
+    ? token.ranges.some(([from, to]) => character >= from && character <= to)
+    : token.character === character;
+
 /** Follows all ways through the tokens at once, so that the time is at most characters times tokens. */
 const matches = (tokens: Token[], text: string): boolean => {
   let reached = new Set<number>();
@@ -62,7 +82,10 @@ const matches = (tokens: Token[], text: string): boolean => {
       const token = tokens[index];
       if (token === "across" || (token === "within" && character !== "/")) reach(tokens, index, next);
       else if (token === "one" && character !== "/") reach(tokens, index + 1, next);
-      else if (typeof token === "object" && token.character === character) reach(tokens, index + 1, next);
+      else if (typeof token === "object" && accepts(token, character)) {
+        reach(tokens, index + 1, next);
+        if ("ranges" in token && token.repeats) reach(tokens, index, next);
+      }
     }
     if (next.size === 0) return false;
     reached = next;
@@ -71,8 +94,10 @@ const matches = (tokens: Token[], text: string): boolean => {
 };
 
 /** Returns the texts between the wildcards. A name that lacks them in this order cannot match. */
-const splitAtSigns = (pattern: string): string[] =>
-  pattern.split(/(?<=^|\/)\*{2,}\/|[*?]+/).filter((text) => text !== "");
+const splitAtSigns = (pattern: string, kind: NameKind): string[] =>
+  (kind === "ref" ? pattern.replaceAll(CLASS, "?") : pattern)
+    .split(/(?<=^|\/)\*{2,}\/|[*?]+/)
+    .filter((text) => text !== "");
 
 const hasInOrder = (texts: string[], name: string): boolean => {
   let from = 0;
@@ -89,15 +114,15 @@ const hasInOrder = (texts: string[], name: string): boolean => {
 export const PATTERN_WORK = 5_000_000;
 
 /** Returns a test for names by one pattern without `!`. It compares the pattern's beginning as text. */
-const patternMatcher = (pattern: string, work: Work): ((name: string) => boolean) => {
-  const all = tokenize(pattern);
-  const first = all.findIndex((token) => typeof token !== "object");
+const patternMatcher = (pattern: string, work: Work, kind: NameKind): ((name: string) => boolean) => {
+  const all = tokenize(pattern, kind);
+  const first = all.findIndex((token) => typeof token !== "object" || "ranges" in token);
   const tokens = first < 0 ? [] : all.slice(first);
   const head = all
     .slice(0, all.length - tokens.length)
-    .map((token) => (typeof token === "object" ? token.character : ""));
+    .map((token) => (typeof token === "object" && "character" in token ? token.character : ""));
   const begin = head.join("");
-  const texts = splitAtSigns(pattern);
+  const texts = splitAtSigns(pattern, kind);
   return (name) => {
     if (!spend(work, 1) || !name.startsWith(begin) || !hasInOrder(texts, name)) return false;
     if (tokens.length === 1 && tokens[0] === "across") return true;
@@ -108,16 +133,17 @@ const patternMatcher = (pattern: string, work: Work): ((name: string) => boolean
 
 /**
  * Returns a test for names: the last pattern that matches decides. `*` matches any characters except `/`, `**` any at
- * all, `?` one character except `/`. A whole part `**` before a `/` may match no folder at all. When `work` runs out,
- * no name matches.
+ * all, `?` one character except `/`. A whole part `**` before a `/` may match no folder at all. In patterns for
+ * refs, `[0-9]` matches one of these characters and `[0-9]+` one or more. When `work` runs out, no name matches.
  */
 export const nameMatcher = (
   patterns: readonly string[],
   work: Work = { left: PATTERN_WORK },
+  kind: NameKind = "path",
 ): ((name: string) => boolean) => {
   const read = patterns.map((pattern) => {
     const isTaking = pattern.startsWith("!");
-    return { isTaking, isMatch: patternMatcher(isTaking ? pattern.slice(1) : pattern, work) };
+    return { isTaking, isMatch: patternMatcher(isTaking ? pattern.slice(1) : pattern, work, kind) };
   });
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };
@@ -131,3 +157,7 @@ export const isTouched = (
   const isFound = files?.some(nameMatcher(patterns, work)) ?? null;
   return work.left < 0 ? null : isFound;
 };
+
+/** Reports whether a branch or tag matches. */
+export const isRefIn = (patterns: readonly string[], name: string): boolean =>
+  nameMatcher(patterns, undefined, "ref")(name);

@@ -109,7 +109,8 @@ export const MARKS = {
     minutes: 1,
   },
   pattern: {
-    reason: "patterns here have *, ** and ? for one character: nothing of this event is built until it is rewritten",
+    reason:
+      "patterns here have *, **, ? for one character and, for refs, classes such as [0-9]+: nothing of this event is built until it is rewritten",
     minutes: 2,
   },
   refused: {

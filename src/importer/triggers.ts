@@ -32,12 +32,15 @@ const pairsIn = (on: WorkflowToken, source: Source): Pair[] =>
     : itemsOf(on).map((one) => ({ key: tokenText(one, source), value: one, line: lineOf(one) }));
 
 const SIGNS = /[+\\[\]]|\?/;
+/** A class of characters, which may repeat: the same in patterns of refs here. */
+const CLASS = /\[[A-Za-z0-9-]+\]\+?/g;
 
 /** Returns patterns of refs or paths. Those of an `-ignore` key exclude from everything. @throws {NoEqual} */
 const readPatterns = (token: WorkflowToken, isIgnored: boolean, kind: "ref" | "path", source: Source): string[] => {
   const items = itemsOf(token).map((one) => tokenText(one, source));
   for (const one of items)
-    if (SIGNS.test(one) || (isIgnored && one.startsWith("!"))) throw new NoEqual(`the pattern ${one}`, "pattern");
+    if (SIGNS.test(kind === "ref" ? one.replaceAll(CLASS, "") : one) || (isIgnored && one.startsWith("!")))
+      throw new NoEqual(`the pattern ${one}`, "pattern");
   const patterns = isIgnored ? ["**", ...items.map((one) => `!${one}`)] : items;
   for (const one of patterns) {
     const problem = patternProblem(one, kind);

@@ -3,6 +3,7 @@ import picomatch from "picomatch";
 import { describe, expect, it } from "vitest";
 import {
   firstPatternProblem,
+  isRefIn,
   isTouched,
   nameMatcher,
   PATTERN_LIMITS,
@@ -70,6 +71,38 @@ describe("a pattern", () => {
     ["**", "a/.b", true],
   ])("%j on %j matches: %s", (one, text, expected) => expect(nameMatcher([one])(text)).toBe(expected));
 
+  it("matches classes in refs as a regular expression does", () => {
+    const sign = fc.constantFrom("a", "1", ".", "+", "*", "?", "[0-9]", "[0-9]+", "[ab1]", "[a-c]+", "[A-Za-z1-3]+");
+    const ref = fc.array(sign, { minLength: 1, maxLength: 5 }).map((signs) => signs.join(""));
+    const names = fc.string({ unit: fc.constantFrom("a", "b", "Z", "1", "7", ".", "+"), minLength: 1, maxLength: 6 });
+    const toRegExp = (text: string) =>
+      text.replaceAll(/\[[^\]]+\]\+?|./g, (part) =>
+        part.length > 1 ? part : ({ "*": ".*", "?": "." }[part] ?? `\\${part}`),
+      );
+    fc.assert(
+      fc.property(ref, names, (one, text) => {
+        fc.pre(!one.includes("**") && patternProblem(one, "ref") === null);
+        expect(isRefIn([one], text)).toBe(
+          new RegExp(`^(?:${toRegExp(one).replaceAll(/\\([a-z1])/g, "$1")})$`).test(text),
+        );
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it.each([
+    ["v[0-9]+.[0-9]+", "v1.20", true],
+    ["v[0-9]+.[0-9]+", "v1.x", false],
+    ["v[0-9]", "v12", false],
+    ["release/c++", "release/c++", true],
+    ["release/c++", "release/ccc", false],
+  ])("%j and the ref %j: %s", (one, text, expected) => expect(isRefIn([one], text)).toBe(expected));
+
+  it.each(["v[9-0]", "v[]", "v[^a]", "v[a", "[a-Z]"])("rejects the class in %s", (one) => {
+    expect(patternProblem(one, "ref")).toContain("classes such as [0-9] and [0-9]+");
+    expect(patternProblem(one, "path")).toBe(null);
+  });
+
   it("takes one step for each name if it is only a prefix", () => {
     const work = { left: 1000 };
     expect(isTouched(["src/**"], ["docs/a", `src/${"a".repeat(10_000)}`], work)).toBe(true);
@@ -121,7 +154,7 @@ describe("a text that is not a pattern", () => {
     expect(patternProblem(text, "ref")).toBe(problem);
   });
 
-  it.each(["v[0-9]*", "a b", "refs/heads/main", "a\\b"])(
+  it.each(["v[0-*", "a b", "refs/heads/main", "a\\b"])(
     "%j is not a pattern for branches, but is one for paths",
     (text) => {
       expect(patternProblem(text, "ref")).not.toBeNull();

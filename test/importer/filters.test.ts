@@ -27,8 +27,16 @@ interface Event {
 const isMatch = (patterns: string[], name: string): boolean => {
   const toRegExp = (pattern: string) =>
     new RegExp(
-      `^${pattern.replaceAll(/\*\*\/|\*\*|\*|[.+^${}()|[\]\\]/g, (sign) =>
-        sign === "**/" ? "(?:.*/)?" : sign === "**" ? ".*" : sign === "*" ? "[^/]*" : `\\${sign}`,
+      `^${pattern.replaceAll(/\[[^\]]+\]\+?|\*\*\/|\*\*|\*|[.+^${}()|[\]\\]/g, (sign) =>
+        sign.length > 3
+          ? sign
+          : sign === "**/"
+            ? "(?:.*/)?"
+            : sign === "**"
+              ? ".*"
+              : sign === "*"
+                ? "[^/]*"
+                : `\\${sign}`,
       )}$`,
     );
   const last = patterns.findLast((one) => toRegExp(one.replace(/^!/, "")).test(name));
@@ -69,7 +77,7 @@ const buildsHere = async (on: object, { kind, name, files }: Event): Promise<boo
 };
 
 const names = ["main", "release/1.2", "feature/a/b", "v1.2"];
-const refPattern = fc.constantFrom("main", "**", "*", "release/**", "feature/*", "v*", "**/b", "*.2");
+const refPattern = fc.constantFrom("main", "**", "*", "release/**", "feature/*", "v*", "**/b", "*.2", "v[0-9].[0-9]+");
 const pathPattern = fc.constantFrom("**", "*", "src/**", "docs/**", "**.md", "**/*.md", "src/a.ts", "*.ts");
 const including = (pattern: fc.Arbitrary<string>) =>
   fc

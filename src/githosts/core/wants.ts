@@ -1,5 +1,5 @@
 import { branchOf, refOf } from "../../domain/git-ref.ts";
-import { isTouched } from "../../domain/patterns.ts";
+import { isRefIn, isTouched } from "../../domain/patterns.ts";
 import { parseTriggers } from "../../pipeline/triggers/stored-triggers.ts";
 import type { On } from "../../pipeline/triggers/triggers.ts";
 import type { Arrival } from "./arrival.ts";
@@ -44,8 +44,7 @@ const byPaths = (paths: string[] | null, files: readonly string[] | null): Trigg
   return touched ? YES : no(4, `no file matching ${firstPatterns(paths ?? [])} changed`);
 };
 
-const isOneOf = (patterns: string[] | null, name: string): boolean =>
-  patterns === null || isTouched(patterns, [name]) === true;
+const isOneOf = (patterns: string[] | null, name: string): boolean => patterns === null || isRefIn(patterns, name);
 
 /** Reports whether a push of a branch is wanted. `files` is null if the list is incomplete. */
 export const wantsPush = (

@@ -1,6 +1,6 @@
 import { closestName } from "../../domain/closest-name.ts";
 import { tagOf } from "../../domain/git-ref.ts";
-import { isTouched } from "../../domain/patterns.ts";
+import { isRefIn } from "../../domain/patterns.ts";
 import type { Trust } from "../../protocol/build.ts";
 import type { GroupProtection } from "../../protocol/group.ts";
 import { includesRole, type Role } from "../../protocol/token.ts";
@@ -33,8 +33,8 @@ export interface GroupRequest {
 export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): boolean => {
   if (branches === null && tags === null) return true;
   const tag = tagOf(branch);
-  if (tag !== null) return isTouched(tags ?? [], [tag]) === true;
-  return !branch.startsWith("refs/") && isTouched(branches ?? [], [branch]) === true;
+  if (tag !== null) return isRefIn(tags ?? [], tag);
+  return !branch.startsWith("refs/") && isRefIn(branches ?? [], branch);
 };
 
 /** Returns why a job that requests the group cannot have it; null if it can. */

@@ -108,9 +108,9 @@ describe("a mistake in a file's triggers", () => {
     ["on: { push: { branches: main } }\n", ["2:25 This must be a list, with `- ` before each item"]],
     ["on: { push: { branches: [] } }\n", ["2:25 This must not be empty"]],
     [
-      "on: { push: { branches: ['v[0-9]'] } }\n",
+      "on: { push: { branches: ['v[0-'] } }\n",
       [
-        "2:26 The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, ** and ?",
+        "2:26 The name of a branch or tag cannot have a space or any of [ ] \\ ^ ~ : in it. A pattern can have *, **, ? and classes such as [0-9] and [0-9]+",
       ],
     ],
     [
