@@ -59,10 +59,6 @@ const printShares = (all: readonly Imported[], refused: number): void => {
   share("untouched", ({ marks }) => marks.length === 0);
   share("need only a cache change", ({ marks }) => marks.every(({ kind }) => kind === "cache"));
   share("within ten minutes", ({ marks }) => minutesOf(marks) <= 10);
-  share("within ten minutes, if a repeated mark counts once", ({ marks }) => {
-    const different = new Map(marks.map((mark) => [`${mark.kind} ${mark.message}`, mark]));
-    return minutesOf([...different.values()]) <= 10;
-  });
 };
 
 /** Returns the marked construct, without the parts that differ from file to file. */
