@@ -138,3 +138,10 @@ export const checkoutInFolder = (
   const commands = cloneCommands(inputs, source);
   return commands && { kind: "clone", commands };
 };
+
+/** Creates the step that sets the variables with the checkout's folder, which no expression can name. */
+export const settingStep = (variables: ReadonlyMap<string, string>, isElsewhere: boolean): OutMap =>
+  new OutMap()
+    .set("name", "Variables with the folder of the checkout")
+    .set("working-directory", isElsewhere ? "." : undefined)
+    .set("run", [...variables].map(([key, value]) => `echo "${key}=${value}" >> "$MILLRACE_ENV"`).join("\n"));

@@ -1,10 +1,12 @@
 import { LineCounter } from "yaml";
+import { translateExpression } from "./expression.ts";
 import { usesStatus } from "./expression-tree.ts";
 import { NoEqual } from "./marks.ts";
+import type { Names } from "./names.ts";
 import { documentIn, readStepList, Untranslatable } from "./read-workflow.ts";
 import { conditionText, find, lineOf, pairsOf, type Source, tokenText } from "./source.ts";
 import { type ReadStep, readStep } from "./step.ts";
-import { replaceNames, type TextsOfNames } from "./substitution.ts";
+import { asExpression, replaceNames, type TextsOfNames } from "./substitution.ts";
 
 /*
  * An action of the repository that consists of steps. Its steps replace the step that uses it, with its inputs' values
@@ -19,7 +21,7 @@ export interface StepOfCalls {
   calls: Call[];
 }
 
-export interface Call {
+interface Call {
   step: ReadStep;
   /** The action's outputs for later steps: names in lower case, texts in terms of the action's own steps. */
   outputs: ReadonlyMap<string, string>;
@@ -202,4 +204,16 @@ export const placeSteps = (steps: StepOfCalls[]): StepOfCalls[] => {
     }
   };
   return steps.flatMap((one) => place(one, 0));
+};
+
+/** Returns an action's outputs for later steps, without the untranslatable ones. */
+export const outputsOf = ({ outputs }: Call, names: Names): ReadonlyMap<string, string> => {
+  const told = new Map<string, string>();
+  for (const [name, text] of outputs)
+    try {
+      told.set(name, translateExpression(asExpression(text), names));
+    } catch (error) {
+      if (!(error instanceof NoEqual)) throw error;
+    }
+  return told;
 };

@@ -1,8 +1,16 @@
 import { keepingKey } from "./actions.ts";
-import { checkoutInFolder, mayLook, translateCheckout } from "./checkout.ts";
-import { type Call, placeSteps, type StepOfCalls } from "./composite.ts";
-import { translateExpression } from "./expression.ts";
-import { conditionOf, failingStep, isNeeded, nameOf } from "./failing-step.ts";
+import { checkoutInFolder, mayLook, settingStep, translateCheckout } from "./checkout.ts";
+import { outputsOf, placeSteps, type StepOfCalls } from "./composite.ts";
+import {
+  CONDITION,
+  conditionOf,
+  failFirst,
+  failingStep,
+  isNeeded,
+  isNeverTrue,
+  nameOf,
+  statusOf,
+} from "./failing-step.ts";
 import { writeOutputs } from "./job-keys.ts";
 import { JobTools, stableTexts } from "./job-tools.ts";
 import { type KeepingPlace, KeptFiles } from "./kept-files.ts";
@@ -10,11 +18,11 @@ import { cacheEntry, type KnownCache } from "./known-caches.ts";
 import { MARKS, type MarkKind, type Marks, NoEqual } from "./marks.ts";
 import type { Names, NeededJob, StepFate } from "./names.ts";
 import { Comment, OutList, OutMap } from "./out.ts";
+import { addRequirement } from "./runs-on.ts";
 import { translateSetUp } from "./set-up.ts";
 import type { Commands } from "./set-up-rules.ts";
 import { find, itemsOf, lineOf, type Pair, type Source } from "./source.ts";
 import { type ReadStep, readStep, translateStep } from "./step.ts";
-import { asExpression } from "./substitution.ts";
 import { uploadCommands } from "./upload-step.ts";
 
 /* A job's steps, and the keys that some of them become: `checkout`, `tools`, and keys for kept files. */
@@ -33,13 +41,6 @@ export interface WorkflowPlace {
   /** The artifacts that its jobs keep. */
   artifacts: KeepingPlace["artifacts"];
 }
-
-/** Creates the step that sets the variables with the checkout's folder, which no expression can name. */
-const settingStep = (variables: ReadonlyMap<string, string>, isElsewhere: boolean): OutMap =>
-  new OutMap()
-    .set("name", "Variables with the folder of the checkout")
-    .set("working-directory", isElsewhere ? "." : undefined)
-    .set("run", [...variables].map(([key, value]) => `echo "${key}=${value}" >> "$MILLRACE_ENV"`).join("\n"));
 
 /** Writes a job's steps, the keys that some of them become, and the outputs that read the steps. */
 export class StepsWriter {
@@ -64,12 +65,17 @@ export class StepsWriter {
     this.#part = part;
   }
 
+  get #keeping(): KeepingPlace {
+    return { names: this.#names, source: this.#file.source, artifacts: this.#file.artifacts };
+  }
+
   /** The keys before the steps. */
   get #job(): OutMap {
     return this.#part("steps");
   }
 
-  write({ value: job, line }: Pair, shell: string | undefined): void {
+  /** Writes the steps. `reasons` say why the job may not run any of them yet. */
+  write({ value: job, line }: Pair, shell: string | undefined, reasons: readonly string[]): void {
     const { source, marks, withdrawn } = this.#file;
     const own = itemsOf(find(job, "steps")).map((token) => ({ step: readStep(token, source), source, calls: [] }));
     const placed = placeSteps(own);
@@ -98,6 +104,7 @@ export class StepsWriter {
       else this.#stop(line);
     }
     if (ofCheckout.size > 0) this.#list.items.unshift({ value: settingStep(ofCheckout, this.#names.folder !== "") });
+    if (reasons.length > 0) failFirst(this.#list, reasons);
     this.#job.set("steps", this.#list);
   }
 
@@ -125,26 +132,14 @@ export class StepsWriter {
     this.#file = file;
     if (call) this.#names = { ...this.#names, folder, isOfAction: false };
     if (line !== undefined) for (const mark of marks.list.slice(before)) mark.line = line;
-    if (step.id !== null) this.#add({ id: step.id, fate });
+    if (step.id !== null) this.#addName({ id: step.id, fate });
     for (const one of calls.toReversed())
       if (one.isLast && one.step.id !== null)
-        this.#add({ id: one.step.id, fate: "kept", outputs: this.#outputsOf(one) });
+        this.#addName({ id: one.step.id, fate: "kept", outputs: outputsOf(one, this.#names) });
   }
 
-  #add(step: Names["steps"][number]): void {
+  #addName(step: Names["steps"][number]): void {
     this.#names = { ...this.#names, steps: [...this.#names.steps, step] };
-  }
-
-  /** Returns an action's outputs for later steps, without the untranslatable ones. */
-  #outputsOf({ outputs }: Call): ReadonlyMap<string, string> {
-    const told = new Map<string, string>();
-    for (const [name, text] of outputs)
-      try {
-        told.set(name, translateExpression(asExpression(text), this.#names));
-      } catch (error) {
-        if (!(error instanceof NoEqual)) throw error;
-      }
-    return told;
   }
 
   /** @returns what later steps can expect of this step */
@@ -173,8 +168,16 @@ export class StepsWriter {
       return step.fate === "kept" ? "lost" : step.fate;
     }
     if (fetched) this.#list.say(marks.add(fetched.kind, step.action, line, source.lines(step.token, line)));
-    this.#list.add(translation, unit);
+    this.#add(translation, step, unit);
     return fetched ? "lost" : "kept";
+  }
+
+  /** Adds a step. One whose condition is untranslatable never runs, so a failing step precedes it. */
+  #add(translation: OutMap, step: ReadStep, unit: string): void {
+    const { source } = this.#file;
+    if (isNeverTrue(translation) && isNeeded(step, "expression", this.#keeping))
+      this.#list.add(failingStep(CONDITION.ofStep, undefined, new OutMap().set("if", statusOf(step.token, source))));
+    this.#list.add(translation, unit);
   }
 
   /**
@@ -184,7 +187,7 @@ export class StepsWriter {
   #say(mark: Comment | undefined, step: ReadStep, unit: string): void {
     this.#list.say(mark);
     const { kind } = mark ?? {};
-    if (kind === undefined || !isNeeded(step, kind, this.#file.source)) return;
+    if (kind === undefined || !isNeeded(step, kind, this.#keeping)) return;
     const { reason } = MARKS[kind as MarkKind];
     this.#list.add(
       failingStep(reason, nameOf(step, unit, this.#file), conditionOf(step, unit, this.#names, this.#file)),
@@ -212,11 +215,11 @@ export class StepsWriter {
   }
 
   #keepFiles(step: ReadStep, unit: string, line: number): Comment | undefined {
-    const { source, marks, withdrawn, artifacts } = this.#file;
+    const { source, marks, withdrawn } = this.#file;
     try {
       const refused = withdrawn.get(unit);
       if (refused !== undefined) throw new NoEqual(`${step.action} (${refused})`, "refused");
-      this.#keptFiles.add(step, unit, { names: this.#names, source, artifacts });
+      this.#keptFiles.add(step, unit, this.#keeping);
       return undefined;
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
@@ -234,7 +237,7 @@ export class StepsWriter {
     try {
       const commands = uploadCommands(step, this.#names, source);
       const translation = this.#commands(step, unit, commands);
-      if (!(translation instanceof Comment)) this.#list.add(translation, unit);
+      if (!(translation instanceof Comment)) this.#add(translation, step, unit);
       else marks.list.length = before;
       return !(translation instanceof Comment);
     } catch (error) {
@@ -264,29 +267,21 @@ export class StepsWriter {
       if (find(step.token, "if") && (tools.length > 0 || outputs))
         throw new NoEqual(`${action} under a condition`, "tool");
       this.#tools.add(tools);
-      if (requires) this.#require(requires);
+      if (requires) addRequirement(this.#part("runs-on"), requires);
       // Without the commit's files nobody knows what changed.
       if (outputs && !this.#hasCheckout) throw new NoEqual(`${action} before a checkout`, "action");
-      if (outputs && step.id !== null) this.#add({ id: step.id, fate: "kept", outputs });
+      if (outputs && step.id !== null) this.#addName({ id: step.id, fate: "kept", outputs });
       this.#job.say(...comments);
       for (const cache of caches) this.#cache(cache, step, `${unit}.cache.${cache.name}`);
       if (!commands) return;
       const translation = this.#commands(step, unit, commands);
       if (translation instanceof Comment) this.#say(translation, step, unit);
-      else this.#list.add(translation, unit);
+      else this.#add(translation, step, unit);
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
       marks.list.length = before;
       this.#say(marks.add(error.kind, error.message, line, source.lines(step.token, line)), step, unit);
     }
-  }
-
-  #require(key: "android"): void {
-    const part = this.#part("runs-on");
-    const entry = part.items.find((item) => !(item instanceof Comment) && item.key === "requires");
-    const requires = entry && "value" in entry && entry.value instanceof OutMap ? entry.value : new OutMap();
-    if (!requires.has(key)) requires.set(key, true);
-    if (!entry) part.set("requires", requires);
   }
 
   #cache(cache: KnownCache, { action, token }: ReadStep, unit: string): void {

@@ -1,4 +1,4 @@
-import { failingStep } from "./failing-step.ts";
+import { CONDITION, failingStep, statusOf } from "./failing-step.ts";
 import {
   type JobPlace,
   PLACES,
@@ -42,6 +42,8 @@ class JobWriter {
   /** The translation of each key of the workflow's job. In that job's order they form the job here. */
   readonly #parts = new Map<string, OutMap>();
   #names: Names;
+  /** Why the job may not run its steps before a person has changed it. */
+  readonly #reasons: string[] = [];
 
   constructor(pair: Pair, file: WorkflowPlace) {
     this.#pair = pair;
@@ -98,7 +100,11 @@ class JobWriter {
     if (env?.items.length) this.#part("env").set("env", env);
     this.#names = withEnv(this.#names, this.#find("env"), env, source, ofCheckout);
     const shell = this.#defaults();
-    new StepsWriter(this.#file, this.#unit, this.#names, (key) => this.#part(key)).write(this.#pair, shell);
+    new StepsWriter(this.#file, this.#unit, this.#names, (key) => this.#part(key)).write(
+      this.#pair,
+      shell,
+      this.#reasons,
+    );
     return this.#inOrder();
   }
 
@@ -110,7 +116,8 @@ class JobWriter {
     this.#parts.clear();
     this.#when();
     for (const key of ["needs", "if"]) out.items.push(...this.#part(key).items);
-    return out.set("checkout", false).set("steps", new OutList().add(failingStep(MARKS[kind].reason)));
+    const reasons = [MARKS[kind].reason, ...this.#reasons];
+    return out.set("checkout", false).set("steps", new OutList().add(failingStep(reasons.join("\n"))));
   }
 
   #inOrder(): OutMap {
@@ -131,14 +138,11 @@ class JobWriter {
         needs.map(({ key }) => key),
         this.#unit,
       );
-    writeIf(
-      this.#pair.value,
-      this.#names,
-      this.#place,
-      this.#part("if"),
-      withdrawn.get(`${this.#unit}.if`),
-      this.#unit,
-    );
+    const refused = withdrawn.get(`${this.#unit}.if`);
+    const isLost = writeIf(this.#pair.value, this.#names, this.#place, this.#part("if"), refused, this.#unit);
+    if (!isLost) return;
+    this.#reasons.push(CONDITION.ofJob);
+    this.#part("if").set("if", statusOf(this.#pair.value, this.#file.source));
   }
 
   #matrix(): TranslatedMatrix | undefined {
@@ -158,7 +162,7 @@ class JobWriter {
   #agent({ comments, requires, condition }: Runner): void {
     const part = this.#part("runs-on").say(...comments);
     if (!requires.isEmpty) part.set("requires", requires);
-    if (condition !== null) this.#onlyIf(condition, "runs-on");
+    if (condition !== null) this.#onlyIf(condition);
   }
 
   /**
@@ -171,18 +175,15 @@ class JobWriter {
       const kind = PLACES.find((place) => place === key);
       if (!kind || isEmpty(value, source)) continue;
       this.#part(kind).say(marks.add(kind, `\`${kind}\``, line, source.lines(value, line)));
-      this.#onlyIf("false", kind);
+      this.#reasons.push(MARKS[kind].reason);
     }
   }
 
-  /** Adds a condition to the job's own. `place` is the key for a new condition. */
-  #onlyIf(condition: string, place: string): void {
-    const items = [...this.#parts.values()].flatMap(({ items }) => items);
-    const ifItem = items.find((item) => !(item instanceof Comment) && item.key === "if");
-    if (!ifItem || ifItem instanceof Comment) this.#part(place).set("if", condition === "false" ? false : condition);
-    else if (ifItem.value !== false)
-      ifItem.value =
-        condition === "false" ? `false && (${String(ifItem.value)})` : `(${String(ifItem.value)}) && ${condition}`;
+  /** Adds a condition to the job's own. */
+  #onlyIf(condition: string): void {
+    const own = this.#part("if").items.find((item) => !(item instanceof Comment) && item.key === "if");
+    if (!own || own instanceof Comment) this.#part("runs-on").set("if", condition);
+    else own.value = `(${String(own.value)}) && ${condition}`;
   }
 
   /** Writes the folder of the steps. @returns the shell that the job names for them */

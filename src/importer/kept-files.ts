@@ -2,6 +2,7 @@ import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translateText } from "./expression.ts";
 import { DEFAULT_NAME, KeptInputs, OF_BUILD, OF_COMBINATION, shortName } from "./kept-inputs.ts";
+import { fits, inputText, type LeftArtifact } from "./left-artifacts.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, withVariables } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
@@ -18,24 +19,7 @@ export interface KeepingPlace {
   artifacts: readonly LeftArtifact[];
 }
 
-/** An artifact that a job's step keeps, by its name as written. */
-interface LeftArtifact {
-  job: string;
-  written: string;
-}
-
-/** Artifacts from steps in other files: a local action or a called workflow. */
-const UNKNOWN = "${{ unknown }}";
-
-export const findArtifacts = (jobs: { key: string; steps: ReadStep[] }[], source: Source): LeftArtifact[] =>
-  jobs.flatMap(({ key: job, steps }) => {
-    const left = steps.filter(({ kind, action }) => kind === "keeping" && keepingKey(action) === "artifacts");
-    const named = left.map((step) => ({ job, written: inputText(step, "name", source) || DEFAULT_NAME }));
-    const isOpen = steps.length === 0 || steps.some(({ action }) => action.startsWith("./"));
-    return isOpen ? [...named, { job, written: UNKNOWN }] : named;
-  });
-
-/** Creates the entry that equals the step. @throws {NoEqual} if there is none */
+/** Creates the entry that equals the step. @throws {NoEqual} for a step without an equivalent */
 const makeEntry = (step: ReadStep, nth: number, place: KeepingPlace): OutMap =>
   ENTRIES[keepingKey(step.action)](new KeptInputs(step, place.source), step, nth, place);
 
@@ -67,13 +51,18 @@ const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): vo
 
 type MakeEntry = (inputs: KeptInputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
 
-const artifact: MakeEntry = (inputs, step, _, { names, source }) => {
+const artifact: MakeEntry = (inputs, step, _, { names, source, artifacts }) => {
   const nameText = withVariables(inputs.take("name") ?? DEFAULT_NAME, names);
   const name = shortName(nameText, OF_BUILD, OF_COMBINATION);
   if (name.includes("${{")) throw new NoEqual(`\`name: ${nameText}\`, which is computed`, "artifact");
   const paths = inputs.paths();
   const days = Number(inputs.fixed("retention-days") ?? 0);
   const ifNone = inputs.fixed("if-no-files-found") ?? "warn";
+  // Here a download of a missing artifact does not fail, so its upload does.
+  const left = inputText(step, "name", source) || DEFAULT_NAME;
+  const isAwaited = artifacts.some(
+    ({ job, written: one, fetchedBy }) => job === names.job && one === left && fetchedBy === "name",
+  );
   const keepsHidden = inputs.fixed("include-hidden-files") === "true";
   for (const key of ["compression-level", "overwrite"]) inputs.take(key);
   inputs.end();
@@ -82,7 +71,7 @@ const artifact: MakeEntry = (inputs, step, _, { names, source }) => {
     .set("name", name)
     .set("path", written.length === 1 ? written[0] : written)
     .set("keep-days", days > 0 ? days : undefined)
-    .set("if-none", IF_NONE.has(ifNone) ? IF_NONE.get(ifNone) : "warn")
+    .set("if-none", isAwaited ? undefined : IF_NONE.has(ifNone) ? IF_NONE.get(ifNone) : "warn")
     .set("when", readWhen(step, source));
 };
 
@@ -101,20 +90,6 @@ const download: MakeEntry = (inputs, step, _, { artifacts }) => {
     .set("from", from)
     .set("artifact", name)
     .set("to", withoutEnd(to, "/") || ".");
-};
-
-/**
- * Reports whether an artifact's name fits a pattern.
- * @throws {NoEqual} if that depends on a computed part of the name
- */
-const fits = (pattern: string, written: string): boolean => {
-  const [start = "", ...parts] = written.split(/\$\{\{.*?\}\}/);
-  const signs = pattern.replaceAll(/[.*]/g, (sign) => (sign === "*" ? ".*" : "\\."));
-  if (new RegExp(`^${signs}$`, "s").test([start, ...parts].join("\0"))) return true;
-  const [first = ""] = pattern.split("*", 1);
-  if (parts.length > 0 && (start.startsWith(first) || first.startsWith(start)))
-    throw new NoEqual(`\`pattern: ${pattern}\`, which may fit ${written}`, "artifact");
-  return false;
 };
 
 /** Returns downloads of all earlier artifacts, or of a pattern. Each has a folder with its name, unless merged. */
@@ -195,11 +170,6 @@ const cache: MakeEntry = (inputs, step, nth, { names }) => {
     .set("key", key === "" ? undefined : translateText(key, names))
     .set("fallback", fallback.length > 0 ? fallback : undefined)
     .set("save", isRead ? "never" : undefined);
-};
-
-const inputText = ({ inputs }: ReadStep, name: string, source: Source): string => {
-  const input = inputs.find(({ key }) => key === name);
-  return input ? tokenText(input.value, source).trim() : "";
 };
 
 /** Returns a key for a cache, equal for another step of the same job with this cache. */

@@ -68,7 +68,7 @@ export const MARKS = {
     minutes: 1,
   },
   container: {
-    reason: "steps run on the agent itself: give it what the container had, then take `false` out of `if`",
+    reason: "steps run on the agent itself: give it what the container had, then remove the first step",
     minutes: 10,
   },
   empty: {
@@ -131,7 +131,7 @@ export const MARKS = {
     minutes: 5,
   },
   services: {
-    reason: "steps run on the agent itself: start the services in a step, then take `false` out of `if`",
+    reason: "steps run on the agent itself: start the services in a step, then remove the first step",
     minutes: 15,
   },
   shell: {

@@ -3,7 +3,7 @@ import { LABEL } from "../protocol/common.ts";
 import { translateExpression, translateText } from "./expression.ts";
 import { type Marks, NoEqual } from "./marks.ts";
 import { findMatrixKey, type Names, textOfValue } from "./names.ts";
-import { type Comment, OutMap } from "./out.ts";
+import { Comment, OutMap } from "./out.ts";
 import { find, itemsOf, lineOf, type Source, tokenText, type WorkflowToken } from "./source.ts";
 
 /* Translates `runs-on` to the agent's requirements. */
@@ -125,4 +125,12 @@ export const translateRunner = (token: WorkflowToken, names: Names, source: Sour
   const { requires, comments, labels, platform, condition } = reader;
   requires.set("platform", platform).set("labels", labels.length > 0 ? labels : undefined);
   return { requires, comments, condition };
+};
+
+/** Adds a requirement to those that a job has from `runs-on`. */
+export const addRequirement = (job: OutMap, key: "android"): void => {
+  const entry = job.items.find((item) => !(item instanceof Comment) && item.key === "requires");
+  const requires = entry && "value" in entry && entry.value instanceof OutMap ? entry.value : new OutMap();
+  if (!requires.has(key)) requires.set(key, true);
+  if (!entry) job.set("requires", requires);
 };

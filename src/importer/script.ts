@@ -111,7 +111,7 @@ const preludeFor = (script: string, shell: string, names: Names): string[] => {
   const isShell = shell === "bash" || shell === "sh";
   if (asksForFolder && (!isShell || names.folder === undefined))
     throw new NoEqual("$GITHUB_WORKSPACE, which no agent sets", "script");
-  if (asksForBranch && !isShell) throw new NoEqual("the branch that is checked out, which is none here", "script");
+  if (asksForBranch && !isShell) throw new NoEqual("the branch that is checked out (here it is the commit)", "script");
   return [
     ...(asksForFolder ? [`export GITHUB_WORKSPACE="${workspaceFrom(names.folder ?? "")}"`] : []),
     ...(asksForBranch ? [CHECK_OUT_BRANCH] : []),

@@ -187,14 +187,8 @@ const runStep = (
   out.set("id", id ?? undefined);
   const name = find(token, "name");
   if (name) translateName(name, names, place, out);
-  writeIf(
-    token,
-    { ...place.names, wrongEnv: [...place.names.wrongEnv, ...env] },
-    place,
-    out,
-    withdrawn.get(`${unit}.if`),
-    unit,
-  );
+  const withOwn = { ...place.names, wrongEnv: [...place.names.wrongEnv, ...env] };
+  if (writeIf(token, withOwn, place, out, withdrawn.get(`${unit}.if`), unit)) out.set("if", false);
   out.set("shell", shell);
   if (ownFolder) out.set("working-directory", translateFolder(tokenText(ownFolder, source), names));
   // An action ignores `defaults`: it runs in the checkout.
@@ -228,7 +222,7 @@ export const translateName = (
   }
 };
 
-/** Writes a condition. An untranslatable one is never true: the step or job does not run, and a mark says so. */
+/** Writes a condition. @returns whether it is untranslatable; then it is never true, and a mark says so */
 export const writeIf = (
   token: WorkflowToken,
   names: Names,
@@ -236,21 +230,20 @@ export const writeIf = (
   out: OutMap,
   refused: string | undefined,
   unit: string,
-): void => {
+): boolean => {
   const condition = find(token, "if");
-  if (!condition) return;
+  if (!condition) return false;
   const line = lineOf(condition);
   try {
     if (refused !== undefined) throw new NoEqual(refused, "refused");
     const translation = translateCondition(conditionText(condition, source), names);
     if (translation !== "true") out.set("if", translation, `${unit}.if`);
+    return false;
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
     const original = source.lines(condition, line);
-    out.say(
-      marks.add(error.kind, `\`if\` with ${error.message} (until it is rewritten this does not run)`, line, original),
-    );
-    out.set("if", false);
+    out.say(marks.add(error.kind, `\`if\` with ${error.message} (until it is rewritten this fails)`, line, original));
+    return true;
   }
 };
 

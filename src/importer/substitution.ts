@@ -66,7 +66,7 @@ const partsOf = (expression: string, { inputs, ids, folder }: TextsOfNames): str
       index += key.length - 1;
     } else if (isContext && isName(token, "steps")) {
       const id = key && ids.get(key.key.toLowerCase());
-      if (!key || id === undefined) throw new NoEqual("a step that is none of its own", "template");
+      if (!key || id === undefined) throw new NoEqual("a step of another file", "template");
       parts.push(`steps.${id}`);
       index += key.length - 1;
     } else if (isContext && isName(token, "github") && key?.key.toLowerCase() === "action_path") {

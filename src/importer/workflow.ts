@@ -1,7 +1,7 @@
 import { usesStatus } from "./expression-tree.ts";
 import { translateJob } from "./job.ts";
 import { writeFolder } from "./job-keys.ts";
-import { findArtifacts } from "./kept-files.ts";
+import { findArtifacts } from "./left-artifacts.ts";
 import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";

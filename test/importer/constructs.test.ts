@@ -76,7 +76,6 @@ const TABLE: Row[] = [
     atTop("on: { push: { tags: ['v[0-9]+.[0-9]', 'a[!b]'], paths: ['[0-9]'] } }"),
     ["the pattern a[!b]", "  {}"],
     ["pattern"],
-    "tag:",
   ],
   [
     "pull requests",
@@ -205,13 +204,13 @@ const TABLE: Row[] = [
   [
     "services",
     inJob("runs-on: ubuntu-latest\nservices: { db: { image: postgres } }"),
-    ["`services`", "image: postgres", "    if: false\n"],
+    ["`services`", "image: postgres", "start the services in a step, then remove the first step' >&2"],
     ["services"],
   ],
   [
     "a container of a job with a condition",
     inJob("runs-on: ubuntu-latest\ncontainer: node:24\nif: always() || github.ref_type == 'tag'"),
-    ["`container`", "if: false && (always() || build.tag != null)"],
+    ["`container`", "    if: always() || build.tag != null", "then remove the first step' >&2"],
     ["container"],
   ],
   [
@@ -709,7 +708,7 @@ jobs:
     jobs(
       "a:\n  runs-on: ubuntu-latest\n  strategy: { matrix: { n: [1] } }\n  outputs: { x: '1' }\n  steps:\n    - run: ls\nb:\n  needs: a\n  if: needs.a.outputs.x\n  runs-on: ubuntu-latest\n  steps:\n    - run: ls",
     ),
-    ["if: false"],
+    ["write `if` of the job, then remove this step' >&2"],
     ["expression"],
   ],
 ];
