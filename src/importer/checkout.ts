@@ -139,9 +139,13 @@ export const checkoutInFolder = (
   return commands && { kind: "clone", commands };
 };
 
-/** Creates the step that sets the variables with the checkout's folder, which no expression can name. */
+/** Reports whether a step reads the job's own folder for temporary files. */
+export const readsTemp = ({ step: { token }, source }: { step: { token: WorkflowToken }; source: Source }): boolean =>
+  /runner\.temp\b|RUNNER_TEMP\b/.test(source.lines(token).join("\n"));
+
+/** Creates the step that sets the variables with folders, which no expression can name. */
 export const settingStep = (variables: ReadonlyMap<string, string>, isElsewhere: boolean): OutMap =>
   new OutMap()
-    .set("name", "Variables with the folder of the checkout")
+    .set("name", "Variables with folders")
     .set("working-directory", isElsewhere ? "." : undefined)
     .set("run", [...variables].map(([key, value]) => `echo "${key}=${value}" >> "$MILLRACE_ENV"`).join("\n"));

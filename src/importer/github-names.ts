@@ -64,6 +64,7 @@ const REASONS: Record<string, string> = {
 /** Returns the equivalent of `github.a.b` or `runner.a`. @throws {NoEqual} */
 export const contextName = (context: "github" | "runner", keys: string[], names: Names): string => {
   const key = keys.join(".").toLowerCase();
+  if (context === "runner" && key === "temp" && names.env.includes("RUNNER_TEMP")) return "env.RUNNER_TEMP";
   const table = context === "github" ? GITHUB : RUNNER;
   const equivalent = Object.hasOwn(table, key) ? table[key] : undefined;
   if (equivalent === undefined) {

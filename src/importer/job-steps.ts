@@ -1,5 +1,5 @@
 import { keepingKey } from "./actions.ts";
-import { checkoutInFolder, mayLook, settingStep, translateCheckout } from "./checkout.ts";
+import { checkoutInFolder, mayLook, readsTemp, settingStep, translateCheckout } from "./checkout.ts";
 import { outputsOf, placeSteps, type StepOfCalls } from "./composite.ts";
 import {
   CONDITION,
@@ -81,8 +81,10 @@ export class StepsWriter {
     const placed = placeSteps(own);
     const steps = placed.map(({ step }) => step);
     const ofCheckout = this.#names.ofCheckout ?? new Map<string, string>();
+    const set = placed.some(readsTemp) ? new Map([...ofCheckout, ["RUNNER_TEMP", "$(mktemp -d)"]]) : ofCheckout;
     this.#names = {
       ...this.#names,
+      env: [...this.#names.env, ...set.keys()],
       wrongEnv: this.#names.wrongEnv.filter((key) => !ofCheckout.has(key)),
       texts: stableTexts(this.#names.texts ?? new Map(), placed),
     };
@@ -103,7 +105,7 @@ export class StepsWriter {
         this.#list.add(new OutMap().set("run", "true"));
       else this.#stop(line);
     }
-    if (ofCheckout.size > 0) this.#list.items.unshift({ value: settingStep(ofCheckout, this.#names.folder !== "") });
+    if (set.size > 0) this.#list.items.unshift({ value: settingStep(set, this.#names.folder !== "") });
     if (reasons.length > 0) failFirst(this.#list, reasons);
     this.#job.set("steps", this.#list);
   }

@@ -6,7 +6,7 @@ import { fits, inputText, type LeftArtifact } from "./left-artifacts.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, withVariables } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
-import { find, type Source, tokenText } from "./source.ts";
+import { find, pairsOf, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 import { translateUploadedPaths } from "./uploaded-paths.ts";
 
@@ -148,11 +148,18 @@ const needsIt = (inputs: KeptInputs): void => {
     throw new NoEqual("`fail-on-cache-miss: true`", "cache-handed-over");
 };
 
-const cache: MakeEntry = (inputs, step, nth, { names }) => {
+/** Returns the names with the step's own variables, which do not change. */
+const withOwn = (names: Names, { token }: ReadStep, source: Source): Names => {
+  const own = pairsOf(find(token, "env")).map(({ key, value }) => [key, tokenText(value, source)] as const);
+  return { ...names, texts: new Map([...(names.texts ?? []), ...own.filter(([, text]) => !text.includes("${{"))]) };
+};
+
+const cache: MakeEntry = (inputs, step, nth, { names, source }) => {
   needsIt(inputs);
   alwaysRuns(step, "cache");
   if (inputs.fixed("lookup-only") === "true") throw new NoEqual("`lookup-only: true`", "cache");
-  const written = [inputs.take("key") ?? "", ...inputs.lines("restore-keys")];
+  const known = withOwn(names, step, source);
+  const written = [inputs.take("key") ?? "", ...inputs.lines("restore-keys")].map((text) => withVariables(text, known));
   const unknown = variableIn(written.join("\n"), names);
   if (unknown !== undefined) throw new NoEqual(`\`env.${unknown}\` in its key, which a step may set`, "cache");
   const shortened = written.map((text) => text.replaceAll(SYSTEM, ""));

@@ -90,4 +90,4 @@ export const findMatrixKey = (matrix: readonly MatrixKey[], path: string): Matri
 
 /** Replaces variables that no step changes by their values. */
 export const withVariables = (text: string, { texts }: Names): string =>
-  text.replaceAll(/\$\{\{\s*env\.(\w+)\s*\}\}/gi, (all, name: string) => texts?.get(name) ?? all);
+  text.replaceAll(/\$\{\{\s*env\.([\w-]+)\s*\}\}/gi, (all, name: string) => texts?.get(name) ?? all);

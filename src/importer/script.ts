@@ -179,7 +179,9 @@ const isOneWord = (expression: string, names: Names): boolean => {
     )
   )
     return true;
-  if (/^(?:runner\.os|github\.event\.(?:pull_request\.number|number|pull_request\.head\.sha))$/i.test(expression))
+  if (
+    /^(?:runner\.(?:os|temp)|github\.event\.(?:pull_request\.number|number|pull_request\.head\.sha))$/i.test(expression)
+  )
     return true;
   const key = /^matrix\.([\w.-]+)$/i.exec(expression)?.[1];
   const matrixKey = key === undefined ? undefined : findMatrixKey(names.matrix ?? [], key);

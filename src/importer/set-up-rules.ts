@@ -20,6 +20,8 @@ export interface ToolInput extends VersionWords {
   otherwise?: string;
   /** Whether the action skips this tool if no input names it. */
   isOptional?: boolean;
+  /** Whether the input may name several versions. The last one is the default. */
+  isSeveral?: boolean;
 }
 
 export interface Commands {
@@ -170,6 +172,31 @@ export const GRADLE: SetUp = {
   caches: ({ inputs }) => (inputs.isOn("cache-disabled") ? [] : [{ name: "gradle" }]),
   harmless:
     "cache-read-only cache-write-only cache-overwrite-existing cache-encryption-key cache-cleanup validate-wrappers add-job-summary add-job-summary-as-pr-comment gradle-home-cache-cleanup gradle-home-cache-includes gradle-home-cache-excludes gradle-home-cache-strict-match cache-provider",
+};
+
+/** Returns a check of all Pythons except the last: the agent must have them. The action would install them. */
+export const otherPythons = ({ inputs }: SetUpPlace): Commands | undefined => {
+  const versions = (inputs.peek("python-version") ?? "").split(/\s*\n\s*/);
+  if (versions.length === 1) return undefined;
+  if (!versions.every((one) => /^\d+\.\d+$/.test(one))) throw new NoEqual("several versions of python", "tool");
+  const check = 'command -v "python$version" || { echo "python$version is missing: install it" >&2; exit 1; }';
+  return { run: `for version in ${versions.slice(0, -1).join(" ")}; do\n  ${check}\ndone` };
+};
+
+/** Returns a check of the extensions: a PHP without one fails. The action would install it. */
+export const phpExtensions = (inputs: ActionInputs): Commands | undefined => {
+  const text = inputs.peek("extensions");
+  const names = text?.split(/[\n,]/).flatMap((one) => one.trim() || []) ?? [];
+  if (names.length === 0 || !names.every((one) => /^(?!none$|opcache$)[a-z][a-z0-9_]*$/i.test(one))) return undefined;
+  inputs.pass("extensions");
+  const check = "php -r \"exit(extension_loaded('$name') ? 0 : 1);\"";
+  return {
+    run: [
+      `for name in ${names.join(" ")}; do`,
+      `  ${check} || { echo "this PHP has no extension $name: install it" >&2; exit 1; }`,
+      "done",
+    ].join("\n"),
+  };
 };
 
 export const composerInstall = ({ inputs }: SetUpPlace): Commands => {

@@ -114,8 +114,9 @@ class SetUpReader {
   }
 
   #version(text: string, tool: ToolInput, prefix: string): string {
-    if (text.trim().includes("\n")) throw new NoEqual(`several versions of ${tool.tool}`, "tool");
-    return versionTemplate(withVariables(text, this.#names), prefix, tool, this.#names);
+    const versions = text.trim().split("\n");
+    if (versions.length > 1 && !tool.isSeveral) throw new NoEqual(`several versions of ${tool.tool}`, "tool");
+    return versionTemplate(withVariables(versions.at(-1)!.trim(), this.#names), prefix, tool, this.#names);
   }
 
   #tool(tool: ToolInput, versions: Map<string, string>, inputs: ActionInputs): SetUpTool[] {

@@ -11,6 +11,8 @@ import {
   LTS,
   lint,
   namedCache,
+  otherPythons,
+  phpExtensions,
   pnpmInstall,
   pnpmVersion,
   RUST,
@@ -42,7 +44,16 @@ export const SET_UPS: Record<string, SetUp> = {
     harmless: "package-manager-cache",
   },
   "actions/setup-python": {
-    tools: [{ tool: "python", version: "python-version", file: "python-version-file", files: [".python-version"] }],
+    tools: [
+      {
+        tool: "python",
+        version: "python-version",
+        file: "python-version-file",
+        files: [".python-version"],
+        isSeveral: true,
+      },
+    ],
+    commands: otherPythons,
     caches: namedCache,
     harmless: "allow-prereleases update-environment",
   },
@@ -130,7 +141,7 @@ export const SET_UPS: Record<string, SetUp> = {
       // Composer comes with PHP; a coverage driver does not.
       for (const key of ["coverage", "tools"] as const)
         if (/^(?:none|composer(?::v2)?)$/.test(inputs.peek(key) ?? "")) inputs.pass(key);
-      return undefined;
+      return phpExtensions(inputs);
     },
   },
   "ramsey/composer-install": {
@@ -150,6 +161,11 @@ export const SET_UPS: Record<string, SetUp> = {
     ],
     versions: stableFlutter,
     harmless: "cache cache-key cache-path pub-cache pub-cache-key pub-cache-path",
+  },
+  "flutter-actions/setup-flutter": {
+    tools: [{ tool: "flutter", version: "version", words: LATEST, otherwise: "latest" }],
+    versions: stableFlutter,
+    harmless: "cache cache-sdk cache-key",
   },
   "dart-lang/setup-dart": {
     tools: [{ tool: "dart", version: "sdk", words: { stable: "latest" }, otherwise: "latest" }],

@@ -390,10 +390,10 @@ const TABLE: Row[] = [
     ["script"],
   ],
   ...[
-    "process.env.RUNNER_TEMP",
-    "printenv RUNNER_TEMP",
-    "docker run -e RUNNER_TEMP x",
-    'os.environ[\\"RUNNER_TEMP\\"]',
+    "process.env.RUNNER_TOOL_CACHE",
+    "printenv RUNNER_TOOL_CACHE",
+    "docker run -e RUNNER_TOOL_CACHE x",
+    'os.environ[\\"RUNNER_TOOL_CACHE\\"]',
   ].map(
     (way): Row => [
       `a variable that no agent sets, by ${way}`,
@@ -402,7 +402,11 @@ const TABLE: Row[] = [
       ["script"],
     ],
   ),
-  ["a variable that the script sets", steps("- run: RUNNER_TEMP=/x; ls $RUNNER_TEMP"), ["run: RUNNER_TEMP=/x; ls"]],
+  [
+    "a variable that the script sets",
+    steps("- run: RUNNER_TOOL_CACHE=/x; ls $RUNNER_TOOL_CACHE"),
+    ["run: RUNNER_TOOL_CACHE=/x; ls"],
+  ],
   ["a mask", steps('- run: echo "::add-mask::$X"'), ['echo "$X" >> "$MILLRACE_MASK"']],
   ["a mask in a program", steps("- run: printf '::add-mask::%s' \"$X\""), ["::add-mask::%s"]],
   ["a variable of the runner", steps("- run: echo $GITHUB_SHA"), ["env:\n          GITHUB_SHA: ${{ build.commit }}"]],

@@ -56,6 +56,7 @@ const TOOLS: Row[] = [
   ],
   ["actions/setup-python@v5", "{ python-version: '3.10' }", { python: "3.10" }],
   ["actions/setup-python@v5", "{ python-version: 3.x, allow-prereleases: true }", { python: "3" }],
+  ["actions/setup-python@v5", '{ python-version: "3.11\\n3.12" }', { python: "3.12" }],
   ["actions/setup-python@v5", "", "auto", { ".python-version": "3.12\n" }],
   ["actions/setup-go@v5", "{ go-version: 1.24 }", { go: "1.24" }],
   ["actions/setup-go@v5", "{ go-version: ^1.22 }", { go: "1" }],
@@ -99,6 +100,7 @@ const TOOLS: Row[] = [
   ["shivammathur/setup-php@v2", "{ php-version: '8.4', coverage: none }", { php: "8.4" }],
   ["subosito/flutter-action@v2", "{ channel: stable, cache: true }", { flutter: "latest" }],
   ["subosito/flutter-action@v2", "{ flutter-version: 3.35.x }", { flutter: "3.35" }],
+  ["flutter-actions/setup-flutter@v4", "{ channel: stable, version: 3.35 }", { flutter: "3.35" }],
   ["dart-lang/setup-dart@v1", "", { dart: "latest" }],
   ["erlef/setup-beam@v1", "{ otp-version: 27, elixir-version: '1.18' }", { erlang: "27", elixir: "1.18" }],
   ["haskell-actions/setup@v2", "{ ghc-version: '9.10', cabal-version: '3.14' }", { ghc: "9.10", cabal: "3.14" }],
@@ -124,7 +126,8 @@ describe("the tool that an action sets up", () => {
     ["actions/setup-node@v4", "{ node-version-file: package.json }", "tool", { "package.json": "{}" }],
     ["actions/setup-node@v4", "{ node-version: 24, architecture: x86 }", "action-input"],
     ["actions/setup-python@v5", "{ python-version: pypy-3.11 }", "tool"],
-    ["actions/setup-python@v5", '{ python-version: "3.11\\n3.12" }', "tool"],
+    ["actions/setup-python@v5", '{ python-version: "3.11\\npypy-3.11" }', "tool"],
+    ["actions/setup-dotnet@v4", '{ dotnet-version: "8\\n9" }', "tool"],
     ["actions/setup-go@v5", "{ go-version-file: go.mod }", "tool"],
     ["actions/setup-java@v4", "{ distribution: jetbrains, java-version: 21 }", "tool"],
     ["ruby/setup-ruby@v1", "", "tool", NONE],
@@ -142,7 +145,7 @@ describe("the tool that an action sets up", () => {
       ],
     ),
     ["dtolnay/rust-toolchain@0123456789012345678901234567890123456789", "", "tool", NONE],
-    ["shivammathur/setup-php@v2", "{ php-version: '8.4', extensions: intl }", "action-input"],
+    ["shivammathur/setup-php@v2", "{ php-version: '8.4', extensions: 'intl, :xdebug' }", "action-input"],
     ["subosito/flutter-action@v2", "{ channel: beta }", "tool"],
     ["mlugg/setup-zig@v2", "", "tool"],
     ["maxim-lobanov/setup-xcode@v1", "{ xcode-version: latest-stable }", "tool"],
@@ -235,12 +238,18 @@ describe("what an action keeps", () => {
 
 describe("what an action runs", () => {
   it.each([
+    ["actions/setup-python@v5", '{ python-version: "3.10\\n3.12" }', 'in 3.10; do\n  command -v "python$version"'],
     ["ruby/setup-ruby@v1", "{ ruby-version: 3.4, bundler-cache: true }", "bundle install --jobs 4"],
     ["gradle/actions/setup-gradle@v3", "{ arguments: build --scan }", "./gradlew build --scan"],
     ["dtolnay/rust-toolchain@stable", "{ components: 'clippy, rustfmt' }", "rustup component add clippy rustfmt"],
     ["dtolnay/rust-toolchain@stable", "{ targets: wasm32-wasip1 }", "rustup target add wasm32-wasip1"],
     ["golangci/golangci-lint-action@v9", "{ version: v2.4, args: --timeout=5m }", "golangci-lint run --timeout=5m"],
     ["ramsey/composer-install@v3", "", "composer install --no-interaction --no-progress --ansi"],
+    [
+      "shivammathur/setup-php@v2",
+      "{ php-version: 8.4, extensions: 'intl, pdo' }",
+      "for name in intl pdo; do\n  php -r",
+    ],
     ["ramsey/composer-install@v3", "{ dependency-versions: lowest }", "composer update --prefer-lowest"],
     ["astral-sh/setup-uv@v6", "{ version: 0.8, python-version: 3.12 }", 'echo "UV_PYTHON=3.12" >> "$MILLRACE_ENV"'],
     ["pnpm/action-setup@v4", "{ version: 10, run_install: true }", "pnpm install"],
@@ -277,7 +286,7 @@ describe("what an action runs", () => {
   });
 });
 
-describe("what an action tells of the paths that changed", () => {
+describe("the changed paths that an action reports", () => {
   const filter = (filters: string, before = "      - uses: actions/checkout@v4\n"): string =>
     `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    outputs: { src: "\${{ steps.f.outputs.src }}" }\n    steps:\n${before}      - uses: dorny/paths-filter@v3\n        id: f\n        with:\n          filters: |\n${filters.replace(/^/gm, "            ")}\n      - run: make\n        if: steps.f.outputs.src == 'true'\n  b:\n    needs: a\n    if: needs.a.outputs.src == 'true'\n    runs-on: ubuntu-latest\n    steps: [{ run: make }]\n`;
 
