@@ -1,13 +1,15 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { runAgentCli } from "../agent/support/agent-cli.ts";
+import { testFolder } from "../agent/support/folder.ts";
 import { testRepository } from "../agent/support/repository.ts";
 import { BATCHES } from "./support/constructs/batches.ts";
-import type { Construct } from "./support/constructs/construct.ts";
+import type { Batch, Construct } from "./support/constructs/construct.ts";
 import { runThere, type Transcript } from "./support/github-model.ts";
 import { deliveredImporter, translate } from "./support/importer.ts";
+import { writeMise } from "./support/releases.ts";
 
 /*
  * The test runs each construct twice: a model of GitHub runs the workflow, and the agent runs its translation. All
@@ -16,7 +18,13 @@ import { deliveredImporter, translate } from "./support/importer.ts";
 
 const importer = await deliveredImporter();
 
-const RESULTS = { succeeded: "success", failed: "failure", skipped: "skipped", dropped: "skipped" } as const;
+const RESULTS = {
+  succeeded: "success",
+  failed: "failure",
+  skipped: "skipped",
+  dropped: "skipped",
+  canceled: "cancelled",
+} as const;
 
 /** Parses the output of `agent run` into a transcript. */
 const readRun = (stdout: string): Transcript => {
@@ -24,7 +32,8 @@ const readRun = (stdout: string): Transcript => {
   let lines: string[] = [];
   for (const line of stdout.split("\n")) {
     const [, job] = /^Job (.+)$/.exec(line) ?? [];
-    const [, key, status] = /^(\w[\w-]*(?: \([^)]*\))?) (succeeded|failed|skipped|dropped)(?:: .*)?$/.exec(line) ?? [];
+    const [, key, status] =
+      /^(\w[\w-]*(?: \([^)]*\))?) (succeeded|failed|skipped|dropped|canceled)(?:: .*)?$/.exec(line) ?? [];
     if (job !== undefined) {
       lines = [];
       transcript.lines[job] = lines;
@@ -52,31 +61,52 @@ const isPartOf = (part: string[], whole: string[]): boolean => {
   });
 };
 
-const runHere = async (text: string, folder: string): Promise<Transcript> => {
+/** Runs the agent. Its tools come from a stand-in for mise, and GitHub's repositories from folders. */
+const runHere = async (text: string, folder: string, other: string, { isApproved, vars = {} }: Batch) => {
+  const home = testFolder();
   writeFileSync(join(folder, ".millrace.yml"), text);
-  const { stdout } = await runAgentCli(["run", ".millrace.yml", "--grace", "1"], { cwd: folder }).ended;
+  const variables = Object.entries(vars).flatMap(([key, value]) => ["--env", `${key}=${value}`]);
+  const args = ["--grace", "1", "--mise", writeMise(join(home, "mise")), ...variables];
+  writeFileSync(join(home, ".gitconfig"), `[url "file://${other}"]\n  insteadOf = https://github.com/acme/other\n`);
+  const approve = isApproved ? ["--approve"] : [];
+  const { stdout } = await runAgentCli(["run", ".millrace.yml", ...args, ...approve], {
+    cwd: folder,
+    env: { HOME: home },
+  }).ended;
   return readRun(stdout);
 };
 
-describe.each(BATCHES)("a workflow and its translation: $name", ({ top, constructs }) => {
+describe.each(BATCHES)("a workflow and its translation: $name", (batch) => {
   it("do the same, and less where that cannot be said", async () => {
+    const { top, constructs, files = { file: "kept\n", "package.json": "{}" } } = batch;
     const jobs = Object.values(constructs).map(({ jobs }) => jobs.replaceAll(/^(?=.)/gm, "  "));
     const workflow = `${top}\njobs:\n${jobs.join("\n")}\n`;
-    const { folder, git } = testRepository({ file: "kept\n", "package.json": "{}" });
+    const { folder, git } = testRepository(files);
+    mkdirSync(join(folder, "new"));
+    writeFileSync(join(folder, "new/file"), "");
     const github = {
       sha: git("rev-parse", "HEAD"),
       ref: "refs/heads/main",
       ref_name: "main",
       repository: basename(folder),
     };
-    const { text } = await translate(importer, workflow);
-    const [there, here] = [runThere(workflow, folder, github), await runHere(text, folder)];
+    const { text } = await translate(importer, workflow, files);
+    const other = testRepository({ other: "other\n" });
+    other.git("tag", "v1");
+    const place = { ...batch, repository: folder, others: { "acme/other": other.folder }, changed: ["new/file"] };
+    const there = runThere(workflow, place, github);
+    const here = await runHere(text, folder, other.folder, batch);
     for (const [name, construct] of Object.entries(constructs)) {
       const [expected, made] = [ofConstruct(there, construct), ofConstruct(here, construct)];
       if (!construct.left) expect({ name, ...made }).toEqual({ name, ...expected });
       else {
         const lines = Object.fromEntries(Object.keys(construct.left).map((key) => [key, made.lines[key] ?? []]));
         expect({ name, lines }).toEqual({ name, lines: construct.left });
+        // A build that does less is not green, so that nobody takes it for a test.
+        expect({ name, fails: Object.values(made.results).includes("failure") }).toEqual({
+          name,
+          fails: !construct.isGreen,
+        });
         for (const [key, own] of Object.entries(lines)) expect(isPartOf(own, expected.lines[key] ?? [])).toBe(true);
       }
     }
@@ -88,7 +118,7 @@ describe("the model", () => {
     const workflow =
       "on: push\njobs: { a: { runs-on: x, steps: [{ run: 'false | echo \"> on\"' }, { run: 'exit 1' }, { run: 'echo \"> no\"' }] } }";
     const { folder } = testRepository({});
-    const { results, lines } = runThere(workflow, folder, {});
+    const { results, lines } = runThere(workflow, { repository: folder }, {});
     expect({ results, lines }).toEqual({ results: { a: "failure" }, lines: { a: ["> on"] } });
     expect(isPartOf(["> on", "> no"], lines.a!)).toBe(false);
   });

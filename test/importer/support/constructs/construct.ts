@@ -8,6 +8,8 @@ export interface Construct {
   jobs: string;
   /** The remaining lines by job key, where the importer cannot translate everything. */
   left?: Record<string, string[]>;
+  /** Whether the jobs succeed although a part is missing. */
+  isGreen?: boolean;
 }
 
 export interface Batch {
@@ -15,7 +17,16 @@ export interface Batch {
   /** Keys at the top of the workflow. */
   top: string;
   constructs: Record<string, Construct>;
+  /** The repository's files. */
+  files?: Record<string, string>;
+  /** Whether a person approves every deployment. */
+  isApproved?: boolean;
+  vars?: Record<string, string>;
 }
+
+/** Writes a step with an action. `inputs` is a mapping in one line. */
+export const use = (action: string, inputs = "", more = ""): string =>
+  `- uses: ${action}${more === "" ? "" : `\n${more}`}${inputs === "" ? "" : `\nwith: ${inputs}`}`;
 
 /** Writes a job with these steps. Each is a script or a step's lines. */
 export const job = (key: string, steps: string[], keys: string[] = []): string =>

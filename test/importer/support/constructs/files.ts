@@ -60,6 +60,14 @@ export const FILES: Record<string, Construct> = {
       job("none-error", ["true", upload("name: none-error\npath: none\nif-no-files-found: error")]),
     ].join("\n"),
   },
+  "an artifact of nothing that a job downloads": {
+    page: PAGES.download,
+    jobs: [
+      job("await-leave", [show("leave"), upload("name: await\npath: none")]),
+      job("await-get", [download("await", "in"), show("deploy")], ["needs: await-leave"]),
+    ].join("\n"),
+    left: { "await-leave": ["> leave"], "await-get": [] },
+  },
   "an artifact of a job that failed": {
     page: PAGES.upload,
     jobs: [
@@ -110,6 +118,13 @@ export const FILES: Record<string, Construct> = {
       "- uses: actions/cache/restore@v4\nid: r\nwith: { path: x, key: y }",
       show("[${{ steps.r.outputs.cache-hit }}]"),
       "- uses: actions/cache/save@v4\nwith: { path: x, key: y }",
+    ]),
+  },
+  "a cache with a variable of its own step": {
+    page: PAGES.cache,
+    jobs: job("cache-name", [
+      '- uses: actions/cache@v4\nenv: { cache-name: x }\nwith: { path: none, key: "a-${{ env.cache-name }}-b" }',
+      show("on"),
     ]),
   },
   "a cache without which it fails": {

@@ -64,6 +64,17 @@ export const JOBS: Record<string, Construct> = {
       ],
     ),
   },
+  "a combination that fails first": {
+    page: PAGES.syntax,
+    jobs: [
+      job(
+        "fail-first",
+        [show("${{ matrix.n }}"), "exit ${{ matrix.n }}"],
+        ["strategy: { max-parallel: 1, matrix: { n: [0, 1, 2] } }"],
+      ),
+      job("after-fail-first", [show("${{ needs.fail-first.result }}")], ["needs: fail-first", "if: always()"]),
+    ].join("\n"),
+  },
   "conditions on a matrix": {
     page: PAGES.contexts,
     jobs: job(
@@ -88,6 +99,14 @@ export const JOBS: Record<string, Construct> = {
     page: PAGES.syntax,
     jobs: job("served", [show("drop database")], ["services: { db: { image: 'postgres:17' } }"]),
     left: { served: [] },
+  },
+  "a condition of a job that cannot be said": {
+    page: PAGES.expressions,
+    jobs: [
+      job("unsaid-job", [show("actor"), `- if: always()\nrun: ${show("clean up")}`], ["if: github.actor != 'nobody'"]),
+      job("after-unsaid", [show("after")], ["needs: unsaid-job", "if: ${{ !cancelled() }}"]),
+    ].join("\n"),
+    left: { "unsaid-job": [], "after-unsaid": ["> after"] },
   },
   "a called workflow": {
     page: PAGES.syntax,

@@ -16,11 +16,13 @@ export const LOST: Record<string, Construct> = {
     page: PAGES.syntax,
     jobs: job("tells", [show("test"), "- uses: codecov/codecov-action@v5", show("more")]),
     left: { tells: ["> test", "> more"] },
+    isGreen: true,
   },
   "an action that may fail": {
     page: PAGES.syntax,
     jobs: job("may-fail", ["- uses: some/lint@v1\ncontinue-on-error: true", show("more")]),
     left: { "may-fail": ["> more"] },
+    isGreen: true,
   },
   "an action under a condition": {
     page: PAGES.syntax,

@@ -33,7 +33,7 @@ export const STEPS: Record<string, Construct> = {
   "a condition that cannot be said": {
     page: PAGES.expressions,
     jobs: job("unsaid", [`- if: github.actor != 'nobody'\nrun: ${show("actor")}`, show("after")]),
-    left: { unsaid: ["> after"] },
+    left: { unsaid: [] },
   },
   variables: {
     page: PAGES.variables,
@@ -112,6 +112,14 @@ export const STEPS: Record<string, Construct> = {
       "mkdir -p a/b; touch mark",
       '- working-directory: a/b\nrun: (cd "$GITHUB_WORKSPACE" && ls mark | sed "s/^/> /")',
       '(cd ${{ github.workspace }}/a && echo "> ${PWD##*/}"); ls "${{ github.workspace }}/mark" > /dev/null && echo "> mark"',
+    ]),
+  },
+  "the folder for temporary files": {
+    page: PAGES.contexts,
+    jobs: job("temporary", [
+      'echo text > "$RUNNER_TEMP/file"',
+      'cat ${{ runner.temp }}/file | sed "s/^/> /"; ls | wc -l | sed "s/^ */> /"',
+      '- env: { PLACE: "${{ runner.temp }}/file" }\nrun: cat "$PLACE" | sed "s/^/> /"',
     ]),
   },
   "a variable with the folder of the checkout": {
