@@ -1,12 +1,15 @@
-import { NoEqual } from "./marks.ts";
+import { type MarkKind, NoEqual } from "./marks.ts";
 import { type Pair, type Source, tokenText } from "./source.ts";
 
 /** The inputs of a step that uses an action. An input that nothing reads changes what the action does. */
 export class ActionInputs {
   readonly #pairs: Map<string, Pair>;
   readonly #source: Source;
+  /** The mark of an input that is computed. */
+  readonly kind: MarkKind;
 
-  constructor(inputs: Pair[], source: Source) {
+  constructor(inputs: Pair[], source: Source, kind: MarkKind = "action-input") {
+    this.kind = kind;
     this.#pairs = new Map(inputs.map((pair) => [pair.key.toLowerCase(), pair]));
     this.#source = source;
   }
@@ -38,7 +41,7 @@ export class ActionInputs {
   /** Returns a text that is the same in each run. @throws {NoEqual} */
   fixed(key: string): string | undefined {
     const text = this.text(key);
-    if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, "action-input");
+    if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, this.kind);
     return text;
   }
 

@@ -52,7 +52,7 @@ const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): vo
 type MakeEntry = (inputs: KeptInputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
 
 const artifact: MakeEntry = (inputs, step, _, { names, source, artifacts }) => {
-  const nameText = withVariables(inputs.take("name") ?? DEFAULT_NAME, names);
+  const nameText = withVariables(inputs.text("name") ?? DEFAULT_NAME, names);
   const name = shortName(nameText, OF_BUILD, OF_COMBINATION);
   if (name.includes("${{")) throw new NoEqual(`\`name: ${nameText}\`, which is computed`, "artifact");
   const paths = inputs.paths();
@@ -64,7 +64,7 @@ const artifact: MakeEntry = (inputs, step, _, { names, source, artifacts }) => {
     ({ job, written: one, fetchedBy }) => job === names.job && one === left && fetchedBy === "name",
   );
   const keepsHidden = inputs.fixed("include-hidden-files") === "true";
-  for (const key of ["compression-level", "overwrite"]) inputs.take(key);
+  inputs.pass("compression-level", "overwrite");
   inputs.end();
   const written = translateUploadedPaths(paths, keepsHidden);
   return new OutMap()
@@ -77,7 +77,7 @@ const artifact: MakeEntry = (inputs, step, _, { names, source, artifacts }) => {
 
 const download: MakeEntry = (inputs, step, _, { artifacts }) => {
   alwaysRuns(step, "artifact");
-  const written = inputs.take("name") ?? "";
+  const written = inputs.text("name") ?? "";
   const name = shortName(written, OF_BUILD);
   if (name.includes("${{")) throw new NoEqual(`\`name: ${written}\`, which is computed`, "artifact");
   const [to = "."] = inputs.paths();
@@ -159,7 +159,7 @@ const cache: MakeEntry = (inputs, step, nth, { names, source }) => {
   alwaysRuns(step, "cache");
   if (inputs.fixed("lookup-only") === "true") throw new NoEqual("`lookup-only: true`", "cache");
   const known = withOwn(names, step, source);
-  const written = [inputs.take("key") ?? "", ...inputs.lines("restore-keys")].map((text) => withVariables(text, known));
+  const written = [inputs.text("key") ?? "", ...inputs.lines("restore-keys")].map((text) => withVariables(text, known));
   const unknown = variableIn(written.join("\n"), names);
   if (unknown !== undefined) throw new NoEqual(`\`env.${unknown}\` in its key, which a step may set`, "cache");
   const shortened = written.map((text) => text.replaceAll(SYSTEM, ""));
@@ -167,7 +167,7 @@ const cache: MakeEntry = (inputs, step, nth, { names, source }) => {
   const [{ key, files } = { key: "", files: [] }, ...others] = read;
   const fallback = [...new Set(others.map((one) => translateText(one.key, names)))];
   const paths = inputs.paths();
-  for (const one of ["enableCrossOsArchive", "upload-chunk-size"]) inputs.fixed(one);
+  for (const one of ["enablecrossosarchive", "upload-chunk-size"]) inputs.fixed(one);
   inputs.end();
   const isRead = step.action.toLowerCase().endsWith("/restore");
   return new OutMap()

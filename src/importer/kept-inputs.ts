@@ -1,6 +1,7 @@
+import { ActionInputs } from "./action-inputs.ts";
 import { keepingKey } from "./actions.ts";
 import { NoEqual } from "./marks.ts";
-import { type Pair, type Source, tokenText } from "./source.ts";
+import type { Source } from "./source.ts";
 import type { ReadStep } from "./step.ts";
 
 export const DEFAULT_NAME = "artifact";
@@ -18,32 +19,14 @@ export const shortName = (name: string, ...patterns: RegExp[]): string => {
   return parts.length === 0 ? DEFAULT_NAME : parts.join("-");
 };
 
-/** A step's inputs. Each has to be read. */
-export class KeptInputs {
-  readonly #pairs: Map<string, Pair>;
-  readonly #source: Source;
-  readonly kind: "artifact" | "cache";
+/** The inputs of a step that keeps files. */
+export class KeptInputs extends ActionInputs {
   constructor({ action, inputs }: ReadStep, source: Source) {
-    this.#pairs = new Map(inputs.map((pair) => [pair.key, pair]));
-    this.#source = source;
-    this.kind = keepingKey(action) === "cache" ? "cache" : "artifact";
-  }
-
-  take(key: string): string | undefined {
-    const pair = this.#pairs.get(key);
-    this.#pairs.delete(key);
-    return pair && tokenText(pair.value, this.#source);
-  }
-
-  /** Returns a text that is the same in each run. */
-  fixed(key: string): string | undefined {
-    const text = this.take(key);
-    if (text?.includes("${{")) throw new NoEqual(`\`${key}: ${text}\`, which is computed`, this.kind);
-    return text;
+    super(inputs, source, keepingKey(action) === "cache" ? "cache" : "artifact");
   }
 
   lines(key: string): string[] {
-    const lines = (this.take(key) ?? "").split("\n").map((line) => line.trim());
+    const lines = (this.text(key) ?? "").split("\n").map((line) => line.trim());
     return lines.filter((line) => line !== "" && !line.startsWith("#"));
   }
 
@@ -58,6 +41,6 @@ export class KeptInputs {
 
   /** Rejects unread inputs: they change what the step does. */
   end(): void {
-    for (const key of this.#pairs.keys()) throw new NoEqual(`\`${key}\``, this.kind);
+    for (const { key } of this.rest()) throw new NoEqual(`\`${key}\``, this.kind);
   }
 }

@@ -38,12 +38,12 @@ const commandsFor = (name: string, written: string[], searched: string[] | null,
 /** @throws {NoEqual} */
 export const uploadCommands = (step: ReadStep, names: Names, source: Source): Commands => {
   const inputs = new KeptInputs(step, source);
-  const written = withVariables(inputs.take("name") ?? DEFAULT_NAME, names);
+  const written = withVariables(inputs.text("name") ?? DEFAULT_NAME, names);
   const name = shortName(written, OF_BUILD, OF_COMBINATION);
   const paths = inputs.paths();
   const isNeeded = inputs.fixed("if-no-files-found") === "error";
   const keepsHidden = inputs.fixed("include-hidden-files") === "true";
-  for (const key of ["compression-level", "overwrite"]) inputs.take(key);
+  inputs.pass("compression-level", "overwrite");
   inputs.end();
   const translated = translateUploadedPaths(paths, keepsHidden);
   // Below a hidden folder, the search would treat every file as hidden.
