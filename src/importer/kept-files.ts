@@ -2,12 +2,12 @@ import { withoutEnd } from "../domain/text.ts";
 import { type KeepingKey, keepingKey } from "./actions.ts";
 import { translateText } from "./expression.ts";
 import { DEFAULT_NAME, KeptInputs, OF_BUILD, OF_COMBINATION, shortName } from "./kept-inputs.ts";
-import { fits, inputText, type LeftArtifact } from "./left-artifacts.ts";
 import { NoEqual } from "./marks.ts";
 import { findName, type Names, withVariables } from "./names.ts";
 import { OutList, OutMap } from "./out.ts";
 import { find, pairsOf, type Source, tokenText } from "./source.ts";
 import type { ReadStep } from "./step.ts";
+import { fits, inputText, type UploadedArtifact } from "./uploaded-artifacts.ts";
 import { translateUploadedPaths } from "./uploaded-paths.ts";
 
 /* Actions that keep files, or fetch them again. Each becomes an entry in one of the job's keys. */
@@ -16,7 +16,7 @@ export interface KeepingPlace {
   names: Names;
   source: Source;
   /** The artifacts that jobs of the file keep. */
-  artifacts: readonly LeftArtifact[];
+  artifacts: readonly UploadedArtifact[];
 }
 
 /** Creates the entry that equals the step. @throws {NoEqual} for a step without an equivalent */

@@ -1,7 +1,6 @@
 import { usesStatus } from "./expression-tree.ts";
 import { translateJob } from "./job.ts";
 import { writeFolder } from "./job-keys.ts";
-import { findArtifacts } from "./left-artifacts.ts";
 import { Marks } from "./marks.ts";
 import type { Names } from "./names.ts";
 import { OutMap } from "./out.ts";
@@ -18,6 +17,7 @@ import {
 } from "./source.ts";
 import { readStep, staticFolder, translateEnv, withEnv } from "./step.ts";
 import { translateSuperseding, translateTriggers } from "./triggers.ts";
+import { findArtifacts } from "./uploaded-artifacts.ts";
 
 /* The jobs that a job must name in `needs`, so that `success()` and `failure()` consider the same jobs as on GitHub. */
 

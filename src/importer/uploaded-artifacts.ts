@@ -7,7 +7,7 @@ import type { ReadStep } from "./step.ts";
 /* The artifacts of a workflow: which jobs leave them, and which steps download them. */
 
 /** An artifact that a job's step keeps, by its name as written. */
-export interface LeftArtifact {
+export interface UploadedArtifact {
   job: string;
   written: string;
   /** How steps of the file download it: by its name, which fails on GitHub if it is missing, or by a pattern. */
@@ -44,7 +44,7 @@ const mayFit = (pattern: string, written: string): boolean => {
   }
 };
 
-export const findArtifacts = (jobs: { key: string; steps: ReadStep[] }[], source: Source): LeftArtifact[] => {
+export const findArtifacts = (jobs: { key: string; steps: ReadStep[] }[], source: Source): UploadedArtifact[] => {
   const isOf = (key: KeepingKey) => (step: ReadStep) => step.kind === "keeping" && keepingKey(step.action) === key;
   const fetched = jobs.flatMap(({ steps }) => steps.filter(isOf("downloads")));
   const names = new Set(
