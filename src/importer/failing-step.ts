@@ -21,8 +21,8 @@ export const failingStep = (reason: string, name = "Not taken over", condition =
 
 /** Reasons of a failing step before something whose condition is untranslatable. */
 export const CONDITION = {
-  ofStep: "the condition of the next step cannot be said here: write its `if`, then remove this step",
-  ofJob: "the condition of this job cannot be said here: write `if` of the job, then remove this step",
+  ofStep: "the next step has a condition without an equivalent here: write its `if`, then remove this step",
+  ofJob: "this job has a condition without an equivalent here: write `if` of the job, then remove this step",
 } as const;
 
 /** Returns the part of an untranslatable condition that says after which results it may be true. */

@@ -8,7 +8,7 @@ import { Comment } from "./out.ts";
  */
 export const MARKS = {
   action: {
-    reason: "actions of others are not run here: write its commands as `run`",
+    reason: "actions do not run here: write its commands as `run`",
     minutes: 5,
   },
   "action-script": {
@@ -16,16 +16,16 @@ export const MARKS = {
     minutes: 15,
   },
   "action-input": {
-    reason: "this input has no equal here: do in a step what it did, or leave it out",
+    reason: "this input has no equivalent here: write a step instead, or remove it",
     minutes: 2,
   },
   approval: {
     reason:
-      "the environment may have had reviewers, which no file shows: the gate asks a person; remove it if none is needed",
+      "the environment may have reviewers, which no file shows: the gate asks a person; remove it if nobody has to approve",
     minutes: 1,
   },
   artifact: {
-    reason: "this cannot be said in `artifacts` or `downloads` of a job: write there what is meant",
+    reason: "`artifacts` and `downloads` cannot express this: write an equivalent there",
     minutes: 5,
   },
   "artifact-folders": {
@@ -34,12 +34,11 @@ export const MARKS = {
     minutes: 2,
   },
   cache: {
-    reason: "write its equal in `cache` of the job: without it the job is slower, and nothing else",
+    reason: "write an equivalent in `cache` of the job: without it the job is only slower",
     minutes: 3,
   },
   "cache-handed-over": {
-    reason:
-      "what a step needs of another job is handed over by `artifacts` and `downloads`: a cache may be gone at any time",
+    reason: "use `artifacts` and `downloads` for files that another job needs: a cache may expire at any time",
     minutes: 5,
   },
   checkout: {
@@ -48,7 +47,8 @@ export const MARKS = {
     minutes: 3,
   },
   "always-true": {
-    reason: "there this condition is always true, since text stands around it: write without ${{ }} what is meant",
+    reason:
+      "on GitHub this condition is always true, because of the text around it: write the intended one without ${{ }}",
     minutes: 1,
   },
   "checkout-again": {
@@ -72,15 +72,15 @@ export const MARKS = {
     minutes: 10,
   },
   empty: {
-    reason: "nothing of this job is left to run, so it fails until a step is written",
+    reason: "no step of this job is left, so it fails until you write one",
     minutes: 1,
   },
   event: {
-    reason: "nothing here is built by this event: send a request where it is needed",
+    reason: "this event builds nothing here: send a request if you need it",
     minutes: 2,
   },
   expression: {
-    reason: "this cannot be said here: write it with the names of pipelines.md, or leave it out",
+    reason: "this has no equivalent here: write it with the names of pipelines.md, or remove it",
     minutes: 5,
   },
   "group-order": {
@@ -93,15 +93,15 @@ export const MARKS = {
     minutes: 1,
   },
   machine: {
-    reason: "it prepares GitHub's own machines, and an agent's has what was installed on it: leave it out",
+    reason: "it prepares GitHub's machines, and an agent's machine has what you installed: remove it",
     minutes: 1,
   },
   matrix: {
-    reason: "the values of a matrix are written out here, each a text, true or false: write them so",
+    reason: "a matrix lists its values here, each a text, true or false: list them",
     minutes: 10,
   },
   "may-fail": {
-    reason: "of a step this is true or false here: until it is true, the job fails with the step",
+    reason: "for a step this is true or false here: until it is true, the job fails with the step",
     minutes: 1,
   },
   number: {
@@ -118,7 +118,7 @@ export const MARKS = {
     minutes: 5,
   },
   "report-elsewhere": {
-    reason: "it only tells another service, and no later step needs it: leave it out, or send it in a step",
+    reason: "it only notifies another service, and no later step needs it: remove it, or send the report in a step",
     minutes: 1,
   },
   reusable: {
@@ -127,7 +127,7 @@ export const MARKS = {
   },
   script: {
     reason:
-      "this script speaks to GitHub's runner in a way that has no equal here: write it with the variables of `MILLRACE_`",
+      "this script uses GitHub's runner in a way without an equivalent here: use the variables that begin with `MILLRACE_`",
     minutes: 5,
   },
   services: {
@@ -151,7 +151,7 @@ export const MARKS = {
     minutes: 3,
   },
   tool: {
-    reason: "this version or input of the tool cannot be said in `tools`: write one that mise knows",
+    reason: "`tools` cannot express this version or input: write one that mise knows",
     minutes: 3,
   },
   "tools-later": {
@@ -159,7 +159,7 @@ export const MARKS = {
     minutes: 3,
   },
   unknown: {
-    reason: "this has no equal here: leave it out, or do the same in a step",
+    reason: "this has no equivalent here: remove it, or write a step instead",
     minutes: 2,
   },
   windows: {

@@ -651,7 +651,9 @@ jobs:
   [
     "a cache that hands files to another job",
     steps("- run: make\n- uses: actions/cache/save@v4\n  with: { path: x, key: y }"),
-    ["# import: actions/cache/save with a key that this job has not restored: what a step needs of another job"],
+    [
+      "# import: actions/cache/save with a key that this job has not restored: use `artifacts` and `downloads` for files",
+    ],
     ["cache-handed-over"],
     "exit 1",
   ],
@@ -659,7 +661,7 @@ jobs:
     "a cache without which the job fails",
     steps("- uses: actions/cache/restore@v4\n  with: { path: x, key: y, fail-on-cache-miss: true }\n- run: ./deploy"),
     [
-      "- name: actions/cache/restore\n        run: |-\n          echo 'what a step needs of another job",
+      "- name: actions/cache/restore\n        run: |-\n          echo 'use `artifacts` and `downloads` for files",
       "exit 1\n      - run: ./deploy",
     ],
     ["cache-handed-over"],
