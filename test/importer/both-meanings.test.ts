@@ -77,7 +77,7 @@ const runHere = async (text: string, folder: string, other: string, { isApproved
 };
 
 describe.each(BATCHES)("a workflow and its translation: $name", (batch) => {
-  it("do the same, and less where that cannot be said", async () => {
+  it("print the same lines, or fewer and fail", async () => {
     const { top, constructs, files = { file: "kept\n", "package.json": "{}" } } = batch;
     const jobs = Object.values(constructs).map(({ jobs }) => jobs.replaceAll(/^(?=.)/gm, "  "));
     const workflow = `${top}\njobs:\n${jobs.join("\n")}\n`;
@@ -114,7 +114,7 @@ describe.each(BATCHES)("a workflow and its translation: $name", (batch) => {
 });
 
 describe("the model", () => {
-  it("would see a translation that does more, or something else", () => {
+  it("detects a translation that does more, or something else", () => {
     const workflow =
       "on: push\njobs: { a: { runs-on: x, steps: [{ run: 'false | echo \"> on\"' }, { run: 'exit 1' }, { run: 'echo \"> no\"' }] } }";
     const { folder } = testRepository({});

@@ -124,20 +124,20 @@ const SAME: Row[] = [
 ];
 
 describe("an action of the repository", () => {
-  it.each(SAME)("is its steps: %s", async (_, call, files, same) => {
+  it.each(SAME)("becomes its steps: %s", async (_, call, files, same) => {
     const made = await translate(importer, job(call), files);
     const expected = await translate(importer, job(same));
     expect(made.kinds).toEqual([]);
     expect(jobIn(made.text)).toEqual(jobIn(expected.text));
   });
 
-  it("runs in the checkout, whatever folder the job's steps have", async () => {
+  it("runs in the checkout, even in a job with another folder", async () => {
     const text = `defaults: { run: { working-directory: app } }\n${job(`${use()}- run: make`)}`;
     const made = await translate(importer, text, action("- run: ls\n  shell: bash"));
     expect(jobIn(made.text).steps).toEqual([{ run: "ls", "working-directory": "." }, { run: "make" }]);
   });
 
-  it("is twice what it is once, each with its own steps", async () => {
+  it("becomes separate steps for each use", async () => {
     const twice = job("- uses: ./.github/actions/x\n- uses: ./.github/actions/x");
     const made = await translate(importer, twice, action("- id: one\n  run: ls\n  shell: bash"));
     const ids = jobIn(made.text).steps.map((step: { id: string }) => step.id);
@@ -174,7 +174,7 @@ describe("an action of the repository", () => {
     ["with a step that GitHub would refuse", use(), action("- run: make\n  shel: bash")],
   ];
 
-  it.each(REFUSED)("is marked, and the job fails: one %s", async (_, call, files) => {
+  it.each(REFUSED)("gets a mark and a failing step: one %s", async (_, call, files) => {
     const made = await translate(importer, job(`${call}\n- run: deploy`), files);
     expect(made.kinds).toEqual(["template"]);
     const steps: { run: string }[] = jobIn(made.text).steps;

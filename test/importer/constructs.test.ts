@@ -424,7 +424,7 @@ const TABLE: Row[] = [
   ],
   ["an expression in single quotes", steps("- run: echo '${{ github.sha }}'"), ["# import: a step"], ["script"]],
   [
-    "a condition that cannot be said",
+    "a condition without an equivalent",
     steps("- run: ls\n  if: github.actor == 'me'"),
     ["- if: false", "github.actor"],
     ["expression"],
@@ -455,7 +455,7 @@ const TABLE: Row[] = [
     ["expression"],
   ],
   [
-    "a variable of the job that cannot be said, where a script names it",
+    "a variable of the job without an equivalent, where a script names it",
     inJob("runs-on: ubuntu-latest\nenv: { FOLDER: '${{ github.actor }}/x' }").replace(
       "run: make",
       'run: ls\n      - run: rm -r "$FOLDER"/*\n      - if: env.FOLDER == 0\n        run: make',
@@ -487,7 +487,7 @@ const TABLE: Row[] = [
     "name: a/c",
   ],
   [
-    "an action under a condition that cannot be said",
+    "an action under a condition without an equivalent",
     steps("- uses: a/b@v1\n  if: github.actor == 'me'"),
     ["- name: a/b\n        run:"],
     ["action"],
@@ -728,7 +728,7 @@ describe("a construct of a workflow", () => {
     expect(made.text.match(/# import: /g) ?? []).toHaveLength(kinds.length);
   });
 
-  it("is checked by the project's own parser, which refuses what is wrong", () => {
+  it("is checked by the project's own parser", () => {
     expect(mistakesIn("jobs: { a: { runs-on: x, steps: [{ run: make }] } }")).not.toEqual([]);
   });
 
@@ -817,7 +817,7 @@ jobs:
 `);
   });
 
-  it("has a sum of its marks at the end, with the lines and the minutes", async () => {
+  it("ends with a summary of its marks, their lines and minutes", async () => {
     const { text } = await translate(
       importer,
       steps("- uses: a/b@v1\n- uses: a/c@v1\n- run: ls\n  timeout-minutes: 0.5"),
@@ -832,7 +832,7 @@ jobs:
     ]);
   });
 
-  it("counts what is marked again in the same words once", async () => {
+  it("counts marks with the same text once", async () => {
     const sumOf = async (list: string) => {
       const made = await importer.importWorkflow(steps(list), "ci.yml");
       return [importer.minutesOf(made.marks ?? []), /about (\d+ minutes?)/.exec(made.text ?? "")?.[1]];
@@ -842,7 +842,7 @@ jobs:
     expect(await sumOf(use("a/b", "1") + use("a/b", "2"))).toEqual([10, "10 minutes"]);
   });
 
-  it("becomes a mark where the parser refuses its translation", async () => {
+  it("becomes a mark if the parser rejects its translation", async () => {
     const made = await translate(importer, steps("- run: ls\n  working-directory: ../x"));
     expect(made.kinds).toEqual(["refused"]);
     expect(made.text).toContain("it must not have .. in it");

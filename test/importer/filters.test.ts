@@ -113,7 +113,7 @@ const event = fc.record<Event>({
 });
 
 describe("filters of events", () => {
-  it("let the same through, whatever they are put together of", async () => {
+  it("start the same builds in any combination", async () => {
     const on = fc.record({ push, pull_request: pull }, { requiredKeys: [] });
     await fc.assert(
       fc.asyncProperty(on, event, async (filters, one) => {
@@ -124,7 +124,7 @@ describe("filters of events", () => {
     );
   });
 
-  it("would be seen to differ", () => {
+  it("detects a difference", () => {
     const tagsOnly = { push: { tags: ["v*"] } };
     const branch: Event = { kind: "push", name: "main", files: ["src/a.ts"] };
     expect([runsThere(tagsOnly, branch), runsThere({ push: {} }, branch)]).toEqual([false, true]);

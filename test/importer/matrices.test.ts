@@ -44,7 +44,7 @@ const axis = fc.uniqueArray(values, { minLength: 1, maxLength: 3, comparator: (a
 const matrices = fc.record<WrittenMatrix>({ axes: fc.record({ x: axis, y: axis }), include: items, exclude: items });
 
 describe("a matrix and its translation", () => {
-  it("have the same combinations in the same order, whatever kinds their values have", async () => {
+  it("have the same combinations in the same order, for values of any type", async () => {
     await fc.assert(
       fc.asyncProperty(matrices, async (written) => {
         const expected = combinationsThere(written);
@@ -57,12 +57,12 @@ describe("a matrix and its translation", () => {
     );
   });
 
-  it("would be seen to differ if values were compared exactly", () => {
+  it("detects an exact comparison of values", () => {
     const written = { axes: { x: ["a", 12] }, include: [], exclude: [{ x: "A" }, { x: "12" }] } satisfies WrittenMatrix;
     expect(combinationsThere(written, (a, b) => a === b)).not.toEqual(combinationsThere(written));
   });
 
-  it("takes an item that excludes nothing away", async () => {
+  it("omits an item that excludes nothing", async () => {
     expect(await combinationsHere({ axes: { x: ["a"] }, include: [], exclude: [{ x: "c" }] })).toEqual([{ x: "a" }]);
   });
 });
@@ -82,12 +82,12 @@ describe("the needs of a job", () => {
     return parseFile(text).value?.plan.jobs?.[2]?.needs.map(({ job }) => job);
   };
 
-  it("name the ancestors, where one may run although those before it failed", async () => {
+  it("include ancestors if one may run after a failure", async () => {
     expect(await needsOf("always()")).toEqual(["b", "a"]);
     expect(await needsOf("${{ !cancelled() && github.ref == 'refs/heads/main' }}")).toEqual(["b", "a"]);
   });
 
-  it("are those of the workflow elsewhere", async () => {
+  it("stay the same in any other workflow", async () => {
     expect(await needsOf("github.ref == 'refs/heads/main'")).toEqual(["b"]);
   });
 });

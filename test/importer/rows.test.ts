@@ -27,7 +27,7 @@ const PAIRS: Record<string, string[]> = {
   "a job with `uses`": ["a called workflow"],
   "`actions/checkout`": ["another repository", "a checkout in a folder of its own", "another repository with a token"],
   "a script that asks git": ["the branch of the checkout"],
-  "set-up actions of Node": ["a range of versions", "several tools", "a version that cannot be said"],
+  "set-up actions of Node": ["a range of versions", "several tools", "a version without an equivalent"],
   "a version in `go.mod`": ["versions in files", "a file that `tools: auto` reads"],
   "what such an action runs": ["what set-up actions run"],
   "`cache` of set-up actions": ["caches of set-up actions"],

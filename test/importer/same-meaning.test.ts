@@ -402,7 +402,7 @@ describe("an expression and its translation", () => {
     );
   });
 
-  it("mean the same where they are put together", () => {
+  it("mean the same in combination", () => {
     const atoms = fc.constantFrom(
       ...WRITTEN.filter((text) => !text.startsWith("fromJSON") && !text.startsWith("toJSON")),
     );

@@ -152,11 +152,11 @@ describe("the tool that an action sets up", () => {
     ["taiki-e/install-action@v2", "{ tool: nothing-of-this-name }", "tool"],
   ];
 
-  it.each(MARKED)("is marked where it cannot be said: %s with %s", async (uses, inputs, kind, files) => {
+  it.each(MARKED)("gets a mark without an equivalent: %s with %s", async (uses, inputs, kind, files) => {
     expect((await jobOf(workflow(uses, inputs), files)).kinds).toEqual([kind]);
   });
 
-  it("is marked under a condition, and of two versions", async () => {
+  it("gets a mark under a condition, and with two versions", async () => {
     const steps = (list: string) =>
       `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n${list}      - run: make\n`;
     const node = (version: number, more = "") =>
@@ -177,7 +177,7 @@ describe("the tool that an action sets up", () => {
     expect(made.kinds).toEqual(["tool"]);
   });
 
-  it("is what a step may change in none of the variables that name it", async () => {
+  it("gets a mark if a step may change the variable that names it", async () => {
     const changed = workflow("actions/setup-go@v5", "{ go-version: '${{ env.GO }}' }").replace(
       "steps:\n",
       'steps:\n      - run: echo "GO=1.25" >> $GITHUB_ENV\n',
@@ -185,7 +185,7 @@ describe("the tool that an action sets up", () => {
     expect((await jobOf(changed)).kinds).toEqual(["tool"]);
   });
 
-  it("is read of its file beside others", async () => {
+  it("is read from its file beside other tools", async () => {
     const list =
       "on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version-file: .nvmrc }\n      - uses: actions/setup-go@v5\n        with: { go-version: 1.25 }\n      - run: make\n";
     const { job, kinds } = await jobOf(list, { ".nvmrc": "lts/jod\n" });
@@ -194,14 +194,14 @@ describe("the tool that an action sets up", () => {
     expect((await jobOf(list)).kinds).toEqual(["tool"]);
   });
 
-  it("is one that `tools` knows", () => {
+  it("has a name that `tools` knows", () => {
     const names = Object.values(SET_UPS).flatMap(({ tools = [] }) => tools.map(({ tool }) => tool));
     expect(names.filter((name) => !isToolName(name))).toEqual([]);
     expect(isToolName("no-such-tool")).toBe(false);
   });
 });
 
-describe("what an action keeps", () => {
+describe("the cache of a set-up action", () => {
   it.each([
     ["actions/setup-node@v4", "{ node-version: 24, cache: npm }", "npm", "~/.npm"],
     ["actions/setup-java@v4", "{ java-version: 21, cache: gradle }", "gradle", "~/.gradle/caches"],
@@ -222,21 +222,21 @@ describe("what an action keeps", () => {
     expect([job.cache?.[0]?.path].flat()).toContain(path);
   });
 
-  it("is by the files that it names", async () => {
+  it("uses the files that the action names", async () => {
     const inputs = "{ node-version: 24, cache: npm, cache-dependency-path: web/package-lock.json }";
     const { job } = await jobOf(workflow("actions/setup-node@v4", inputs));
     expect(job.cache?.[0]?.files).toBe("web/package-lock.json");
   });
 
   it.each(["{ node-version: 24, cache: '${{ matrix.c }}' }", "{ node-version: 24, cache: other }"])(
-    "is marked where it is not known: %s",
+    "gets a mark if it is unknown: %s",
     async (inputs) => {
       expect((await jobOf(workflow("actions/setup-node@v4", inputs))).kinds).toEqual(["cache"]);
     },
   );
 });
 
-describe("what an action runs", () => {
+describe("the commands of a set-up action", () => {
   it.each([
     ["actions/setup-python@v5", '{ python-version: "3.10\\n3.12" }', 'in 3.10; do\n  command -v "python$version"'],
     ["ruby/setup-ruby@v1", "{ ruby-version: 3.4, bundler-cache: true }", "bundle install --jobs 4"],
@@ -261,7 +261,7 @@ describe("what an action runs", () => {
     expect(job.steps.at(-1)?.run).toBe("make");
   });
 
-  it("is in the checkout, whatever folder the other steps have", async () => {
+  it("runs in the checkout, even if other steps have another folder", async () => {
     const text = `defaults: { run: { working-directory: app } }\n${workflow("ramsey/composer-install@v3", "")}`;
     const { job } = await jobOf(text);
     expect(job.steps[0]).toMatchObject({ "working-directory": "." });
@@ -269,7 +269,7 @@ describe("what an action runs", () => {
     expect(own.job.steps[0]).toMatchObject({ "working-directory": "tools" });
   });
 
-  it("is a value and no code where an input is computed", async () => {
+  it("keeps a computed input a value, never code", async () => {
     const { job, kinds } = await jobOf(
       workflow("golangci/golangci-lint-action@v9", "{ args: '${{ github.head_ref }}' }"),
     );
@@ -290,7 +290,7 @@ describe("the changed paths that an action reports", () => {
   const filter = (filters: string, before = "      - uses: actions/checkout@v4\n"): string =>
     `on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    outputs: { src: "\${{ steps.f.outputs.src }}" }\n    steps:\n${before}      - uses: dorny/paths-filter@v3\n        id: f\n        with:\n          filters: |\n${filters.replace(/^/gm, "            ")}\n      - run: make\n        if: steps.f.outputs.src == 'true'\n  b:\n    needs: a\n    if: needs.a.outputs.src == 'true'\n    runs-on: ubuntu-latest\n    steps: [{ run: make }]\n`;
 
-  it("is what `changed` says", async () => {
+  it("become `changed`", async () => {
     const { text, job, kinds } = await jobOf(filter("src:\n  - 'src/**'\n  - ./package.json\ndocs: docs/**"));
     expect(kinds).toEqual([]);
     expect(job.steps[0]?.if).toBe("format('{0}', changed('src/**', 'package.json')) == 'true'");
@@ -303,11 +303,11 @@ describe("the changed paths that an action reports", () => {
     ["signs that `changed` does not have", "src: 'src/*.{ts,js}'"],
     ["kinds of changes", "src: [{ added: 'src/**' }]"],
     ["a file of filters", ".github/filters.yml"],
-  ])("is marked with %s", async (_, filters) => {
+  ])("get a mark with %s", async (_, filters) => {
     expect((await jobOf(filter(filters))).kinds).toContain(filters.startsWith(".") ? "action" : "pattern");
   });
 
-  it("is marked without the commit's files", async () => {
+  it("get a mark without the commit's files", async () => {
     expect((await jobOf(filter("src: 'src/**'", ""))).kinds).toContain("action");
   });
 });

@@ -79,7 +79,7 @@ const isDifferent = (range: string, beginning: string, all: Version[]): boolean 
 };
 
 describe("a range of versions", () => {
-  it("chooses the version that it chooses there", () => {
+  it("chooses the same version as GitHub", () => {
     let translated = 0;
     fc.assert(
       fc.property(ranges, versions, (range, all) => {

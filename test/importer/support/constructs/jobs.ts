@@ -100,7 +100,7 @@ export const JOBS: Record<string, Construct> = {
     jobs: job("served", [show("drop database")], ["services: { db: { image: 'postgres:17' } }"]),
     left: { served: [] },
   },
-  "a condition of a job that cannot be said": {
+  "a condition of a job without an equivalent": {
     page: PAGES.expressions,
     jobs: [
       job("unsaid-job", [show("actor"), `- if: always()\nrun: ${show("clean up")}`], ["if: github.actor != 'nobody'"]),

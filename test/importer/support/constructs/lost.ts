@@ -28,7 +28,7 @@ export const LOST: Record<string, Construct> = {
     page: PAGES.syntax,
     jobs: job("sometimes", ["- uses: some/approval@v1\nif: failure()", show("on")]),
   },
-  "a variable of the job that cannot be said": {
+  "a variable of the job without an equivalent": {
     page: PAGES.variables,
     jobs: job(
       "lost-variable",
@@ -37,7 +37,7 @@ export const LOST: Record<string, Construct> = {
     ),
     left: { "lost-variable": ["> before"] },
   },
-  "a variable of the step that cannot be said": {
+  "a variable of the step without an equivalent": {
     page: PAGES.variables,
     jobs: job("lost-prefix", [
       `- env: { PREFIX: "x\${{ github.actor }}" }\nrun: ${show("make install")}`,

@@ -73,7 +73,7 @@ export const SET_UPS: Record<string, Construct> = {
       "node install",
     ]),
   },
-  "a version that cannot be said": {
+  "a version without an equivalent": {
     page: README,
     jobs: job("unsaid-version", [show("before"), use("actions/setup-node@v4", "{ node-version: 18 - 20 }"), "node -v"]),
     left: { "unsaid-version": ["> before"] },

@@ -30,7 +30,7 @@ export const STEPS: Record<string, Construct> = {
       `- if: \${{ always() }}\nrun: ${show("always")}`,
     ]),
   },
-  "a condition that cannot be said": {
+  "a condition without an equivalent": {
     page: PAGES.expressions,
     jobs: job("unsaid", [`- if: github.actor != 'nobody'\nrun: ${show("actor")}`, show("after")]),
     left: { unsaid: [] },
