@@ -12,7 +12,7 @@ export type FileEncoding = z.infer<typeof FileEncoding>;
 export const fileNameProblem = (name: string): string | null => {
   if (name === "" || name === "." || name === "..") return "must be the name of a file";
   if (/[/\x00-\x1f\x7f-\x9f]/.test(name)) return "must not have a slash or control characters";
-  if (!name.isWellFormed()) return "must not have unpaired surrogates";
+  if (!name.isWellFormed()) return "must be valid Unicode";
   return new TextEncoder().encode(name).length > LIMITS.fileNameBytes
     ? `must have at most ${LIMITS.fileNameBytes} bytes`
     : null;

@@ -117,7 +117,7 @@ describe("a pipeline's page", () => {
     const path = `/pipelines/${id}`;
     const before = (await person.open(path)).text;
     expect(before).toContain("Pushes to the default branch; pull requests.");
-    expect(before).toContain("By default, until");
+    expect(before).toContain("Defaults, until");
     expect(before).toContain("is not connected to a git host");
     const form = {
       ...{ decides: "record", push: "on", "on/push/branches": "main\r\nrelease/*\r\n", "on/push/paths": "" },

@@ -75,7 +75,7 @@ describe("a variable of type file", () => {
     ["", "name of a file"],
     ["a\0b", "control"],
     ["a\nb", "control"],
-    ["\ud800", "half"],
+    ["\ud800", "Unicode"],
     ["é".repeat(128), "255 bytes"],
   ])("cannot be named %j", async (fileName, why) => {
     const { orgId, admin } = await newOrganization();

@@ -141,7 +141,7 @@ describe("a protected group's variables", () => {
     expect((await pollForJobs(agent)).status).toBe(204);
     const job = (await call(admin, "GET", `/job/${ids.deploy}`)).body;
     expect(job).toMatchObject({ status: "failed", reason: "environment" });
-    expect(job.message).toContain("role maintainer has to approve");
+    expect(job.message).toContain("role maintainer must approve it");
   });
 
   it("cannot be requested by a name that the pipeline does not have", async () => {
