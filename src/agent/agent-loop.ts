@@ -42,9 +42,9 @@ interface AgentOptions {
   toolSources: ToolSources;
   /** Milliseconds between a step's SIGTERM and SIGKILL. */
   grace: number;
-  /** Aborted: accept no new build, finish the active one. */
+  /** When aborted, the agent accepts no new build and finishes the active one. */
   drain: AbortSignal;
-  /** Aborted: stop the active build too. */
+  /** When aborted, the agent stops the active build, too. */
   interrupt: AbortSignal;
 }
 
@@ -72,7 +72,7 @@ export const runAgent = async (options: AgentOptions): Promise<void> => {
       signal: end.signal,
     });
     const socketClosed = hintSocket.run();
-    // The version is reported while the socket opens and the first build's folder is created.
+    // The agent reports its version while the socket opens and the first build's folder is created.
     const updated = updateIdentity(client, registered, options.drain);
     const opened = hintSocket.firstAttempt(5000);
     const ready = Promise.all([updated, opened]).then(([identity]) => identity);
@@ -113,7 +113,7 @@ const mustBeReady = ({ trouble }: JobHooks): void => {
   throw new ExitError(`this agent accepts no more jobs because of its hooks: ${trouble}: ${advice}`, EXIT.hooks);
 };
 
-/** A maintainer may have changed these since the agent registered. */
+/** The agent's settings at the service. A maintainer may have changed them since the agent registered. */
 const ServiceSettings = z.pick(Agent, {
   name: true,
   canBuildIOS: true,
@@ -218,8 +218,8 @@ const sayHowItStops = ({ drain, interrupt }: AgentOptions, signal: AbortSignal):
 };
 
 /**
- * Returns the next build's folder. Retries until the machine allows one; null when the agent must accept no more
- * builds.
+ * Returns the next build's folder. Retries until the machine allows one. Returns null when the agent must accept no
+ * more builds.
  */
 const nextFolder = async (options: AgentOptions): Promise<BuildFolder | null> => {
   for (let failures = 0; !options.drain.aborted; failures++) {
@@ -238,8 +238,9 @@ const prepareFolder = ({ work, user }: AgentOptions): Promise<BuildFolder> =>
   makeBuildFolder(work, user, ({ workspace }) => initRepository(workspace));
 
 /**
- * Ends a build's processes and removes its folder before the next folder is created: the next build may need the space,
- * and a living process could read its secrets. `hasEnded`: all the build's processes are known to have ended.
+ * Ends a build's processes and removes its folder before the agent creates the next one. The next build may need the
+ * space, and a living process could read its secrets. `hasEnded` says that all the build's processes are known to have
+ * ended.
  */
 const removeBuild = async (path: string, { user, grace, drain }: AgentOptions, hasEnded = false): Promise<void> => {
   try {

@@ -1,6 +1,6 @@
 /**
  * Waits for all of these, even when one fails, so that none continues unattended.
- * @throws the error of the first failed one in the list
+ * @throws the error of the first failed promise in the list
  */
 export const inParallel = async <Results extends unknown[]>(
   ...work: { [Index in keyof Results]: Promise<Results[Index]> }

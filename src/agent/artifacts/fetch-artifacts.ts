@@ -7,7 +7,10 @@ import type { JobLog } from "../log/job-log.ts";
 import type { ArtifactStore, LeftArtifact } from "./artifact-store.ts";
 import { toArtifactFailure } from "./keep-artifacts.ts";
 
-/** Converts any text to a folder's name. Different texts have different names, and no name leads elsewhere. */
+/**
+ * Converts any text to a folder's name. Different texts have different names, and no name leads out of the parent
+ * folder.
+ */
 export const safeFolder = (text: string): string => {
   const name = text.replaceAll(/[^\p{L}\p{N}()., _-]/gu, (character) => encodeURIComponent(character));
   return /^\.*$/.test(name) ? `%2E${name}` : name;
@@ -61,7 +64,7 @@ const putArtifact = async (artifact: LeftArtifact, folder: string[], options: Fe
   await receiveFiles(place, { folder, replaces }, (writer) => write(artifact, files, writer));
 };
 
-/** Writes the bytes to their files, and compares each file with its sum. */
+/** Writes the bytes to their files, and compares each file with its checksum. */
 const write = async (
   { as, content }: LeftArtifact,
   files: Omit<ArtifactFile, "crc32">[],

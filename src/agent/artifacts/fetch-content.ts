@@ -55,7 +55,7 @@ export async function* contentOf({
           done += piece.length;
           failures = 0;
           yield Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
-          // All bytes have arrived. The connection may stay open or break.
+          // All bytes have arrived, so it does not matter whether the connection stays open or breaks.
           if (done === bytes) return;
           silence.begin();
         }

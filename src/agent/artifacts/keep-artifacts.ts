@@ -10,7 +10,9 @@ import { ArtifactRefused } from "./lease-calls.ts";
 
 export type ArtifactToKeep = Omit<PlanArtifact, "when">;
 
-/** Converts an error: an artifact that cannot be kept or fetched fails its job. Other errors stay as they are. */
+/**
+ * Converts the error of an artifact that cannot be kept or fetched: it fails the job. Returns other errors unchanged.
+ */
 export const toArtifactFailure = (error: unknown, what: string): unknown =>
   error instanceof FileProblem || error instanceof ArtifactRefused
     ? new BuildFailure("artifact-failed", `${what}: ${error.message}`)
@@ -45,7 +47,7 @@ export class ArtifactKeeper {
 
   /**
    * Keeps the artifacts that the file declares for this end of the steps.
-   * @throws BuildFailure for the first failed one
+   * @throws BuildFailure for the first artifact that it cannot keep
    */
   async keepAll(artifacts: readonly PlanArtifact[], end: "success" | "failure"): Promise<void> {
     const due = artifacts.filter(({ when }) => when === "always" || when === end);

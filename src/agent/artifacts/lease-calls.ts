@@ -14,7 +14,7 @@ export class ArtifactRefused extends Error {
   }
 }
 
-/** Tries for some ten minutes, many times as long as a restart of the service takes. */
+/** With these tries, a call lasts some ten minutes, many times as long as a restart of the service takes. */
 const TRIES = 14;
 
 interface LeaseCallsOptions {
@@ -22,7 +22,7 @@ interface LeaseCallsOptions {
   /** Id of the held job. */
   id: string;
   lease: number;
-  /** Aborted when the build must stop: the agent then sends nothing more. */
+  /** Aborted when the build must stop. The agent then sends nothing more. */
   signal: AbortSignal;
   /** Called when the service reports that this agent has lost the lease. */
   onLeaseLost: () => void;
@@ -36,7 +36,7 @@ export type Opened = OpenedUpload & { id: string };
 /** Calls that send and fetch the held job's files. @throws ArtifactRefused, Cancel lease-lost */
 export abstract class LeaseCalls<Opening extends { bytes: number }, End> {
   readonly #options: LeaseCallsOptions;
-  /** The path's last part, the schema of an opening's answer, and the options of the final call. */
+  /** The last part of the path, the schema of an opening's answer, and the options of the final call. */
   protected abstract readonly kind: {
     path: string;
     opened: z.ZodMiniType<Opened>;

@@ -15,7 +15,7 @@ interface SentParts {
   md5?: string;
 }
 
-/** The right to send all bytes of one upload. Renewed before it expires, and after a rejection. */
+/** The right to send all bytes of one upload. The agent renews it before it expires, and after a rejection. */
 export class Upload<Opening extends { bytes: number }, End> {
   readonly #calls: LeaseCalls<Opening, End>;
   readonly #opening: Opening;
@@ -85,7 +85,10 @@ export class Upload<Opening extends { bytes: number }, End> {
     return this.#renewal;
   }
 
-  /** Plans the renewal. The service's clock and this machine's may differ: an implausible lifetime counts as short. */
+  /**
+   * Plans the renewal. The clocks of the service and of this machine may differ, so an implausible lifetime counts as
+   * short.
+   */
   #noteTime(): void {
     const timeLeft = Date.parse(this.#upload.expiresAt) - Date.now();
     const lifetime = timeLeft > MINUTE_MS && timeLeft <= 60 * MINUTE_MS ? timeLeft : 5 * MINUTE_MS;
@@ -108,7 +111,7 @@ class PartSender {
   #cutBytes = 0;
   #error: unknown = null;
 
-  /** `bytes`: the total of all parts. */
+  /** `bytes` is the total of all parts. */
   constructor(
     { partBytes, parts }: Pick<Opened, "partBytes" | "parts">,
     bytes: number,

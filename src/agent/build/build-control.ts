@@ -3,7 +3,7 @@ import { Cancel, type CancelReason } from "./failure.ts";
 
 /** Decides when a build stops early, and remembers why. */
 export class BuildControl {
-  /** Aborted with a Cancel, or with the error that makes the build pointless: its steps then stop. */
+  /** Aborted with a Cancel, or with the error that makes the build pointless. The build's steps then stop. */
   readonly cancel = new AbortController();
   readonly #lease = new AbortController();
   readonly #leaseHold = new AbortController();
@@ -19,17 +19,19 @@ export class BuildControl {
     if (interrupt.aborted) this.#onInterrupt();
   }
 
-  /** Aborted when this agent no longer holds the build's lease: its calls about the build then end. */
+  /** Aborted when this agent no longer holds the build's lease. The agent's calls about the build then end. */
   get leaseEnd(): AbortSignal {
     return this.#lease.signal;
   }
 
-  /** Aborted when the lease needs no more heartbeats. */
+  /** Aborted when the agent need not send heartbeats for the lease any more. */
   get holdEnd(): AbortSignal {
     return AbortSignal.any([this.#lease.signal, this.#leaseHold.signal]);
   }
 
-  /** Ends the heartbeats: the lease is over and the build continues without this agent. Still sends reports. */
+  /**
+   * Ends the heartbeats: the lease is over and the build continues without this agent. The agent still sends reports.
+   */
   letGo(): void {
     this.#leaseHold.abort();
   }
@@ -40,7 +42,7 @@ export class BuildControl {
     if (reason === "lease-lost") this.#lease.abort(new Cancel(reason));
   };
 
-  /** Drops the build: the agent can no longer reach the service about it. */
+  /** Drops the build, because the agent can no longer reach the service about it. */
   readonly fail = (error: unknown): void => {
     if (this.leaseEnd.aborted) return;
     this.#error = error;

@@ -13,8 +13,8 @@ import { BuildFailure } from "./failure.ts";
 const WRITE_SCRIPT = 'umask 077; set -C; mkdir -- "$1" && cat > "$1/$2"';
 
 /**
- * Creates a folder (0700) with one file (0600) in a process of the user, or of the agent's user without one. The bytes
- * are never in an argument or environment. Never rejects.
+ * Creates a folder (0700) with one file (0600) in a process of the user. Without a user, the process runs as the
+ * agent's user. The bytes are never in an argument or environment. Never rejects.
  */
 const writeInNewFolder = (
   user: StepUser | null,
@@ -33,7 +33,7 @@ export interface BuildFile {
 /**
  * Writes each file into its own folder, which only the steps' user can enter.
  * @returns the paths by variable name
- * @throws BuildFailure agent-error, which quotes nothing from the files
+ * @throws BuildFailure agent-error, whose message quotes nothing from the files
  */
 export const writeFiles = async (
   files: BuildFile[],

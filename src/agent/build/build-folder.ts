@@ -33,8 +33,8 @@ interface Placing {
 
 /**
  * Returns the workspace's path from now on. If the file requires it, moves the workspace to the path that all the
- * pipeline's builds share on this agent. The path is beside the builds' folders, in the agent's own, so steps cannot
- * replace it.
+ * pipeline's builds share on this agent. That path is beside the builds' folders, in the agent's own folder, so steps
+ * cannot replace it.
  */
 export const placeWorkspace = (
   { build: { repoId }, pipeline: { name } }: JobAnswer,
@@ -65,7 +65,7 @@ const claim = (path: string): boolean => {
   }
 };
 
-/** Returns this build's workspace path outside its folder; null for most builds. */
+/** Returns this build's workspace path outside its folder. Returns null for most builds. */
 const readStablePath = (buildFolder: string): string | null => {
   const note = join(buildFolder, NOTE);
   return existsSync(note) ? readFileSync(note, "utf8") : null;
@@ -99,7 +99,7 @@ export interface BuildFolder {
 
 /**
  * Creates a build's folder. With --run-as, the steps' user may pass through it to the workspace, and read nothing else
- * in it. `fill` adds content that the steps' user gets later.
+ * in it. `fill` adds content that the steps' user may use later.
  */
 export const makeBuildFolder = async (
   work: string,
@@ -153,7 +153,7 @@ export const writeRunId = (folder: BuildFolder, runId: string): void =>
   writeFileSync(join(folder.path, RUN_ID), runId, { mode: 0o600 });
 
 /**
- * Ends a build's processes, then removes its folder: during the removal, a living process could replace a folder by a
+ * Ends a build's processes, then removes its folder. During the removal, a living process could replace a folder by a
  * link.
  * @returns false when a process does not end; the folder then stays
  */
@@ -176,7 +176,7 @@ const openCgroup = (path: string): Cgroup | null => {
   return cgroup === null ? null : new Cgroup(cgroup);
 };
 
-/** Empties the folders $1... as their owner. Retries after chmod: Go makes its module cache read-only. */
+/** Empties the folders $1... as their owner. Retries after chmod, because Go makes its module cache read-only. */
 const EMPTY_SCRIPT = `empty() { find "$1" -mindepth 1 -maxdepth 1 -exec rm -rf -- {} +; }
 for folder do
   chmod u+rwx "$folder" && { empty "$folder" || { chmod -R u+rwx "$folder"; empty "$folder"; }; }
@@ -193,7 +193,7 @@ export const removeBuildFolder = async (path: string, user: StepUser | null): Pr
     join(path, name),
   );
   if (user) await runShell(user, EMPTY_SCRIPT, stable ? [...stepFolders, stable] : stepFolders);
-  // The stable path's note is removed last.
+  // The loop removes the stable path's note last.
   for (const folder of stable ? [stable, path] : [path]) {
     const { code, stderr } = await runShell(null, REMOVE_SCRIPT, [folder]);
     if (code !== 0) throw new Error(`cannot remove ${folder}: ${stderr.trim().split("\n").at(-1)}`);
@@ -214,8 +214,8 @@ const hasEntries = (folder: string): boolean => {
 };
 
 /**
- * Finds folders of builds that an earlier agent left: in `work`, and this user's in the folder that all users once
- * shared.
+ * Finds folders of builds that an earlier agent left: those in `work`, and this user's builds in the folder that all
+ * users once shared.
  */
 export const findLeftovers = (work: string, user: StepUser | null): string[] => {
   const shared = user && existsSync(RUN_AS_WORK) ? buildsIn(RUN_AS_WORK) : [];

@@ -21,7 +21,7 @@ import type { PlanRead } from "./read-plan.ts";
 
 /** The agent's report at the end of a build. The agent reports `otherwise` when the service rejects the release. */
 export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
-/** `planned`: the build continues in its jobs, and the agent has nothing to report. */
+/** `planned` means that the build continues in its jobs, and that the agent has nothing to report. */
 export type BuildResult = ReportedResult | { kind: "planned" };
 
 /** Returns the result of a build whose steps did not finish. Writes the reason to the log. */

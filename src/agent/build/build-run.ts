@@ -46,7 +46,7 @@ interface BuildRunOptions {
   progress: ProgressSender;
   /** Aborted with a Cancel, or with the error that makes the build pointless. */
   cancel: AbortController;
-  /** Resolves when the service has confirmed the start. Until then, no build code runs and nothing is reported. */
+  /** Resolves when the service has confirmed the start. Until then, the agent runs no build code and reports nothing. */
   started: Promise<void>;
   calls: BuildCalls;
   /** Prepares the machine for the job. An error ends the job. */
@@ -167,8 +167,8 @@ export class BuildRun {
     if (!this.#job.job) checkRequirements(plan.job.requires, this.#options.identity, file);
     if (plan.job.timeoutMinutes !== null) this.#limitTime(plan.job.timeoutMinutes * 60);
     const { checkout } = plan.job;
-    // Git writes the files while the service composes the environment: neither needs the other. The request starts
-    // first, because starting a process blocks this thread for some milliseconds.
+    // Git writes the files while the service composes the environment, because neither needs the other. The request
+    // starts first, because starting a process blocks this thread for some milliseconds.
     const [, inputs] = await inParallel(
       turn().then(() => this.#writeFiles(commit, checkout)),
       this.#prepare(read, commit),
@@ -197,7 +197,7 @@ export class BuildRun {
     return inputs;
   }
 
-  /** Gives the checked-out files to the steps' user, or empties the folder, and moves it if the file requires that. */
+  /** Gives the checked-out files to the steps' user, or empties the folder. Moves it if the file requires that. */
   #handOver(checkout: Checkout | false): void {
     const { folder, user } = this.#options;
     const { workspace } = folder;
@@ -214,7 +214,7 @@ export class BuildRun {
     progress.told(steps);
     this.#job = { ...this.#job, ...environment };
     log.addSecrets(secretValues(this.#job));
-    // The first step waits for a large checkout.
+    // The first step waits for a large checkout, so it does not run yet.
     if (!this.#isWritten) progress.hold({ steps: pendingSteps(plan, log) });
   }
 

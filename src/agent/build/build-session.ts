@@ -59,7 +59,7 @@ const jobName = ({ build, repository, job }: JobAnswer): string =>
 export interface SessionEnd {
   /** Whether all the build's processes have ended. */
   hasEnded: boolean;
-  /** Nothing ran: the file has jobs, which are now planned. */
+  /** Whether nothing ran, because the file has jobs, which are now planned. */
   hasPlanned: boolean;
 }
 
@@ -146,7 +146,7 @@ class BuildSession {
       return logger.info(`${this.#name} (${heldId(this.#job)}) started on ${this.#job.build.branch}`);
     logger.warn(`the service rejected the start of ${this.#name}: ${describeAnswer(answer)}`);
     this.#control.stop("lease-lost");
-    // After two unstarted jobs in a row, the service offers the agent none until its next heartbeat.
+    // After two unstarted jobs in a row, the service offers the agent no other job until the agent's next heartbeat.
     await client.send({ method: "POST", path: `/buildagent/${identity.id}/heartbeat` });
     throw this.#control.cancel.signal.reason;
   }

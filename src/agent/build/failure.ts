@@ -2,7 +2,9 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { Heartbeat } from "../../protocol/jobs.ts";
 import type { Requires } from "../../protocol/pipeline.ts";
 
-/** `interrupted`: the agent itself must stop now, and the build returns to the queue for its next attempt. */
+/**
+ * `interrupted` means that the agent itself must stop now. The build then returns to the queue for its next attempt.
+ */
 export type CancelReason = NonNullable<Heartbeat["reason"]> | "interrupted";
 
 /** A build that fails before its steps give a result. `message` is for the build's author. */
@@ -17,7 +19,7 @@ export class BuildFailure extends Error {
 /** A failure that may not occur on another agent. */
 export class TryElsewhere extends BuildFailure {}
 
-/** A failure whose place is in the log. */
+/** A failure whose cause and place the log already shows. */
 export class ToldFailure extends BuildFailure {}
 
 /** The pipeline file requires a feature that this agent lacks. */
@@ -60,5 +62,5 @@ export const toBuildFailure = (error: unknown): BuildFailure => {
   return new BuildFailure("agent-error", `the agent failed: ${message ?? "unknown error"}`);
 };
 
-/** The service rejected a test report. The build is unaffected; the message gives the reason. */
+/** The service rejected a test report. The build is unaffected. The message gives the reason. */
 export class ReportNotTaken extends Error {}

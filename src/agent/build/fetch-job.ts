@@ -58,12 +58,12 @@ export interface Commit {
   context: CheckoutContext;
   remote: Remote;
   fetched: Fetched;
-  /** Returns the changes since the build's base; null if unknown. */
+  /** Returns the changes since the build's base; null if the changes are unknown. */
   changes: () => Promise<Changes | null>;
 }
 
 /**
- * Fetches.
+ * Fetches the commit.
  * @throws TryElsewhere for a failed checkout: another agent may succeed, and the requirements are unknown yet
  */
 const fetchOrTryElsewhere = async (

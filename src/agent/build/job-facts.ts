@@ -27,7 +27,8 @@ const comparedWith = ({ base }: JobAnswer): string | null => {
 };
 
 /**
- * Returns a function that finds the commit's changes since the job's base, only once and on demand; null if unknown.
+ * Returns a function that finds the commit's changes since the job's base. It searches on demand and only once, and
+ * returns null if the changes are unknown.
  */
 export const changesFinder = (job: JobAnswer, remote: Remote, commit: string): (() => Promise<Changes | null>) => {
   let changes: Promise<Changes | null> | undefined;
@@ -44,7 +45,10 @@ export const knownBase = (job: JobAnswer): string | null => (job.base?.sha === u
 /** Reports whether a file's text may use the changed files or their base commit. */
 export const asksForChanges = (text: string): boolean => /changed|base/i.test(text);
 
-/** Returns the file's text in the commit: empty without a file, null unless it is a file of an allowed size. */
+/**
+ * Returns the file's text in the commit. The text is empty without a file, and null unless it is a file of an allowed
+ * size.
+ */
 const definitionText = ({ file }: CommitWithFile): string | null => {
   if (file === null) return "";
   return file.mode.startsWith("100") && file.size <= LIMITS.definitionCharacters ? file.text : null;
@@ -90,7 +94,7 @@ export const reasonToSkip = async (
   return `Skipped: no changed file matches ${firstPaths}${job.paths.length > 3 ? " ..." : ""}`;
 };
 
-/** The build's base commit and the files changed since then; null if unknown. */
+/** The build's base commit and the files changed since then; null if they are unknown. */
 export interface ComparedFiles {
   base: string | null;
   files: Changes["files"] | null;

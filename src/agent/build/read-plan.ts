@@ -23,7 +23,7 @@ export interface PlanRead {
   text: string;
   /** The plan to run. */
   plan: Plan;
-  /** The whole file's plan, and the job to run; null if the file has no jobs. */
+  /** The whole file's plan, and the job to run. The job is null if the file has no jobs. */
   whole: Plan;
   definition: JobDefinition | null;
   /** The included files. */
@@ -35,7 +35,7 @@ export const wholeText = ({ text, includes = [] }: Pick<PlanRead, "text" | "incl
   [text, ...includes.map((one) => one.text)].join("\n");
 
 /**
- * Returns the file behind the job's plan, and all its includes, from the commit itself: an agent's earlier reports do
+ * Returns the file behind the job's plan, and all its includes, from the commit itself. An agent's earlier reports do
  * not count.
  * @throws BuildFailure plan-mismatch
  */
@@ -116,7 +116,7 @@ interface PlanJobsOptions {
 }
 
 /**
- * Reports whether the commit changed the files in job conditions. Without `files` this is unknown and counts as
+ * Reports whether the commit changed the files in job conditions. Without `files` the answer is unknown and counts as
  * changed.
  */
 export const changedAnswers = ({ changed }: Questions, files: readonly string[] | null): Record<string, boolean> => {

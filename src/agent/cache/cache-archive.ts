@@ -17,7 +17,7 @@ const { createZstdCompress, createZstdDecompress } = zlib as {
   createZstdDecompress?: () => Transform;
 };
 
-/** The codecs that this agent reads, first the one that it writes. */
+/** The codecs that this agent reads. It writes the first one. */
 export const CODECS: CacheCodec[] = createZstdCompress && createZstdDecompress ? ["zstd", "gzip"] : ["gzip"];
 
 /** Uses the fastest gzip level: saved processor time exceeds the extra time of a slow disk or network. */
@@ -42,7 +42,7 @@ const TAR = "cache.tar";
 export type CacheRoots = Record<"checkout" | "home", FilePlace>;
 
 interface PackedCache {
-  /** Null when nothing was found. */
+  /** The archive; null when the search found nothing. */
   archive: { bytes: number; sha256: string } | null;
   leftOut: string[];
 }

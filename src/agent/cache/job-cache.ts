@@ -66,7 +66,7 @@ export class JobCache {
   readonly #options: JobCacheOptions;
   readonly #roots: CacheRoots;
   readonly #caches: KeyedCache[];
-  /** Names of caches with an entry for their full key. The service would reject another one. */
+  /** Names of caches with an entry for their full key. The service would reject another entry under that key. */
   readonly #whole = new Set<string>();
   #scopes: Scopes = { scopes: [], saves: null };
 
@@ -94,7 +94,7 @@ export class JobCache {
       );
   }
 
-  /** `isSuccess`: whether the steps succeeded. */
+  /** `isSuccess` says whether the steps succeeded. */
   async saveAll(isSuccess: boolean): Promise<void> {
     const { saves } = this.#scopes;
     const due = this.#caches.filter(
@@ -221,7 +221,7 @@ export class JobCache {
 
   /**
    * Sends an archive.
-   * @returns null once sent; else why it is unnecessary, when another job saves or saved the same key
+   * @returns null after sending it. If another job saves or saved the same key, returns why sending is unnecessary.
    */
   async #send(file: string, opening: Parameters<CacheCalls["open"]>[0]): Promise<string | null> {
     const upload = await Upload.begin(this.#options.calls, opening).catch((error: unknown) => {

@@ -39,7 +39,7 @@ export const sumOfFile = async (file: string): Promise<string> => {
 
 /**
  * Copies of entries on this machine: `FOLDER/SCOPE/HASH` and the same with `.json`. Only the agent reads and writes
- * them. When they exceed the byte limit, the least recently used copies are deleted.
+ * them. When the copies exceed the byte limit, the agent deletes the least recently used ones.
  */
 export class LocalTier {
   readonly #folder: string;
@@ -52,7 +52,7 @@ export class LocalTier {
     for (const name of readdirSync(folder)) if (name.endsWith(TEMPORARY)) rmSync(join(folder, name), { force: true });
   }
 
-  /** Creates the folder each time: somebody may empty the disk while the agent runs. */
+  /** Creates the folder each time, because somebody may empty the disk while the agent runs. */
   #make(): void {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }

@@ -15,7 +15,7 @@ import type { StepUser } from "../process/step-user.ts";
 import type { CacheRoots } from "./cache-archive.ts";
 import type { KeyedCache } from "./job-cache.ts";
 
-/** Facts that are part of every key: bytes from another system or combination are wrong. */
+/** Facts that are part of every key, because bytes from another system or combination are wrong. */
 interface KeyFacts {
   platform: string;
   arch: string;
@@ -48,7 +48,8 @@ const TREE_BYTES = 4 * MIB;
 const WILDCARD = /[*?[]/;
 
 /**
- * Returns the git ids of a commit's files; null when none match. Steps cannot change the ids, and no file is read.
+ * Returns the git ids of a commit's files; null when no file matches. Steps cannot change the ids, and the agent reads
+ * no file.
  * @throws Error when the complete tree cannot be read
  */
 export const idsOfFiles = async (
@@ -87,13 +88,13 @@ export const idsOfFiles = async (
   return lines.length === 0 ? null : lines.join("\0");
 };
 
-/** For each cache the ids of its files: null when the cache names no files, or the reason why the ids are unknown. */
+/** The ids of each cache's files: null when the cache names no files, or the reason why the ids are unknown. */
 export type CacheIds = Map<string, { ids: string | null } | { problem: string }>;
 
-/** Maximum steps for comparing the `files` of all a job's caches with its commit's files. */
+/** Maximum steps for comparing the `files` of all the job's caches with its commit's files. */
 const MOST_WORK = 4 * PATTERN_WORK;
 
-/** Reads the ids before the checkout: later, a step could change git's answers. */
+/** Reads the ids before the checkout, because a step could later change git's answers. */
 export const readCacheIds = async ({ job: { caches = [] } }: Plan, fetched: Fetched): Promise<CacheIds> => {
   const cacheIds: CacheIds = new Map();
   const work = { left: MOST_WORK };

@@ -7,7 +7,7 @@ import { addOrigin, fetchRefspecs, initRepository, type Remote } from "./remote.
 /** Commits of history to fetch until both sides meet. */
 const DEPTHS = [50, 1000, 10_000];
 
-/** A longer list of paths may be incomplete, so it is not used. */
+/** A longer list of paths may be incomplete, so the agent does not use it. */
 const MOST_BYTES = 3 * MIB;
 
 const BASE = "refs/compare/base";
@@ -25,7 +25,7 @@ export interface Changes {
  * --merge-base`; null when the host no longer serves one of them, or they have no common history.
  */
 export const changesSince = async (remote: Remote, compared: string, commit: string): Promise<Changes | null> => {
-  // After a filtered fetch, the build's own repository would keep fetching missing objects.
+  // Fetch into another folder: after a filtered fetch, the build's own repository would keep fetching missing objects.
   const folder = mkdtempSync(join(remote.tempFolder, "compare-"));
   const apart: Remote = { ...remote, gitContext: { ...remote.gitContext, folder } };
   try {
@@ -38,7 +38,10 @@ export const changesSince = async (remote: Remote, compared: string, commit: str
   }
 };
 
-/** Fetches history until both sides meet. Omits file contents where the host supports that: only names are compared. */
+/**
+ * Fetches history until both sides meet. Omits file contents where the host supports that, because only names are
+ * compared.
+ */
 const fetchBase = async (remote: Remote, refspecs: string[]): Promise<string | null> => {
   const local = { ...remote.gitContext, protocols: [] };
   let filter = ["--filter=blob:none"];

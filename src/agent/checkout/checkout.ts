@@ -21,7 +21,7 @@ import {
   type Remote,
 } from "./remote.ts";
 
-/** Committers' clocks differ: the first search starts this many seconds before the commit's own date. */
+/** Committers' clocks differ, so the first search starts this many seconds before the commit's own date. */
 const CLOCK_SKEW_SECONDS = 86_400;
 
 /** Fetches commits without trees and files. Servers without partial clone ignore or reject it. */
@@ -29,7 +29,7 @@ const COMMITS_ONLY = "--filter=tree:0";
 
 /** Reports whether a commit is the ref's commit or its ancestor, within the fetched history. */
 const isAncestor = async ({ gitContext }: Remote, commit: string, ref: string): Promise<boolean> =>
-  // This allows no protocol: git would fetch the objects that a filter omitted.
+  // Allow no protocol: git would fetch the objects that a filter omitted.
   (await git({ ...gitContext, protocols: [] }, ["merge-base", "--is-ancestor", commit, ref])).code === 0;
 
 /**
@@ -55,7 +55,10 @@ const isOnBranch = async (
   return whole.isFound;
 };
 
-/** Searches in a new repository each time: after a filtered fetch, a repository would keep fetching missing objects. */
+/**
+ * Searches in a new repository each time, because a repository would keep fetching missing objects after a filtered
+ * fetch.
+ */
 const searchHistory = async ({ gitContext, ...rest }: Remote, ref: string, commit: string, range: string[]) => {
   const folder = mkdtempSync(join(rest.tempFolder, "history-"));
   const history: Remote = { ...rest, gitContext: { ...gitContext, folder } };
@@ -72,7 +75,7 @@ const searchHistory = async ({ gitContext, ...rest }: Remote, ref: string, commi
 /** A fetched repository with a known commit. Its files are not on disk yet. */
 export interface Fetched extends CommitWithFile {
   gitContext: GitContext;
-  /** Reads the commit. Closed before any code of the repository runs. */
+  /** Reads the commit. The agent closes it before any code of the repository runs. */
   objects: ObjectReader;
   /** The fetched refspecs. */
   refspecs: string[];
@@ -89,7 +92,7 @@ export interface CheckoutSource {
 export interface CheckoutContext {
   /** The future workspace: an empty repository. */
   workspace: string;
-  /** The build's folder. It holds a command's temporary files. Steps cannot read it. */
+  /** The build's folder, which holds a command's temporary files. Steps cannot read it. */
   tempFolder: string;
   tree: ProcessTree;
   signal?: AbortSignal;
@@ -98,7 +101,7 @@ export interface CheckoutContext {
 /** Depths to fetch until they include the commit, for hosts that do not serve commits by hash. */
 const DEEPER_DEPTHS = [100, INFINITE_DEPTH];
 
-/** Writes the files' committed bytes: the commit's .gitattributes counts, and the user's settings do not. */
+/** Writes the files' committed bytes. The commit's .gitattributes applies, and the user's settings do not. */
 const AS_COMMITTED = ["core.attributesFile=/dev/null", "core.autocrlf=false", "core.eol=lf"];
 
 /** Returns the protocols that git may use: https and ssh, plus file or http if the clone URL uses it. */
@@ -157,7 +160,7 @@ const fetchCommit = async (remote: Remote, source: CheckoutSource, objects: Obje
   const both = await fetchRefspecs(remote, shallow, [head, commitSha]);
   const isServedByHash = both.code === 0;
   if (!isServedByHash) {
-    // A host's message about a commit that it lacks or does not serve contains the hash.
+    // A host's message about a commit that it lacks or does not serve contains the commit's hash.
     if (!both.stderr.includes(commitSha)) ensureSuccess(both, "git fetch", remote);
     ensureSuccess(await fetchRefspecs(remote, shallow, [head]), "git fetch", remote);
   }
@@ -168,11 +171,13 @@ const fetchCommit = async (remote: Remote, source: CheckoutSource, objects: Obje
   return isServedByHash ? [head, commitSha] : [head];
 };
 
-/** Reports whether the wanted commit is the branch's newest, the usual case. Git need not search for it then. */
+/**
+ * Reports whether the wanted commit is the branch's newest, the usual case. Git need not search for the commit then.
+ */
 const isNewest = async (objects: ObjectReader, { branch, commitSha }: CheckoutSource): Promise<boolean> =>
   (await objects.read(`${localRef(branch)}^{commit}`, 0))?.hash === commitSha;
 
-/** Requires a commit of the branch itself: hosts also serve commits of forks by hash. */
+/** Requires a commit of the branch itself, because hosts also serve commits of forks by hash. */
 const ensureOnBranch = async (
   remote: Remote,
   { branch, repository }: CheckoutSource,
@@ -197,7 +202,7 @@ const deepenTo = async (remote: Remote, commitSha: string, head: string): Promis
   }
 };
 
-/** Users of the whole history compare with other branches in it: `origin/main` for a pull request. */
+/** Jobs with the whole history compare with other branches in it, such as `origin/main` for a pull request. */
 const ALL_BRANCHES = "+refs/heads/*:refs/remotes/origin/*";
 
 /** Writes the commit's files into the workspace. Git does not run again in this build afterwards. */
@@ -228,8 +233,8 @@ const recursively = (kind: Checkout["submodules"]): string[] => (kind === "recur
 const NOT_SHALLOW = /does not support shallow|unadvertised object/;
 
 /**
- * Fetches the submodules with `depth` commits of history, 0 for all, and writes their files. Where a host cannot serve
- * their commits this way, fetches the complete history, as for the repository.
+ * Fetches the submodules with `depth` commits of history, or all of it for 0, and writes their files. Where a host
+ * cannot serve their commits this way, fetches the complete history, as for the repository.
  * @throws BuildFailure
  */
 const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout): Promise<void> => {
@@ -245,7 +250,7 @@ const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout):
     ]);
   let output = await update(depth === 0 ? [] : [`--depth=${depth}`]);
   if (depth !== 0 && NOT_SHALLOW.test(output.stderr)) {
-    // An existing submodule would stay shallow.
+    // Without this, an existing submodule would stay shallow.
     await git(remote.gitContext, ["submodule", "--quiet", "deinit", "--force", "--all"]);
     rmSync(join(remote.gitContext.folder, ".git/modules"), { recursive: true, force: true });
     output = await update([]);
@@ -253,7 +258,7 @@ const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout):
   ensureSuccess(output, "git submodule", remote);
 };
 
-/** Without its filters in the repository's or the user's settings, LFS leaves its pointers and reports success. */
+/** If the repository's and the user's settings lack its filters, LFS leaves its pointers and reports success. */
 const LFS = ["lfs install --local --skip-repo", "lfs pull"];
 
 /** Fetches the LFS files of the commit and its checked-out submodules. @throws BuildFailure */

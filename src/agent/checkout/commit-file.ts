@@ -37,21 +37,23 @@ export const utf8Text = (bytes: Uint8Array): string | null => {
 
 export const NOT_UTF8 = "is not UTF-8: save it in that encoding";
 
-/** A commit, and one path's entry in its tree. */
+/** A commit, and the entry of one path in its tree. */
 export interface CommitWithFile {
   commitSha: string;
   /** The commit message, cut at MESSAGE_LIMIT. */
   message: string;
-  /** Null when the commit has no such path. `text` is null unless it is a UTF-8 file of at most READ_LIMIT. */
+  /**
+   * Null when the commit has no such path. `text` is null unless the file is UTF-8 and has at most READ_LIMIT bytes.
+   */
   file: { mode: string; size: number; text: string | null } | null;
 }
 
-/** Bytes of the largest file to read. Pipeline files must be much smaller. */
+/** Bytes of the largest file that the agent reads. Pipeline files must be much smaller. */
 const READ_LIMIT = 2 * MIB;
 
 /** Characters kept of a commit message, which may become a step's variable. */
 const MESSAGE_LIMIT = 65_536;
-/** Bytes read of a commit: its headers, and more than the kept message. */
+/** Bytes that the agent reads of a commit: its headers, and more than the kept message. */
 const COMMIT_BYTES = MIB;
 /** Bytes of the largest folder to search: half a million names. */
 const TREE_BYTES = 32 * MIB;
@@ -146,7 +148,7 @@ export const readCommit = async (objects: ObjectReader, revision: string, path: 
 
 /**
  * Returns the pipeline file's text.
- * @throws BuildFailure pipeline-invalid unless it is a regular file of at most `limit` bytes
+ * @throws BuildFailure pipeline-invalid unless the path is a regular file of at most `limit` bytes
  */
 export const pipelineText = ({ commitSha, file }: CommitWithFile, path: string, limit: number): string => {
   const refuse = (what: string): BuildFailure => new BuildFailure("pipeline-invalid", `${path}: ${what}`);

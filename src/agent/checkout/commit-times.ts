@@ -19,14 +19,14 @@ export const knownDate = (printed: string | undefined): number | null => {
 /** The time for files with an unknown change date, in seconds: 2000-01-01. */
 export const BEFORE = 946_684_800;
 
-/** Archives and file systems support times from 1980 on. A future time would make tools wait for it. */
+/** Archives and file systems support times from 1980 on. With a future time, tools would wait until that time. */
 const OLDEST = 315_532_800;
 
 const toBytes = (path: string): Buffer => Buffer.from(path, "latin1");
 
 /**
- * Sets the times of files below a folder and follows no link: paths and names come from the repository. `paths` and the
- * keys of `seconds` are bytes as latin1.
+ * Sets the times of files below a folder and follows no link, because paths and names come from the repository. `paths`
+ * and the keys of `seconds` are bytes as latin1.
  */
 export const fileTimes = (root: string, paths: readonly string[], seconds: ReadonlyMap<string, number>): void => {
   const base = Buffer.from(`${root}/`).toString("latin1");
@@ -65,7 +65,7 @@ const MOST_BYTES = 64 * MIB;
  * @throws BuildFailure where the history cannot be fetched
  */
 export const setCommitTimes = async (remote: Remote, commit: string, refspecs: string[]): Promise<void> => {
-  // After a filtered fetch, the build's own repository would keep fetching missing objects.
+  // Fetch into another folder: after a filtered fetch, the build's own repository would keep fetching missing objects.
   const folder = mkdtempSync(join(remote.tempFolder, "times-"));
   const apart: Remote = { ...remote, gitContext: { ...remote.gitContext, folder } };
   try {
@@ -82,7 +82,7 @@ export const setCommitTimes = async (remote: Remote, commit: string, refspecs: s
   }
 };
 
-/** Returns git's output with bytes as latin1: a name may be invalid UTF-8. */
+/** Returns git's output with bytes as latin1, because a name may be invalid UTF-8. */
 const said = async (context: GitContext, args: string[], input = ""): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytesRead = 0;
@@ -102,7 +102,7 @@ const lastChanges = async (context: GitContext, commit: string): Promise<Map<str
     .slice(0, -1)
     .map((line) => line.split(" "));
   const times = new Map(commits.map(([seconds, id = ""]) => [id, knownDate(seconds) ?? BEFORE]));
-  // The oldest commits' changes are unknown: their parents are missing.
+  // The oldest commits' changes are unknown, because their parents are missing.
   const cut = shallowIn(context.folder);
   const pairs = commits.filter(([, id = ""]) => !cut.has(id)).map(([, id, parent = ""]) => `${id} ${parent}`.trim());
   if (pairs.length === 0) return new Map();

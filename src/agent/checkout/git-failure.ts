@@ -16,14 +16,14 @@ export interface Rewritten {
 
 interface Advice {
   pattern: RegExp;
-  /** Applies only to this kind of credential; to any if omitted. */
+  /** The advice applies only to this kind of credential, or to any kind if omitted. */
   credential?: CredentialKind;
   text: string;
 }
 
 const STORE_CREDENTIAL = "store one with PUT /repository/{id}/credential";
 
-/** Advice on git's most common failures, found by git's message. The first match is used. */
+/** Advice on git's most common failures, found by git's message. The first match applies. */
 const ADVICE: Advice[] = [
   {
     pattern: /No space left on device|Disk quota exceeded/i,
@@ -100,10 +100,10 @@ const ADVICE: Advice[] = [
   },
 ];
 
-/** Removes the user before each host: settings of git's user may contain a password there. */
+/** Removes the user before each host, because settings of git's user may contain a password there. */
 const withoutUsers = (text: string): string => text.replaceAll(/:\/\/[^/\s]*@/g, "://");
 
-/** Returns git's message without control characters. Cuts a long one in the middle. */
+/** Returns git's message without control characters. Cuts a long message in the middle. */
 const shortMessage = (stderr: string): string => {
   const lines = withoutUsers(stderr)
     .replaceAll(/\r\n?/g, "\n")

@@ -9,15 +9,18 @@ const OUTPUT_LIMIT = 4 * MIB;
 /** Git's own variables for hosts, settings, repository locations and LFS. */
 const OWN_VARIABLE = /^GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM)|CEILING|DISCOVERY|LFS)/;
 
-/** Reports whether git gets an agent variable. A trace must go to a file: otherwise it would mix with git's output. */
+/**
+ * Reports whether git gets an agent variable. A trace must go to a file, because it would otherwise mix with git's
+ * output.
+ */
 const isPassedOn = (name: string, value = ""): boolean =>
   name.startsWith("GIT_")
     ? OWN_VARIABLE.test(name) || (name.startsWith("GIT_TRACE") && value.startsWith("/"))
     : !name.startsWith("MILLRACE_");
 
 /**
- * Turns off everything that a repository or the user's configuration could run or fetch. No fsync: the clone is
- * temporary.
+ * Turns off everything that a repository or the user's configuration could run or fetch. Also turns off fsync, because
+ * the clone is temporary.
  */
 const SETTINGS = [
   "core.hooksPath=/dev/null",
@@ -58,7 +61,7 @@ export interface GitContext {
 export interface GitCommandOptions {
   settings?: string[];
   env?: Record<string, string>;
-  /** Gets the standard output as it arrives, instead of keeping it. */
+  /** Receives the standard output as it arrives. Without it, git's output is kept. */
   read?: (chunk: Buffer) => void;
 }
 
@@ -102,7 +105,7 @@ export const git = (
       stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
       env: environment(context, options),
     });
-    // Git runs no code of a repository, so it need not wait for `add`.
+    // Git runs no code of a repository, so this need not wait for `add`.
     if (child.pid !== undefined) context.tree.add(child.pid).catch(reject);
     const out: Buffer[] = [];
     const err: Buffer[] = [];
@@ -113,7 +116,7 @@ export const git = (
     };
     child.stdout?.on("data", options.read ?? keep(out));
     child.stderr?.on("data", keep(err));
-    // Git may exit without reading its input: the exit code then explains why.
+    // Git may exit without reading its input. The exit code then explains why.
     child.stdin?.on("error", () => {});
     if (typeof input === "string") child.stdin?.end(input);
     else if (child.stdin) input.pipe(child.stdin);

@@ -22,11 +22,11 @@ export class ObjectParser {
   #header = "";
   #object: Omit<GitObject, "bytes"> | null = null;
   #bytes: Buffer[] = [];
-  /** Remaining bytes to keep of the object, and remaining bytes to receive including the line end. */
+  /** Remaining bytes of the object to keep, and remaining bytes to receive including the line end. */
   #wanted = 0;
   #left = 0;
 
-  /** `limit` returns the bytes to keep of the next object. `onObject` gets null for a missing one. */
+  /** `limit` returns the bytes to keep of the next object. `onObject` gets null for a missing object. */
   constructor(limit: () => number, onObject: (object: GitObject | null) => void) {
     this.#limit = limit;
     this.#onObject = onObject;
@@ -102,7 +102,7 @@ class BatchProcess {
         this.#fail(error);
       }
     };
-    // The longer fetch begins in this turn, and so starts first.
+    // The fetch takes longer. It begins in this turn, and so starts first.
     this.#ended = Promise.resolve()
       .then(() => git(context, ["cat-file", "--batch"], { read }, this.#questions))
       .then(
@@ -135,8 +135,8 @@ class BatchProcess {
 }
 
 /**
- * Reads a repository's objects with one git process. It starts alongside the fetch: git finds new packs automatically,
- * and rereads a ref each time.
+ * Reads a repository's objects with one git process. The process starts alongside the fetch, because git finds new
+ * packs automatically and rereads a ref each time.
  */
 export class ObjectReader {
   readonly #context: GitContext;
@@ -158,7 +158,7 @@ export class ObjectReader {
     const object = await this.#process.ask(name, limit).catch(() => null);
     this.#isCurrent = true;
     if (object) return object;
-    // If the fetch recreated the repository for SHA-256, this process knows only the old one, or none.
+    // If the fetch recreated the repository for SHA-256, this process knows only the old repository, or no repository.
     await this.close();
     this.#process = new BatchProcess(this.#context);
     return this.#process.ask(name, limit);

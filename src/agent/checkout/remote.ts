@@ -9,8 +9,8 @@ import { gitFailure, type Rewritten } from "./git-failure.ts";
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
- * Returns a git credential helper (gitcredentials(7)). It answers only for the clone URL's protocol, host and port: not
- * for a submodule, an LFS endpoint or a redirect to another address.
+ * Returns a git credential helper (gitcredentials(7)). It answers only for the clone URL's protocol, host and port, and
+ * not for a submodule, an LFS endpoint or a redirect to another address.
  */
 const helperScript = (origin: string): string => {
   const [protocol, host] = origin.split("://");
@@ -22,8 +22,8 @@ exec cat "\${0%/*}/answer"
 };
 
 /**
- * Returns a script that replaces ssh. Git calls it with `[-o OPTION] [-p PORT] [USER@]HOST COMMAND`. Another host or
- * port gets no key.
+ * Returns a script that replaces ssh. Git calls it with `[-o OPTION] [-p PORT] [USER@]HOST COMMAND`. The script gives
+ * no key to another host or port.
  */
 const sshScript = (host: string, port: string): string => `folder=\${0%/*} option='' port='' host=''
 for word in "$@"; do
@@ -44,7 +44,7 @@ exec ssh -i "$folder/key" "$@"
 
 /**
  * Runs `use` with the git options that supply the clone credential. The credential exists only in temporary files in
- * `folder`, which no other user can read: never in an argument, a URL or the environment.
+ * `folder`, which no other user can read. It is never in an argument, a URL or the environment.
  */
 export const withCredential = async <T>(
   credential: JobCredential | null,
@@ -70,7 +70,7 @@ export const withCredential = async <T>(
 
 type Write = (name: string, text: string) => string;
 
-/** Disables the user's own credential helpers, which would store the token, and prompts. */
+/** Disables prompts, and the user's own credential helpers, which would store the token. */
 const tokenOptions = (write: Write, { username, value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   const [password = ""] = value.split(/[\r\n]/, 1);
   write("answer", `username=${username ?? "x-access-token"}\npassword=${password}\n`);
@@ -78,7 +78,10 @@ const tokenOptions = (write: Write, { username, value }: JobCredential, cloneUrl
   return { settings: ["credential.helper=", `credential.helper=!sh ${program}`], env: { GIT_ASKPASS: "" } };
 };
 
-/** Returns the options for a key. Normalizes its line ends: ssh accepts neither CRLF nor a missing final one. */
+/**
+ * Returns the options for a key. Normalizes its line ends, because ssh accepts neither CRLF nor a missing final line
+ * end.
+ */
 const keyOptions = (write: Write, { value }: JobCredential, cloneUrl: string): GitCommandOptions => {
   write("key", `${value.replaceAll("\r\n", "\n").trimEnd()}\n`);
   const { host, port } = sshDestination(cloneUrl);
@@ -91,7 +94,7 @@ export interface Remote {
   gitContext: GitContext;
   cloneUrl: string;
   credential: JobCredential | null;
-  /** The build's folder. It holds a command's temporary files. Steps cannot read it. */
+  /** The build's folder, which holds a command's temporary files. Steps cannot read it. */
   tempFolder: string;
 }
 
@@ -108,7 +111,10 @@ export const ensureSuccess = (output: RemoteOutput, doing: string, remote?: Remo
   return output;
 };
 
-/** Creates an empty repository in an empty folder. It needs no job, so the agent creates it before one arrives. */
+/**
+ * Creates an empty repository in an empty folder. This needs no job, so the agent creates the repository before a job
+ * arrives.
+ */
 export const initRepository = async (folder: string, format: ObjectFormat = "sha1"): Promise<void> => {
   const gitContext: GitContext = { folder, protocols: [], tree: new ProcessTree("prepare") };
   const options = ["--quiet", ...(format === "sha1" ? [] : [`--object-format=${format}`])];
@@ -122,7 +128,7 @@ export const addOrigin = ({ gitContext, cloneUrl }: Remote): void => {
   appendFileSync(join(gitContext.folder, ".git/config"), section);
 };
 
-/** Recreates the repository for SHA-256: git cannot change a repository's object format. */
+/** Recreates the repository for SHA-256, because git cannot change a repository's object format. */
 const remakeForSha256 = async (remote: Remote): Promise<void> => {
   rmSync(join(remote.gitContext.folder, ".git"), { recursive: true });
   await initRepository(remote.gitContext.folder, "sha256");
@@ -148,7 +154,8 @@ const rewrittenAddress = async (context: GitContext, from: string): Promise<Rewr
 };
 
 /**
- * `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it also works for a complete repository.
+ * The `--depth` for the whole history (git's own constant). Unlike `--unshallow`, it also works for a complete
+ * repository.
  */
 export const INFINITE_DEPTH = 2_147_483_647;
 

@@ -29,7 +29,10 @@ const succeeds = (command: string, args: string[]): boolean => {
   }
 };
 
-/** Returns this machine's capabilities: as given, else detected from installed tools (Xcode, an Android SDK, npm). */
+/**
+ * Returns this machine's capabilities. Detects those that `options` does not give from installed tools (Xcode, an
+ * Android SDK, npm).
+ */
 export const detectCapabilities = (options: Partial<Capabilities>): Capabilities => ({
   canBuildIOS: options.canBuildIOS ?? (process.platform === "darwin" && succeeds("xcodebuild", ["-version"])),
   canBuildAndroid:

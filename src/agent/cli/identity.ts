@@ -6,7 +6,7 @@ import { Id } from "../../protocol/common.ts";
 import { parseJson } from "../parse-json.ts";
 import { EXIT, ExitError } from "./exit-codes.ts";
 
-/** The registered agent. The agent writes its token only to this file. */
+/** The registered agent. This file is the only place where the agent writes its token. */
 export const Identity = z.object({
   url: z.string(),
   id: Id,
@@ -25,7 +25,7 @@ export type Identity = z.infer<typeof Identity>;
 
 const FILE = "identity.json";
 
-/** Returns the default state folder: the current folder for a checkout, the home folder for the installed bundle. */
+/** Returns the default state folder: the current folder for a checkout, or the home folder for the installed bundle. */
 export const defaultStateFolder = (): string =>
   import.meta.url.endsWith(".ts") ? resolve(".millrace/agent") : join(homedir(), ".millrace");
 
@@ -56,7 +56,7 @@ export const loadIdentity = (folder: string): Identity => {
   throw new ExitError(`no agent is registered in ${folder}: run register first`, EXIT.notRegistered);
 };
 
-/** Writes a new file and renames it: after a crash, the old or the new identity is complete. */
+/** Writes a new file and renames it, so that the old or the new identity is complete after a crash. */
 export const saveIdentity = (folder: string, identity: Identity): void => {
   const path = join(makeStateFolder(folder), FILE);
   const fresh = `${path}.${process.pid}`;

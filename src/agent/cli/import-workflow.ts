@@ -13,7 +13,7 @@ without such comments; 1 workflow rejected; 2 cannot read or write a file. Next:
 
 const IS_BUNDLED = !import.meta.url.endsWith(".ts");
 
-/** Returns the importer's path: a file beside the program, or in a checkout the output of `npm run assets`. */
+/** Returns the importer's path: a file beside the program, or the output of `npm run assets` in a checkout. */
 const importerPath = (): string => {
   const folder = dirname(fileURLToPath(import.meta.url));
   return IS_BUNDLED ? join(folder, "importer.mjs") : join(folder, "../../../dist/assets/importer.mjs");
@@ -49,8 +49,8 @@ const read = (file: string): string => {
 };
 
 /**
- * Reads other files of the workflow's repository. A stranger may have written it, so no path leads outside, no link is
- * followed, and no large file is read. Undefined for a workflow outside GitHub's folder.
+ * Reads other files of the workflow's repository. A stranger may have written it, so the agent reads nothing outside
+ * it, follows no link, and reads no large file. Returns undefined for a workflow outside GitHub's folder.
  */
 const besideOf = (file: string): ((path: string) => string | undefined) | undefined => {
   const root = /^(.*)[/\\]\.github[/\\]workflows[/\\][^/\\]+$/s.exec(resolve(file))?.[1];
@@ -69,7 +69,7 @@ const besideOf = (file: string): ((path: string) => string | undefined) | undefi
   };
 };
 
-/** Writes a file, but never replaces one: the existing file may be written by hand. */
+/** Writes a file, but never replaces one, because a person may have written the existing file. */
 const write = (file: string, text: string): void => {
   try {
     writeFileSync(file, text, { flag: "wx" });

@@ -7,7 +7,7 @@ import { EXIT, ExitError } from "./exit-codes.ts";
 import { defaultStateFolder, loadIdentity } from "./identity.ts";
 import { type AgentService, launchAgent, type ServiceFile } from "./launchd.ts";
 
-/** Quotes for systemd.service(5): `%` starts a specifier; quotes keep spaces. */
+/** Quotes for systemd.service(5): `%` starts a specifier, and quotes keep spaces. */
 const quoted = (text: string): string =>
   `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 
@@ -67,7 +67,8 @@ const systemdUnit = (
 };
 
 /**
- * Variables that locate the machine's tools, set its language, and reach its network. None is a secret by its meaning.
+ * Variables that locate the machine's tools, set its language, and reach its network. None of them is meant to be a
+ * secret.
  */
 const KEPT = new RegExp(
   `^(?:${[
@@ -100,14 +101,14 @@ export const variablesToKeep = (shell: NodeJS.ProcessEnv): { variables: Record<s
 };
 
 export interface InstallOptions {
-  /** Null: the default state folder of the agent's future user. */
+  /** Null means the default state folder of the agent's future user. */
   state: string | null;
   runAs: string | null;
-  /** User of a system service; null runs the agent as the installing user. */
+  /** User of a system service. With null, the agent runs as the installing user. */
   user: string | null;
   work: string | null;
   grace: number | null;
-  /** Options passed to `start` unchanged. */
+  /** Options that the service passes to `start` unchanged. */
   furtherOptions: string[];
   service: string | null;
 }
@@ -165,7 +166,7 @@ const toServiceName = (name: string, id: string): string =>
 
 /**
  * Creates the service file.
- * @throws ExitError for wrong options, or when the state folder has no agent or another user's
+ * @throws ExitError for wrong options, or when the state folder has no agent or another user's agent
  */
 export const serviceFile = (options: InstallOptions, program: string, machine: Machine): ServiceFile => {
   checkOptions(options, machine);

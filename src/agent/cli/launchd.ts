@@ -26,12 +26,12 @@ export interface ServiceFile {
   nextCommands: string[];
 }
 
-/** The LaunchAgent sets this: the agent runs under launchd, which appends the agent's log to this file. */
+/** The LaunchAgent sets this variable when the agent runs under launchd, which appends the agent's log to this file. */
 const LAUNCHD_LOG = "MILLRACE_LAUNCHD_LOG";
 
 const LOG_LIMIT = 5 * MIB;
 
-/** Moves a log above the limit to `FILE.1` and empties the file: launchd does not rotate logs. */
+/** Moves a log above the limit to `FILE.1` and empties the file, because launchd does not rotate logs. */
 export const rotateLog = (limit = LOG_LIMIT): void => {
   const path = process.env[LAUNCHD_LOG];
   if (!path) return;
@@ -47,7 +47,8 @@ export const rotateLog = (limit = LOG_LIMIT): void => {
 const NOT_RESTARTED: number[] = [EXIT.usage, EXIT.notRegistered, EXIT.alreadyRunning, EXIT.hooks];
 
 /**
- * Reports whether only a person can fix this error. The agent must then end with 0: launchd restarts on other codes.
+ * Reports whether only a person can fix this error. The agent must then end with 0, because launchd restarts it on
+ * other codes.
  */
 export const mustNotRestart = (exitCode: number): boolean =>
   process.env[LAUNCHD_LOG] !== undefined && NOT_RESTARTED.includes(exitCode);
@@ -55,7 +56,7 @@ export const mustNotRestart = (exitCode: number): boolean =>
 const xml = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 const string = (text: string): string => `<string>${xml(text)}</string>`;
 
-/** Returns a default language: launchd sets none, and CocoaPods, fastlane and others fail without UTF-8. */
+/** Returns a default language, because launchd sets none, and CocoaPods, fastlane and others fail without UTF-8. */
 const languageFor = ({ LANG, LC_ALL, LC_CTYPE }: Record<string, string>): Record<string, string> =>
   (LANG ?? LC_ALL ?? LC_CTYPE) === undefined ? { LANG: "en_US.UTF-8" } : {};
 

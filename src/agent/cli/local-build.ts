@@ -74,9 +74,9 @@ interface LocalBuildOptions {
   /** Opens every gate without asking. */
   approve: boolean;
   run: (job: GraphJob, needs: Needs) => Promise<JobResult>;
-  /** Aborted by the person: only cleanup still runs. */
+  /** The person aborts this to stop the run. Only cleanup still runs afterwards. */
   signal: AbortSignal;
-  /** Aborted to end the cleanup too. */
+  /** The person aborts this to end the cleanup, too. */
   abandon: AbortSignal;
 }
 

@@ -30,7 +30,7 @@ interface Tries<T extends Tried> {
   name: string;
   /** Further tries after the first. */
   retry: number;
-  /** Aborted by the person: no try begins afterwards. */
+  /** The person aborts this to stop the run. No try begins afterwards. */
   signal: AbortSignal;
   /** Runs one try. Tries count from 1. */
   run: (attempt: number) => Promise<T>;
@@ -58,9 +58,9 @@ export interface LocalRunOptions {
   artifacts: LocalArtifacts;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;
-  /** Aborted by the person: only cleanup still runs. */
+  /** The person aborts this to stop the run. Only cleanup still runs afterwards. */
   signal: AbortSignal;
-  /** Aborted to end the cleanup too. */
+  /** The person aborts this to end the cleanup, too. */
   abandon: AbortSignal;
 }
 

@@ -24,7 +24,7 @@ import type { ToolEnvironment } from "../tools/tool-environment.ts";
 import { TOOL_FILE_BYTES, TOOL_FILES, toolsIn } from "../tools/tools-of-job.ts";
 import { platformName } from "./capabilities.ts";
 
-/** Possible refs of the origin's default branch; a repository without an origin may use one of the usual names. */
+/** Possible refs of the origin's default branch. A repository without an origin may use one of the usual names. */
 const DEFAULT_BRANCHES = [
   "refs/remotes/origin/HEAD",
   "refs/remotes/origin/main",
@@ -40,7 +40,7 @@ const NAMES = ["--name-only", "--no-renames", "--no-relative", "--no-ext-diff", 
 const splitNames = (output: Buffer): string[] => output.toString("utf8").split("\0").slice(0, -1);
 
 /**
- * Compares the folder's files with the merge base of HEAD and the default branch, including new files that git does not
+ * Compares the folder's files with the merge base of HEAD and the default branch. Includes new files that git does not
  * ignore. The result is unknown without such a branch.
  */
 export const localChanges = async (gitContext: GitContext): Promise<ComparedFiles> => {
@@ -66,7 +66,7 @@ export interface LocalFacts {
 
 const LOCAL = "local";
 
-/** Returns the facts. The folder needs no repository or commit: the facts then contain "local" or null. */
+/** Returns the facts. The folder needs no repository or commit. Without one, the facts contain "local" or null. */
 export const localFacts = async (
   id: string,
   text: string,

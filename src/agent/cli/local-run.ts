@@ -31,7 +31,7 @@ import { type LocalRunOptions, runJobs, runLocalTries } from "./local-jobs.ts";
 import { type LocalEnd, localFacts, runPlan } from "./local-plan.ts";
 import { logger } from "./logger.ts";
 
-/** Bytes of the largest file that a variable can hold: text unchanged, other bytes as base64. */
+/** Bytes of the largest file that a variable can hold. Text is stored unchanged, and other bytes as base64. */
 const MOST_BYTES = LIMITS.valueBytes;
 
 const readBytes = (path: string): Uint8Array => {
@@ -62,7 +62,7 @@ const repositoryRoot = (file: string): string => {
   }
 };
 
-/** Reads a file. `root` contains no links. Rejects a path through a link, wherever the link points. */
+/** Reads a file. `root` contains no links. Rejects a path through a link, whatever the link's target is. */
 const readIn = (root: string, path: string): ToInclude => {
   const file = join(root, path);
   if (realpathSync.native(file) !== file)

@@ -17,13 +17,13 @@ import { join } from "node:path";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
 const IS_MAC = process.platform === "darwin";
-/** From macOS's fcntl.h: rejects a path with a link in any part. */
+/** From macOS's fcntl.h. Rejects a path with a link in any part. */
 const O_NOFOLLOW_ANY = 0x2000_0000;
 const NO_LINK = IS_MAC ? O_NOFOLLOW_ANY : O_NOFOLLOW;
 
 /**
- * A folder whose paths are resolved part by part. No part may be a link, even while another process swaps folders for
- * links. Linux uses each folder's handle, which /proc shows as a path; macOS checks the whole path.
+ * A folder that resolves paths part by part. No part may be a link, even while another process swaps folders for links.
+ * Linux uses each folder's handle, which /proc shows as a path. macOS checks the whole path.
  */
 export class AnchoredFolder {
   /** The folder's own path, without links. */
@@ -32,27 +32,30 @@ export class AnchoredFolder {
   /** Folders that were temporarily made writable, by their paths. */
   readonly #originalModes = new Map<string, { mode: number; inode: bigint }>();
 
-  /** `opensUp`: makes this user's unwritable folders writable on demand, until `closeUp`. */
+  /** `opensUp` makes this user's unwritable folders writable on demand, until `closeUp`. */
   constructor(path: string, { opensUp = false } = {}) {
     this.path = realpathSync(path);
     this.#opensUp = opensUp;
   }
 
-  /** Lists a subfolder's names as bytes: a name may be invalid text. @throws ELOOP or ENOTDIR where a part is a link */
+  /**
+   * Lists a subfolder's names as bytes, because a name may be invalid text. @throws ELOOP or ENOTDIR where a part is a
+   * link
+   */
   names(parts: readonly string[]): Buffer[] {
     return this.#within(parts, (folder) => {
-      // Fails early without access to the entries: the names alone are useless.
+      // This fails early without access to the entries. The names alone would be useless.
       lstatSync(`${folder}/.`);
       return readdirSync(folder, { encoding: "buffer" });
     });
   }
 
-  /** Returns the link's own stat, not the target's. */
+  /** Returns the stat of the link itself, not of its target. */
   stat(parts: readonly string[]): BigIntStats {
     return this.#within(parts.slice(0, -1), (folder) => lstatSync(at(folder, parts), { bigint: true }));
   }
 
-  /** Returns bytes: the text may be invalid. */
+  /** Returns bytes, because the text may be invalid. */
   linkText(parts: readonly string[]): Buffer {
     return this.#within(parts.slice(0, -1), (folder) => readlinkSync(at(folder, parts), { encoding: "buffer" }));
   }
@@ -83,7 +86,10 @@ export class AnchoredFolder {
     this.#within(parts.slice(0, -1), (folder) => unlinkSync(at(folder, parts)));
   }
 
-  /** Resolves all links in a path to parts below this folder; null where it leaves the folder or has no target. */
+  /**
+   * Resolves all links in a path to parts below this folder. Returns null where the path leaves the folder or has no
+   * target.
+   */
   realParts(parts: readonly string[]): string[] | null {
     try {
       const real = realpathSync(join(this.path, ...parts));
@@ -102,7 +108,7 @@ export class AnchoredFolder {
           if (fstatSync(handle, { bigint: true }).ino === inode) fchmodSync(handle, mode);
         });
       } catch {
-        // The folder is gone or replaced.
+        // Another process removed or replaced the folder.
       }
     }
     this.#originalModes.clear();
@@ -113,7 +119,7 @@ export class AnchoredFolder {
     return this.#walk(parts, openFolder, use);
   }
 
-  /** Does the same, but creates the folder's missing parts. */
+  /** Does the same as `#within`, but creates the folder's missing parts. */
   #making<T>(parts: readonly string[], use: (folder: string) => T): T {
     return this.#walk(parts, openOrMake, use);
   }
@@ -136,7 +142,7 @@ export class AnchoredFolder {
     }
   }
 
-  /** Acts in the open folder at `depth` parts. Retries after making the folder writable if necessary. */
+  /** Acts in the open folder at `depth` parts. If necessary, makes the folder writable and retries. */
   #openingUp<T>(handle: number, parts: readonly string[], depth: number, act: () => T): T {
     try {
       return act();

@@ -20,17 +20,19 @@ import type { ArrivingFile } from "./receive-files.ts";
 /** A build's files violate a rule. The message is for the build's author. */
 export class FileProblem extends Error {}
 
-/** Returns the path of this program: the bundle, or in the sources the part that serves files. */
+/**
+ * Returns the path of this program: the bundle, or the module that serves files when the agent runs from its sources.
+ */
 const programPath = (): string => {
   const own = fileURLToPath(import.meta.url);
   return basename(own) === "file-helper.ts" ? join(own, "../main.ts") : own;
 };
 
-/** Where files are, and whose rights apply. */
+/** The place of files, and the user whose rights apply. */
 export interface FilePlace {
   root: string;
   user: StepUser | null;
-  /** Ends the work with its reason. */
+  /** When aborted, ends the work with its reason. */
   signal: AbortSignal;
 }
 
@@ -71,7 +73,9 @@ class FileHelper {
     }
   }
 
-  /** Returns the next frame. @throws FileProblem with the helper's message, or when the helper ended silently */
+  /**
+   * Returns the next frame. @throws FileProblem with the helper's message, or when the helper ended without a message
+   */
   async next(): Promise<{ note: HelperNote } | { data: Buffer }> {
     const frame = await this.#frame();
     this.#signal.throwIfAborted();
@@ -110,7 +114,7 @@ class FileHelper {
       if (isRoom) resolve();
     });
     if (!stdin.destroyed) return;
-    // The helper has ended. It may have sent the reason.
+    // The helper has ended. It may have sent the reason before.
     await this.next();
     throw new FileProblem("the agent's file helper sent an unexpected answer");
   }
@@ -133,7 +137,7 @@ export interface FilesToCollect {
   atMost: number;
   /** Omits unreadable files, even if the paths include them. */
   isLenient?: boolean;
-  /** Names are whole paths, and links that lead outside are kept. */
+  /** Names are whole paths, and the helper keeps links that lead outside. */
   isCache?: boolean;
 }
 
@@ -175,7 +179,8 @@ export interface FileWriter {
 }
 
 /**
- * Lets `use` create files in a folder below `root`. `replaces`: replaces existing files. `cachePaths`: a cache's paths.
+ * Lets `use` create files in a folder below `root`. `replaces` says whether to replace existing files. `cachePaths` are
+ * a cache's paths.
  * @throws FileProblem
  */
 export const receiveFiles = async (

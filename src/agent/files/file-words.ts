@@ -1,7 +1,7 @@
 /** Returns a name in a form that is safe for logs. */
 export const shownPath = (path: string): string => JSON.stringify(path).slice(1, -1);
 
-/** Folders that only work complete, with their links and modes. Each is stored as one tar. */
+/** Folders that work only as a whole, with their links and modes. The agent stores each as one tar. */
 const BUNDLE = /\.(?:app|framework|xcframework|xcarchive|xcresult|dSYM)$/;
 export const isBundle = (name: string): boolean => BUNDLE.test(name);
 /** Reports whether a file is the tar of such a folder. */

@@ -15,7 +15,7 @@ export interface FileSource {
   changed: bigint;
 }
 
-/** A result: a named file, or one tar with members. */
+/** A result of the search: a named file, or one tar with members. */
 export type KeptEntry =
   | { kind: "file"; path: string; mode: "644" | "755"; source: FileSource }
   | { kind: "tar"; path: string; members: { member: TarMember; source: FileSource | null }[] };
@@ -35,11 +35,11 @@ const DEEPEST_BYTES = 4096;
 const LEFT_OUT_SHOWN = 20;
 /** The path does not exist, or another kind of file replaced it. */
 const GONE = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"]);
-/** A name that no file has. It tests whether the paths include a folder's complete content. */
+/** A name that no file has. The search uses it to test whether the paths include a folder's complete content. */
 const ANY_NAME = "\u0001";
 
 interface Visit {
-  /** The names that lead to it from the root; links count as folders. */
+  /** The names that lead from the root to the visited file. Links count as folders. */
   route: string[];
   /** The same path without links. */
   real: string[];
@@ -52,12 +52,12 @@ export const findFiles = (root: AnchoredFolder, paths: readonly string[], option
 };
 
 interface FindOptions {
-  /** The only tar's name; null to keep files one by one. */
+  /** The name of the only tar; null to keep files one by one. */
   asTar: string | null;
   atMost: number;
-  /** Omits unreadable or unnameable files, even if the paths include them: the rest is useful without them. */
+  /** Omits unreadable or unnameable files, even if the paths include them, because the rest is useful without them. */
   isLenient?: boolean | undefined;
-  /** Names are whole paths, and links that lead outside are kept. */
+  /** Names are whole paths, and the search keeps links that lead outside. */
   isCache?: boolean | undefined;
 }
 
@@ -131,7 +131,7 @@ class Search {
       this.#cannotKeep(route, "is nested too deeply", this.#nameOfContent(route));
       return;
     }
-    // Following a link back into its own folder would never end.
+    // A link back into its own folder would make the search endless.
     if (within.includes(stat.ino)) return;
     const name = this.#chosen.nameOf(path);
     const isPlace = this.#chosen.places.some((place) => place.join("/") === path);
@@ -165,7 +165,7 @@ class Search {
       .sort();
   }
 
-  /** Returns the result of a look at a file; null where it is gone or was omitted. */
+  /** Returns the result of looking at a file. Returns null where the file is gone or was omitted. */
   #look<T>(route: string[], look: () => T, keptName = () => this.#nameInResult(route)): T | null {
     try {
       return look();
@@ -250,7 +250,10 @@ class Search {
     return this.#chosen.nameOf(route.join("/"));
   }
 
-  /** Fails only if the file has a name in the result or the paths name it. Other files were merely on the way. */
+  /**
+   * Fails only if the file has a name in the result or the paths name it. The search only passed other files on its
+   * way.
+   */
   #cannotKeep(parts: string[], why: string, name = this.#nameInResult(parts)): void {
     if (name !== null || this.#chosen.isNamed(parts.join("/"))) this.#lack(parts, why);
     else this.#leave(parts, why);

@@ -16,7 +16,7 @@ export const HelperRequest = z.discriminatedUnion("op", [
     op: z.literal("collect"),
     root: z.string(),
     paths: z.array(z.string()),
-    /** The only tar's name; null to keep files one by one. */
+    /** The name of the only tar; null to keep files one by one. */
     asTar: z.nullable(z.string()),
     atMost: z.int(),
     /** Omits unreadable files, even if the paths include them. Sends zeros for the rest of a changed file. */
@@ -29,7 +29,10 @@ export const HelperRequest = z.discriminatedUnion("op", [
     root: z.string(),
     folder: z.array(z.string()),
     replaces: z.boolean(),
-    /** A cache's paths: files keep their times, links may lead outside, and only these paths are created. */
+    /**
+     * A cache's paths. With them, files keep their times, links may lead outside, and the helper creates only these
+     * paths.
+     */
     cachePaths: z.optional(z.array(z.string())),
   }),
 ]);
@@ -60,9 +63,9 @@ export type HelperNote = z.infer<typeof HelperNote>;
 export const NOTE = 1;
 export const DATA = 2;
 const HEAD_BYTES = 5;
-/** A frame is read into memory as a whole. */
+/** Maximum bytes of a frame. The parser reads each frame into memory as a whole. */
 const FRAME_LIMIT = 16 * MIB;
-/** Bytes of one piece of a file. */
+/** Bytes in one piece of a file. */
 export const PIECE_BYTES = 256 * KIB;
 
 export interface Frame {

@@ -1,8 +1,9 @@
 import type { ChosenPaths } from "../../domain/artifact/chosen-paths.ts";
 
 /**
- * Reports whether a cache keeps a link. A link may have any target, since nothing is written through it. But if a cache
- * path names the link itself, the cache must include the target too: otherwise the link alone would block that path.
+ * Reports whether a cache keeps a link. A link may have any target, because nothing is written through it. But if a
+ * cache path names the link itself, the cache must include the target too. Otherwise the link alone would block that
+ * path.
  */
 export const isCachedLink = ({ isNamed, nameOf }: ChosenPaths, path: string, text: string): boolean => {
   if (text === "" || text.includes("\0")) return false;
@@ -10,7 +11,7 @@ export const isCachedLink = ({ isNamed, nameOf }: ChosenPaths, path: string, tex
   return !isNamed(path) || (staysWithin(parts, text) && nameOf(resolveLink(parts, text)) !== null);
 };
 
-/** Returns the path of a link's target, from the link's text. The target must stay inside. */
+/** Returns the path of a link's target, from the link's text. The target must stay inside the folder. */
 const resolveLink = (parts: readonly string[], text: string): string => {
   const steps = text.split("/").filter((step) => step !== "" && step !== ".");
   const ups = steps.filter((step) => step === "..").length;
@@ -19,7 +20,7 @@ const resolveLink = (parts: readonly string[], text: string): string => {
 
 /**
  * Reports whether a link in a folder can only lead into that folder. `..` is allowed only at the beginning of the
- * link's text: after another part, which may also be a link, it could mean a higher folder than the text suggests.
+ * link's text. After another part, which may also be a link, `..` could mean a higher folder than the text suggests.
  * `parts` are the link's own path.
  */
 export const staysWithin = (parts: readonly string[], text: string): boolean => {

@@ -9,7 +9,7 @@ import { type TarListener, type TarMember, TarReader } from "./tar.ts";
 /** Explains to people why a file cannot be written. */
 export class CannotWrite extends Error {}
 
-/** An arriving file: written to its path, or unpacked into the folder at that path. */
+/** An arriving file. The helper writes it to its path, or unpacks it into the folder at that path. */
 export interface ArrivingFile {
   path: string;
   size: number;
@@ -23,7 +23,7 @@ interface Sink {
   close(): void;
 }
 
-/** Creates new files in a folder below an anchored one. `replaces`: replaces existing files. */
+/** Creates new files in a folder below an anchored one. `replaces` says whether to replace existing files. */
 export class Receiver {
   readonly #root: AnchoredFolder;
   readonly #folder: string[];
@@ -71,7 +71,7 @@ export class Receiver {
     this.#try(this.#folder, () => sink?.close());
   }
 
-  /** `time`: the file's own modification time in seconds. */
+  /** `time` is the file's own modification time in seconds. */
   #create(parts: string[], mode: number, time: number | null = null): Sink {
     const path = this.#at(parts);
     const handle = this.#try(path, () => {
@@ -88,7 +88,7 @@ export class Receiver {
     };
   }
 
-  /** Rejects .git: git runs files there or reads them as settings. */
+  /** Rejects .git, because git runs files there or reads them as settings. */
   #at(parts: string[]): string[] {
     const path = [...this.#folder, ...parts];
     if (sameName(path[0] ?? "") === ".git") throw new CannotWrite("cannot write into .git");
@@ -103,7 +103,7 @@ export class Receiver {
     }
   }
 
-  /** Creates a tar member below `folder`. @returns a sink for its content, or an action for the end */
+  /** Creates a tar member below `folder`. @returns a sink for the member's content, or an action for the end */
   #member(folder: string[], { kind, path, mode, link, mtime }: TarMember): Sink | (() => void) {
     const own = path.split("/");
     if (kind === "folder" && path === "") return () => {};

@@ -19,7 +19,7 @@ import { CannotWrite, Receiver } from "./receive-files.ts";
 import { TAR_END, tarBytes, tarHeader, tarPadding } from "./tar.ts";
 
 /**
- * Passes the bytes of the found files to `send` in order. `isLenient`: sends zeros for the rest of a file that has
+ * Passes the bytes of the found files to `send` in order. With `isLenient`, sends zeros for the rest of a file that has
  * changed.
  * @throws CannotKeep when a file has changed
  */
@@ -166,7 +166,7 @@ const receive = (request: Extract<HelperRequest, { op: "receive" }>, from: Gener
   }
 };
 
-/** Serves one agent request, as this user if given. */
+/** Serves one agent request, as this user if there is one. */
 export const serveFiles = (user: { uid: number; gid: number } | null): void => {
   if (user) become(user.uid, user.gid);
   process.umask(0o022);

@@ -2,8 +2,8 @@ import { withoutEnd } from "../../domain/text.ts";
 import { KIB } from "../../protocol/units.ts";
 
 /*
- * Tar in the format of POSIX 1003.1-2001 (pax): blocks of 512 bytes, a header for each member, and an extra header
- * before it for a path, link or size that does not fit.
+ * Tar in the format of POSIX 1003.1-2001 (pax). It has blocks of 512 bytes and a header for each member. An extra
+ * header precedes it for a path, link or size that does not fit.
  */
 
 const BLOCK = 512;
@@ -16,7 +16,7 @@ export interface TarMember {
   mode: number;
   /** A file's bytes; 0 for other members. */
   size: number;
-  /** Seconds. */
+  /** Modification time in seconds. */
   mtime: number;
   /** The link's text. */
   link: string;
@@ -71,7 +71,7 @@ export const tarHeader = (member: TarMember): Buffer => {
   return Buffer.concat([more, text, Buffer.alloc(tarPadding(text.length)), own]);
 };
 
-/** Two empty blocks. */
+/** The end of a tar: two empty blocks. */
 export const TAR_END = Buffer.alloc(2 * BLOCK);
 
 export const tarBytes = (members: readonly TarMember[]): number =>
@@ -132,8 +132,8 @@ const paxRecords = (bytes: Buffer): Map<string, string> => {
 };
 
 /**
- * Reads a tar from pieces: only files, folders and symbolic links. Rejects devices, hard links, sparse files and other
- * programs' extensions.
+ * Reads a tar from pieces. Accepts only files, folders and symbolic links. Rejects devices, hard links, sparse files
+ * and other programs' extensions.
  */
 export class TarReader {
   readonly #listener: TarListener;

@@ -15,7 +15,9 @@ export class UnsafeHook extends Error {}
 
 const find = (path: string): Stats | null => lstatSync(path, { throwIfNoEntry: false }) ?? null;
 
-/** Returns the permission problem of a hook file or folder, worded to follow its path. Null: no problem. */
+/**
+ * Returns the permission problem of a hook file or folder, worded to follow its path. Returns null without a problem.
+ */
 const permissionProblem = (stats: Stats, kind: "file" | "folder"): string | null => {
   if (stats.isSymbolicLink()) return "is a link";
   if (kind === "folder" ? !stats.isDirectory() : !stats.isFile()) return `is not a ${kind}`;
@@ -38,8 +40,8 @@ export interface HookFiles {
 }
 
 /**
- * Finds the hooks in the agent's state folder; null without hooks. Only the agent's user can have written them, or
- * created them and their folder.
+ * Finds the hooks in the agent's state folder; null without hooks. Nobody except the agent's user can have written
+ * them, or created them and their folder.
  * @throws UnsafeHook
  */
 export const findHooks = (state: string): HookFiles | null => {

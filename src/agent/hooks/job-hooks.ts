@@ -32,8 +32,8 @@ interface RunHookOptions {
 
 /**
  * Runs a hook as the agent's user and writes its output to a log section. A process that the hook leaves behind
- * continues, unless the hook was stopped.
- * @returns the reason of a failure, worded to follow the hook's name; else null
+ * continues, unless the agent stopped the hook.
+ * @returns the reason for a failure, worded to follow the hook's name; else null
  */
 const runHook = async (options: RunHookOptions): Promise<string | null> => {
   const { name, files, state, variables, log, tree, grace, milliseconds, signal } = options;
@@ -84,16 +84,16 @@ const failureReason = (
   return limit.aborted ? `was stopped after ${milliseconds / 1000} seconds` : ended;
 };
 
-/** This file marks after-job as due and names its job, also after somebody killed the agent. */
+/** The file that marks after-job as due and names its job, even if somebody has killed the agent. */
 const NOTE = "after-job-due";
 
-/** Prefix of hooks' run ids. The note contains the id while a hook runs. */
+/** Prefix of hooks' run ids. The note contains the run id while a hook runs. */
 const OF_HOOK = "hook/";
 
 /** Consecutive before-job failures that indicate a broken machine. */
 const MOST_FAILURES = 3;
 
-/** This machine is not ready for the job. Another one may be. */
+/** This machine is not ready for the job. Another machine may be. */
 export class MachineNotReady extends Error {}
 
 interface JobHooksOptions {
@@ -107,7 +107,7 @@ interface JobHooksOptions {
 
 /** A job's facts for its hooks. */
 interface HookedJob {
-  /** The job's MILLRACE_* names. */
+  /** The job's MILLRACE_* variables. */
   variables: Record<string, string>;
   log: JobLog;
   /** Aborted when the hook must stop. */
@@ -124,14 +124,14 @@ export class JobHooks {
     this.#options = { milliseconds: HOOK_MILLISECONDS, ...options };
   }
 
-  /** Explains to the owner why this agent must accept no more jobs; null while it may. */
+  /** Explains to the owner why this agent must accept no more jobs. Returns null while the agent may accept jobs. */
   get trouble(): string | null {
     return this.#trouble;
   }
 
   /**
    * Runs before-job once `started` confirms the job for this agent. Does nothing without hooks.
-   * @throws MachineNotReady when the hook failed or cannot be trusted; the signal's reason when it was aborted
+   * @throws MachineNotReady when the hook failed or cannot be trusted, or the signal's reason when it was aborted
    */
   async before(job: HookedJob, started: Promise<void>): Promise<void> {
     const files = this.#trusted();
@@ -148,7 +148,8 @@ export class JobHooks {
   }
 
   /**
-   * Runs after-job if a job has begun since its last run. If the signal stops it, it is due again at the next start.
+   * Runs after-job if a job has begun since its last run. If the signal stops after-job, it is due again at the agent's
+   * next start.
    */
   async after(job: Omit<HookedJob, "variables">): Promise<void> {
     const note = join(this.#options.state, NOTE);
@@ -180,7 +181,7 @@ export class JobHooks {
     if (id?.startsWith(OF_HOOK)) await new ProcessTree(id).terminate(grace);
   }
 
-  /** Returns the hooks; null without hooks. An untrusted hook is trouble, and the result is then null, too. */
+  /** Returns the hooks; null without hooks. An untrusted hook sets `trouble`, and the result is then also null. */
   #trusted(): HookFiles | null {
     try {
       return findHooks(this.#options.state);
@@ -208,7 +209,7 @@ export class JobHooks {
     return why;
   }
 
-  /** Writes a new file and renames it: a crash leaves either a complete note or no note. */
+  /** Writes a new file and renames it, so that a crash leaves either a complete note or no note. */
   #note(variables: Record<string, string>): void {
     const path = join(this.#options.state, NOTE);
     const fresh = `${path}.${process.pid}`;

@@ -5,7 +5,7 @@ import type { Needles } from "../../mask/scanner.ts";
 /** Receives the masked bytes. */
 interface LogSink {
   readonly size: number;
-  /** `mayWait`: these bytes may wait for later ones. */
+  /** `mayWait` says that these bytes may wait for later ones. */
   write(bytes: Uint8Array, mayWait?: boolean): void;
 }
 
@@ -18,7 +18,7 @@ export class JobLog {
   #masker: Masker;
   #atLineStart = true;
 
-  /** `onError` gets the sink's errors, a full disk for example. The log then continues without the failed bytes. */
+  /** `onError` gets the sink's errors, such as a full disk. The log then continues without the failed bytes. */
   constructor(secrets: Iterable<string>, sink: LogSink, onError: (error: unknown) => void) {
     this.#sink = sink;
     this.#onError = onError;
@@ -67,7 +67,7 @@ export class JobLog {
     return maskText(this.#needles, text);
   }
 
-  /** Writes the text held back as a secret's possible start. @returns the log's length in bytes */
+  /** Writes the text held back because a secret may start there. @returns the log's length in bytes */
   flush(): number {
     this.#keep(this.#masker.end(), true);
     this.#masker = new Masker(this.#needles);

@@ -9,7 +9,7 @@ import { AutoResetEvent, sleep } from "../wire/auto-reset-event.ts";
 import { type BackOff, backOffDelay } from "../wire/back-off.ts";
 import { type ApiClient, describeAnswer } from "../wire/client.ts";
 
-/** Larger than the service's own limit, so that the service sees the log exceed it and marks the cut. */
+/** The limit is larger than the service's own, so that the service sees the log exceed it and marks the cut. */
 const BUFFER_LIMIT = LIMITS.logBytes + 64 * KIB;
 
 /** Bytes kept in memory when the disk is full, so that the log can still explain the build's end. */
@@ -18,7 +18,7 @@ const MEMORY_LIMIT = MIB;
 /** Milliseconds that an agent line waits for step output, so that one call carries both. */
 const PATIENCE = 200;
 
-/** One build's masked log in a file. Readable from any offset until the service has stored it. */
+/** One build's masked log in a file. The agent can read it from any offset until the service has stored it. */
 export class LogBuffer {
   /** Set when there is more to send, or the log is closed. */
   readonly grown = new AutoResetEvent();
@@ -28,7 +28,7 @@ export class LogBuffer {
   #onDisk = 0;
   #inMemory: Buffer | null = null;
   #closed = false;
-  /** Bytes to send now. Later bytes may wait. */
+  /** Bytes that are due now. Later bytes may wait. */
   #due = 0;
   #patience: NodeJS.Timeout | null = null;
 
@@ -50,7 +50,8 @@ export class LogBuffer {
   }
 
   /**
-   * Appends bytes and drops those above the limit. Bytes with `mayWait` are sent with later ones, or after PATIENCE.
+   * Appends bytes and drops those above the limit. The agent sends bytes with `mayWait` together with later ones, or
+   * after PATIENCE.
    * @throws the system's error, once, when the disk accepts no more
    */
   write(bytes: Uint8Array, mayWait = false): void {
@@ -110,7 +111,7 @@ export class LogBuffer {
     this.#send();
   }
 
-  /** Closes the file, after the last read. */
+  /** Closes the file. Nothing may be read afterwards. */
   dispose(): void {
     this.close();
     closeSync(this.#fd);
@@ -119,7 +120,7 @@ export class LogBuffer {
 
 /** Milliseconds between two chunks of a slow log. Without the pause, each line would cost a request. */
 const PACE = 1000;
-/** The longest pause while nobody follows the build, also between two reports of ordinary changes. */
+/** The longest pause while nobody follows the build. It also applies between two reports of ordinary changes. */
 export const QUIET_PACE = 30 * SECOND_MS;
 /** Chunks sent without a pause at the start and after a silence, so that people see these lines at once. */
 const BURST = 5;
@@ -132,7 +133,7 @@ interface SendLogOptions {
   jobId: string;
   lease: number;
   buffer: LogBuffer;
-  /** Resolves when the service has everything that must precede the next bytes, masks for example. */
+  /** Resolves when the service has everything that must precede the next bytes, such as masks. */
   readyToSend: () => Promise<void>;
   audience: Audience;
   signal: AbortSignal;
@@ -149,7 +150,7 @@ export const quietPauseAfter = (chunks: number, longest = QUIET_PACE, first = PA
 
 /**
  * Sends the growing log, always from the offset up to which the service has stored it. Ends when the buffer is closed
- * and fully stored, or when the service accepts no more under this lease.
+ * and fully stored, or when the service accepts no more bytes under this lease.
  */
 export const sendLog = async (options: SendLogOptions): Promise<void> => {
   const { buffer, audience, readyToSend, signal, pace = PACE, quietPace = QUIET_PACE } = options;
@@ -193,7 +194,8 @@ const quietPause = async ({ buffer, audience, signal }: SendLogOptions, millisec
 };
 
 /**
- * Creates a token bucket with BURST chunks that gains one every `pace` milliseconds. Each call takes one chunk's token.
+ * Creates a token bucket that holds BURST chunks and gains one chunk every `pace` milliseconds. Each call takes one
+ * chunk's token.
  * @returns milliseconds to wait before the next chunk
  */
 const paceLimiter = (pace: number): (() => number) => {
@@ -207,7 +209,10 @@ const paceLimiter = (pace: number): (() => number) => {
   };
 };
 
-/** Sends one chunk. @returns the offset up to which the service has stored the log; null when it accepts no more. */
+/**
+ * Sends one chunk. @returns the offset up to which the service has stored the log; null when the service accepts no
+ * more bytes
+ */
 const sendChunk = async (
   { client, jobId, lease, audience, signal }: SendLogOptions,
   bytes: Uint8Array,

@@ -19,7 +19,7 @@ const ownFolder = (): string | null => {
   }
 };
 
-/** Returns an empty list for a missing group: a group can be removed during the read. */
+/** Returns an empty list for a missing group, because a group can be removed during the read. */
 const emptyIfGone = (read: () => string[]): string[] => {
   try {
     return read();
@@ -41,12 +41,15 @@ const foldersIn = (path: string): string[] =>
 export class Cgroup {
   readonly path: string;
 
-  /** Opens an existing group, which may be gone by now. */
+  /** Opens an existing group, which may have been removed. */
   constructor(path: string) {
     this.path = path;
   }
 
-  /** Creates a group for the build with this folder; null where the kernel has none or denies it to this user. */
+  /**
+   * Creates a group for the build with this folder. Returns null where the kernel has no groups or denies them to this
+   * user.
+   */
   static make(folder: string): Cgroup | null {
     const own = ownFolder();
     if (own === null) return null;
@@ -62,8 +65,8 @@ export class Cgroup {
   }
 
   /**
-   * Moves a process here before it starts others. The kernel then waits 10 ms or more for all processors, so the move
-   * runs outside the agent's own thread. Ignores a process that has ended, also with its build.
+   * Moves a process here before it starts others. During the move, the kernel waits 10 ms or more for all processors,
+   * so the move runs outside the agent's own thread. Ignores a process that has ended, even if its whole build has.
    */
   async add(pid: number): Promise<void> {
     try {
@@ -79,7 +82,7 @@ export class Cgroup {
     return [...own.map(Number), ...foldersIn(path).flatMap((below) => this.members(below))];
   }
 
-  /** Reports whether a process in it is still alive or dying. `members` no longer lists dying processes. */
+  /** Reports whether a process in the group is still alive or dying. `members` no longer lists dying processes. */
   get isPopulated(): boolean {
     return readLines(join(this.path, "cgroup.events")).includes("populated 1");
   }
@@ -93,7 +96,7 @@ export class Cgroup {
     }
   }
 
-  /** Removes an empty group and leaves others. */
+  /** Removes the group if it is empty. */
   remove(path = this.path): void {
     for (const below of foldersIn(path)) this.remove(below);
     try {

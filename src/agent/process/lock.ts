@@ -8,7 +8,7 @@ const FILE = "lock";
 /** Folder for the locks on steps' users. Only root can write there, and a restart empties it. */
 const USER_LOCKS = "/var/run/millrace-agent";
 
-/** Returns this process's id and start time: the system reuses ids. */
+/** Returns this process's id and start time, because the system reuses ids. */
 const thisProcess = (): string => `${process.pid} ${readStart(process.pid)}\n`;
 
 const read = (path: string): string | null => {
@@ -67,7 +67,7 @@ export const lockAgent = ({ state, work, user }: LockAgentOptions): (() => void)
 
 /**
  * Links a complete file to the lock's path. First moves a dead holder's lock aside and rereads it, so that only one of
- * two agents that find it continues.
+ * two agents that find the dead lock continues.
  */
 const take = (path: string, use: string): (() => void) => {
   const mine = `${path}.${process.pid}`;

@@ -85,7 +85,10 @@ const psTable = (variable: string): ProcessRow[] =>
       ];
     });
 
-/** Returns all processes except zombies. `variable` is `NAME=value`, searched in each process's initial environment. */
+/**
+ * Returns all processes except zombies. `variable` is `NAME=value`. The search looks for it in each process's initial
+ * environment.
+ */
 export const processTable = (variable: string): ProcessRow[] =>
   process.platform === "linux" ? linuxTable(variable) : psTable(variable);
 

@@ -21,7 +21,8 @@ const openHandles = (pid: number): string[] => {
 };
 
 /**
- * Reports whether a process has its working directory or an open file in the folder. Without /proc, as on a Mac: false.
+ * Reports whether a process has its working directory or an open file in the folder. Returns false without /proc, as on
+ * a Mac.
  */
 const hasOpenFileUnder = (pid: number, folder: string): boolean =>
   [`/proc/${pid}/cwd`, ...openHandles(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));
@@ -33,7 +34,7 @@ export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
 const SCAN_EVERY = 50;
 /** Milliseconds after which `terminate` stops its attempts to kill. */
 const KILL_LIMIT = 5000;
-/** Empty scans required in a row: one scan may miss a chain of processes that fork and exit. */
+/** Empty scans required in a row, because one scan may miss a chain of processes that fork and exit. */
 const EMPTY_SCANS = 2;
 
 /** Optional features that identify a build's processes besides the run id. */
@@ -46,8 +47,8 @@ export interface ProcessTreeOptions {
 
 /**
  * All processes that one build has started. Each step is a process group. The control group or the steps' user
- * identifies a process that left its group with setsid; otherwise its run id in the environment, its parent or its open
- * files do.
+ * identifies a process that left its group with setsid. Without them, its run id in the environment, its parent or its
+ * open files identify it.
  */
 export class ProcessTree {
   /** Variables for each child's environment. They identify the child and its children. */
@@ -59,7 +60,7 @@ export class ProcessTree {
   readonly #startTimes = new Map<number, string>();
   #since: number | null = null;
 
-  /** `runId` identifies one attempt: another agent on this machine may run the build's next attempt. */
+  /** `runId` identifies one attempt, because another agent on this machine may run the build's next attempt. */
   constructor(runId: string, { user = null, cgroup = null, folder = null }: ProcessTreeOptions = {}) {
     this.env = { [RUN_ID_VARIABLE]: runId };
     this.#user = user;
@@ -74,7 +75,7 @@ export class ProcessTree {
 
   /**
    * Adds a child that leads its own process group and has not started other processes yet. Resolves when the kernel
-   * keeps its children together. Until then, its group, run id and parent identify it.
+   * keeps its children together. Until then, the child's group, run id and parent identify it.
    */
   async add(pid: number): Promise<void> {
     this.#groups.add(pid);
@@ -114,8 +115,8 @@ export class ProcessTree {
 
   /**
    * Sends SIGTERM to all processes, waits at most `grace` milliseconds, then sends SIGKILL.
-   * @returns whether all have ended; false is rare: a broken disk, or processes that fork faster than the agent kills
-   * them
+   * @returns whether all have ended. This is rarely false: the disk is broken, or processes fork faster than the agent
+   * kills them.
    */
   async terminate(grace: number): Promise<boolean> {
     let living = this.living();
@@ -146,8 +147,8 @@ export class ProcessTree {
   }
 
   /**
-   * Lets the kernel kill the control group or all the user's processes at once. When killed one by one, processes can
-   * fork faster than the agent finds them.
+   * Lets the kernel kill the control group or all the user's processes at once. If the agent killed them one by one,
+   * processes could fork faster than it finds them.
    * @returns false when the killing process itself died first
    */
   async #killAtOnce(): Promise<boolean> {
@@ -162,7 +163,8 @@ const KILLED = 0;
 const NO_PROCESS = 1;
 
 /**
- * Signals one process. Ignores one that has ended or cannot be signalled (a set-uid program): the next scan decides.
+ * Signals one process. Ignores a process that has ended or cannot be signalled (a set-uid program), because the next
+ * scan decides.
  */
 const signalOne = (pid: number, signal: NodeJS.Signals): void => {
   try {

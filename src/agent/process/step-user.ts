@@ -11,7 +11,7 @@ export interface StepUser {
   gid: number;
 }
 
-/** Reports whether this is a safe login name: it may become a command's argument. */
+/** Reports whether this is a safe login name, because it may become a command's argument. */
 export const isUserName = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name);
 
 const readOutput = (command: string, args: string[]): string =>
@@ -37,7 +37,7 @@ export const findStepUser = (name: string): StepUser => {
 };
 
 /*
- * Rules for an agent that runs as root and touches files that steps can change: a step may replace any path by a link.
+ * Rules for an agent that runs as root and touches files that steps can change. A step may replace any path by a link.
  * The agent therefore uses the rights of the steps' user, or the handle of a file that it has just created.
  */
 
@@ -50,14 +50,15 @@ export interface CommandResult {
 const STDERR_LIMIT = 1000;
 
 /**
- * Returns options for `spawn` that run a child as the steps' user, without other groups. Without a user: the agent's.
+ * Returns options for `spawn` that run a child as the steps' user, without other groups. Without a user, the child runs
+ * as the agent's user.
  */
 export const runAs = (user: StepUser | null): { uid?: number; gid?: number } =>
   user ? { uid: user.uid, gid: user.gid } : {};
 
 /**
- * Runs an `sh` script as the steps' user, or without one as the agent's. `args` are $1, $2..., `input` is the standard
- * input. Never rejects.
+ * Runs an `sh` script as the steps' user. Without a user, the script runs as the agent's user. `args` are $1, $2...,
+ * `input` is the standard input. Never rejects.
  */
 export const runShell = (
   user: StepUser | null,
@@ -78,7 +79,7 @@ export const runShell = (
     });
     child.on("error", ({ message }) => resolve({ code: null, stderr: message }));
     child.on("close", (code) => resolve({ code, stderr }));
-    // A process may end without reading: its exit code then explains why.
+    // A process may end without reading. Its exit code then explains why.
     child.stdin?.on("error", () => {});
     child.stdin?.end(input);
   });
@@ -91,8 +92,8 @@ export const createFileFor = (user: StepUser | null, path: string): number => {
 };
 
 /**
- * Gives the user a folder and its content, the folder itself last: until then only the agent can enter it and replace
- * files. Changes the owner of symbolic links, never of their targets.
+ * Gives the user a folder and its content, the folder itself last. Until then only the agent can enter the folder and
+ * replace files. Changes the owner of symbolic links, never of their targets.
  */
 export const chownTree = (user: StepUser, path: string): void => {
   if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) chownTree(user, join(path, name));
@@ -121,7 +122,7 @@ const mayRun = (file: string): boolean => {
   }
 };
 
-/** Returns the first file that the user may run: root may run files that this user may not. */
+/** Returns the first file that the user may run. Root may run files that this user may not. */
 const firstRunnable = async (user: StepUser | null, files: string[]): Promise<string | undefined> => {
   if (user === null) return files.find(mayRun);
   const options = { cwd: "/", env: {}, ...runAs(user) };

@@ -19,7 +19,8 @@ import type { JobLog } from "../log/job-log.ts";
 import type { StepsResult } from "../steps/run-steps.ts";
 
 /**
- * Returns a decoder for an XML file in pieces, by its byte order mark or first line (https://www.w3.org/TR/xml, F.1).
+ * Returns a decoder for an XML file in pieces, chosen by the file's byte order mark or first line
+ * (https://www.w3.org/TR/xml, F.1).
  */
 const reportDecoder = (bytes: Uint8Array): TextDecoder => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder("utf-16be");
@@ -30,14 +31,14 @@ const reportDecoder = (bytes: Uint8Array): TextDecoder => {
 
 const decoderFor = (label: string): TextDecoder => {
   try {
-    // A text that is readable byte by byte is not UTF-16, whatever it declares.
+    // A text that is readable byte by byte is not UTF-16, even if it declares that encoding.
     return new TextDecoder(/^utf-?16/i.test(label) ? "utf-8" : label);
   } catch {
     return new TextDecoder();
   }
 };
 
-/** Bytes of a report to read before other work gets a turn: a heartbeat, or a cancel. */
+/** Bytes of a report to read before other work gets a turn, such as a heartbeat or a cancel. */
 export const TURN_BYTES = 256 * KIB;
 
 /** The contents of a job's report files. */
@@ -66,7 +67,8 @@ const readAll = async (
   signal: AbortSignal,
 ): Promise<void> => {
   for (const line of leftOut) read.warnings.push({ file: null, message: `Left out: ${line}` });
-  // A file's name is its path below the pattern's fixed part. A file that is named in full keeps its last part.
+  // A file's name is its path below the pattern's fixed part. If a pattern names the file in full, the name is the
+  // path's last part.
   const isNamed = (path: string): boolean => patterns.some((pattern) => `/${pattern}`.endsWith(`/${path}`));
   const isReport = (path: string): boolean => /\.xml$/i.test(path) || isNamed(path);
   if (!files.some(({ path }) => isReport(path)))

@@ -26,7 +26,7 @@ const readPart = (fd: number, from: number, to: number): Buffer => {
 
 /** Limit for the characters of incomplete values to mask, and for the bytes to reread. */
 const MOST_AGAIN = COMMAND_FILE_LIMIT;
-/** Bytes to compare before the new ones, to verify that the file only grew. */
+/** Bytes to compare before the new bytes, to verify that the file only grew. */
 const COMPARED = 4096;
 
 /** The masks that a step adds while it runs. Reads only the new part of the file. */
@@ -45,7 +45,10 @@ export class MaskFile {
     this.#fd = fd;
   }
 
-  /** Returns the masks since the last call. Cheap without new masks, because it runs before each piece of output. */
+  /**
+   * Returns the masks since the last call. The call is cheap without new masks, because it runs before each piece of
+   * output.
+   */
   added(): string[] {
     const { size, mtimeMs } = fstatSync(this.#fd);
     if (size === this.#size && mtimeMs === this.#writtenAt) return [];
@@ -68,7 +71,7 @@ export class MaskFile {
     return before.equals(this.#last);
   }
 
-  /** Restarts at the file's beginning: `echo ... > "$MILLRACE_MASK"` replaces the earlier values. */
+  /** Restarts at the file's beginning, because `echo ... > "$MILLRACE_MASK"` replaces the earlier values. */
   #beginAgain(): boolean {
     if (!spend(this.#work, this.#size)) return false;
     this.#reader = new MaskFileReader(this.#work);
@@ -98,7 +101,8 @@ export interface CommandFileContents {
 
 /**
  * The files to which one try of a step writes outputs, variables, folders for PATH, masks and a summary. The agent
- * opens them before the step starts and reads by handle, so it never follows a link that the step puts at their path.
+ * opens them before the step starts and reads by handle. It therefore never follows a link that the step puts at their
+ * path.
  */
 export class CommandFiles {
   /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_PATH and so on, for the step's environment. */
@@ -106,7 +110,7 @@ export class CommandFiles {
   readonly #fds: Record<Kind, number>;
   readonly masks: MaskFile;
 
-  /** `name` is the files' prefix. No other try has it. */
+  /** `name` is the files' prefix, which no other try has. */
   constructor(folder: string, name: string, user: StepUser | null) {
     const paths = KINDS.map((kind) => [kind, join(folder, `${name}-${kind.toLowerCase()}`)] as const);
     this.#fds = Object.fromEntries(paths.map(([kind, path]) => [kind, createFileFor(user, path)])) as Record<

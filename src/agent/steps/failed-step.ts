@@ -5,7 +5,7 @@ import { Cancel, toBuildFailure } from "../build/failure.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { ProcessEnd, StepOutput } from "./step-process.ts";
 
-/** Free bytes below which a disk counts as full: a failed write can leave a little space. */
+/** A disk with fewer free bytes counts as full, because a failed write can leave a little space. */
 const DISK_FULL_BELOW = MIB;
 
 const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));

@@ -16,7 +16,7 @@ import { describeExit, describeStartFailure, describeStop, possibleCauses } from
 import { inheritedEnvironment } from "./step-environment.ts";
 import { type ProcessEnd, runProcess, type StepOutput } from "./step-process.ts";
 
-/** Makes PowerShell strict: by default it continues after an error, and exits with 0 when the last program failed. */
+/** Makes PowerShell strict. By default it continues after an error, and exits with 0 when the last program failed. */
 const strictCommand = (script: string): string =>
   `$ErrorActionPreference = 'Stop'; . '${script.replaceAll("'", "''")}'; ` +
   "if (Test-Path -LiteralPath variable:LASTEXITCODE) { exit $LASTEXITCODE }";
@@ -33,7 +33,7 @@ const SHELL_COMMANDS: Record<Shell, { extension: string; argv: (script: string) 
   node: { extension: "js", argv: (script) => ["node", script] },
 };
 
-/** Exit code of a step that could not start: the shells' code for "command not found". */
+/** Exit code of a step that could not start. Shells use it for "command not found". */
 const NOT_STARTED = 127;
 
 /** The context that all steps of a build share. */
@@ -122,7 +122,7 @@ const startProcess = async (
   const { step, folder, user, tree, tools = NO_TOOLS } = options;
   const [name, ...args] = SHELL_COMMANDS[step.shell].argv(script);
   const program = await findProgram(name, user, tools.paths);
-  // No await between here and the process's start: an abort in between would find no process to end.
+  // Keep this free of `await` until the process starts: an abort in between would find no process to end.
   stop.throwIfAborted();
   const workingDirectory = step.workingDirectory ?? ".";
   return runProcess(
@@ -138,7 +138,10 @@ const startProcess = async (
   );
 };
 
-/** Returns the reason why the step was stopped, or null. It is more precise than the signal that ended the process. */
+/**
+ * Returns the reason why the agent stopped the step, or null. It is more precise than the signal that ended the
+ * process.
+ */
 const stopReason = (signal: AbortSignal, limit: AbortSignal | null, { timeoutMinutes }: StepToRun): string | null => {
   if (signal.aborted) return describeStop(signal.reason);
   if (!limit?.aborted) return null;
@@ -158,25 +161,25 @@ const judge = (options: RunStepOptions, code: number | null, ended: string | nul
 };
 
 interface TriesOptions {
-  /** Runs the step once; its tries count from 1. */
+  /** Runs the step once. `number` counts the step's tries from 1. */
   run(number: number): Promise<StepVerdict>;
   /** Writes a line to the log. */
   say(text: string): void;
   /** Called before each try after the first one. */
   onTry(number: number): void;
-  /** Aborted when the step must stop. This ends a wait for the next try and prevents that try. */
+  /** Aborted when the step must stop. An abort ends a wait for the next try and prevents that try. */
   signal: AbortSignal;
 }
 
 const isWorthIt = ({ on }: Retry, { outcome, exitCode }: StepVerdict): boolean =>
   outcome === "failure" && (on === null || (exitCode !== null && on.includes(exitCode)));
 
-/** The remaining results of a try that is not the last. */
+/** The results that remain of a try that is not the last. */
 const NOTHING = { outputs: {}, env: {}, path: [], summary: "", artifacts: [] };
 
 /**
  * Runs a step, and retries a failed one up to `retry` times.
- * @returns the last try's end and its results: of earlier tries, only the masks remain
+ * @returns the last try's end and its results; of earlier tries, only the masks remain
  */
 export const runTries = async (
   retry: Retry | null,

@@ -65,9 +65,9 @@ const STATUS: Record<StepOutcome, Step["status"]> = {
 const NOT_RUN = { exitCode: null, outputs: {}, env: {}, path: [] };
 
 /**
- * Runs the plan's steps in order. Each sees the outputs and variables of earlier steps. Some mistakes in the file only
- * appear in a running build; after one, steps still run if their `if` requires it.
- * @throws BuildFailure pipeline-invalid for the first such mistake; the signal's reason when it was aborted
+ * Runs the plan's steps in order. Each step sees the outputs and variables of earlier steps. Some mistakes in the file
+ * only appear in a running build. After such a mistake, steps still run if their `if` requires it.
+ * @throws BuildFailure pipeline-invalid for the first such mistake, or the signal's reason when it was aborted
  */
 export const runSteps = async (options: RunStepsOptions): Promise<StepsResult> => {
   const { plan, facts, signal } = options;
@@ -98,7 +98,7 @@ class StepsRun {
   #mistake: BuildFailure | null = null;
   /** The first failure to keep a step's artifact. */
   #notKept: BuildFailure | null = null;
-  /** Set after a cancel: the time limit for the remaining steps. */
+  /** The time limit for the remaining steps, set after a cancel. */
   #cleanup: AbortSignal | null = null;
 
   constructor(options: RunStepsOptions) {
@@ -140,7 +140,7 @@ class StepsRun {
 
   async execute(index: number, prepared: StepToRun): Promise<void> {
     const { log, listener, signal } = this.#options;
-    // Masks first: the name may contain one of them.
+    // Report the masks first, because the name may contain one of them.
     this.#writer.addMasks(prepared.masks);
     const name = this.#report.displayName(prepared.name);
     const logOffset = log.begin(name);
@@ -157,14 +157,14 @@ class StepsRun {
     const { outcome, exitCode } = end;
     const step = this.#step(index);
     this.jobState = afterStep(this.jobState, step, end);
-    // From here on the step counts as failed in later steps' conditions.
+    // From here on, later steps' conditions see this step as failed.
     if (this.#notKept) this.jobState = asFailed(this.jobState);
     this.#report.update(index, { status: STATUS[outcome], exitCode, finishedAt: new Date().toISOString() });
     if (outcome === "failure" && !step.continueOnError)
       this.#failedStep ??= { exitCode, message: `Step "${name}" ${end.why}` };
   }
 
-  /** Runs one try of a step with its own files and script. Masks its values from then on. */
+  /** Runs one try of a step with its own files and script. Masks the try's values from then on. */
   async #try(step: StepToRun, name: string, signal: AbortSignal): Promise<StepVerdict> {
     const { folder, user } = this.#options;
     const commandFiles = new CommandFiles(folder.steps, name, user);
@@ -190,7 +190,10 @@ class StepsRun {
     return { succeeded: false, ...(this.#failedStep ?? { exitCode: null, message: null }), state };
   }
 
-  /** Keeps the artifacts that a step named. The first failure fails the build, unless a step fails it. */
+  /**
+   * Keeps the artifacts that a step named. The first artifact that cannot be kept fails the build, unless a step fails
+   * it.
+   */
   async #keep(artifacts: StepVerdict["artifacts"]): Promise<void> {
     for (const one of artifacts)
       await this.#options.artifacts.keep({ ...one, as: "files", keepDays: null, ifNone: "fail" }).catch((error) => {

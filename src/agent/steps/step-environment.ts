@@ -5,7 +5,9 @@ import { parseJson } from "../parse-json.ts";
 import type { StepUser } from "../process/step-user.ts";
 import type { JobAnswer, OneOfSeveral } from "../wire/answers.ts";
 
-/** Returns the agent's own variables for other programs: no git or Millrace variables, so no secrets. */
+/**
+ * Returns the agent's own variables for other programs. Omits git and Millrace variables, so the result has no secrets.
+ */
 const ownVariables = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
@@ -31,7 +33,7 @@ interface BuildNames {
   pipeline: { name: string };
 }
 
-/** Cleans an outside name for a log or variable: one line, without half characters. */
+/** Cleans a name from outside for a log or variable, to one line without half characters. */
 export const inOneLine = (text: string): string => text.replaceAll(/[\x00-\x1f\x7f]/g, " ").toWellFormed();
 
 /** Returns a build's MILLRACE_* variables for all its steps. `base` is the base commit for changes. */
@@ -69,7 +71,7 @@ export const jobVariables = ({ id, key, definition, name, matrix }: OneOfSeveral
 
 const NAME = /^MILLRACE_[A-Z_]+$/;
 
-/** Returns the job's names for hooks as MILLRACE_* variables. Contains no variable of the build. */
+/** Returns the job's names for hooks as MILLRACE_* variables. The result contains no variable of the build. */
 export const hookVariables = (job: JobAnswer, { name, url }: { name: string; url: string }): Record<string, string> => {
   const ofBuild = buildVariables(job, { commitSha: job.build.commitSha, base: null }, name, url);
   const variables = { ...ofBuild, ...(job.job ? jobVariables(job.job) : {}) };

@@ -8,7 +8,7 @@ const COMMAND = "::add-mask::";
 const LINE_LIMIT = LIMITS.maskCharacters;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 
-/** Output that is ready to write, and the values to mask in it and afterwards. */
+/** Output that is ready to write, and the values to mask in it and in later output. */
 interface ParsedOutput {
   masks: string[];
   bytes: Uint8Array;
@@ -19,9 +19,9 @@ interface ParsedOutput {
  * back a line that may become one until its end, so that the value is masked on that line too.
  */
 export class MaskCommandParser {
-  /** The held bytes, from the start of a line. */
+  /** The bytes that the parser holds back, from the start of a line. */
   #unread = Buffer.alloc(0);
-  /** The held bytes are a command without its line end. */
+  /** Whether the held bytes are a command without its line end. */
   #isCommand = false;
   #isMidLine = false;
 
@@ -97,12 +97,12 @@ const valuesIn = (text: string): string[] => {
   return [...new Set([decoded, text])].filter((value) => value.trim() !== "");
 };
 
-/** Limit for values to prepare for the search: each new value prepares all the build's values again. */
+/** Limit for values to prepare for the search, because each new value prepares all the build's values again. */
 const MASK_WORK = 4_000_000;
 
 const NO_MORE = "the steps add masks too often: the rest of the output is omitted; write many values at once";
 
-/** Writes a step's output to the build's log, but first adds the step's earlier masks. */
+/** Writes a step's output to the build's log. First adds the masks that the step wrote before that output. */
 export class StepLogWriter {
   /** The running step's files. The writer reads the mask file before each piece of output. */
   commandFiles: CommandFiles | null = null;
@@ -111,7 +111,10 @@ export class StepLogWriter {
   readonly #onMasks: (masks: string[]) => void;
   readonly #work: Work;
   #masks = 0;
-  /** Whether a value could not be masked: later output may contain it, and is not written. */
+  /**
+   * Whether the agent failed to mask a value. Later output may contain the value, so the agent does not write that
+   * output.
+   */
   #isClosed = false;
 
   /** `onMasks` gets only newly masked values. */

@@ -14,7 +14,7 @@ const DRAIN_MILLISECONDS = SECOND_MS;
 
 /**
  * The pipe to which all a build's processes write, so that standard output and error keep their order. It is a named
- * pipe, because Node's own pipes are sockets, which a script cannot open with `> /dev/stderr`.
+ * pipe. Node's own pipes are sockets, which a script cannot open with `> /dev/stderr`.
  */
 export class StepOutput {
   /** The steps' standard output and error. */
@@ -27,7 +27,7 @@ export class StepOutput {
     await promisify(execFile)("mkfifo", ["-m", "600", path]);
   };
 
-  /** `onDrained` is called when a step's output has ended, as far as the agent can know. */
+  /** `onDrained` runs when a step's output has ended, as far as the agent can know. */
   constructor(path: string, onBytes: (bytes: Uint8Array) => void, onDrained: () => void) {
     this.#onDrained = onDrained;
     const readEnd = openSync(path, fsConstants.O_RDONLY | fsConstants.O_NONBLOCK);
@@ -41,7 +41,7 @@ export class StepOutput {
     this.#reader.on("error", () => {});
   }
 
-  /** Resolves when all output of ended processes is read: a full turn of the event loop has read nothing. */
+  /** Resolves when the agent has read all output of ended processes: a full turn of the event loop has read nothing. */
   async drain(): Promise<void> {
     const until = Date.now() + DRAIN_MILLISECONDS;
     for (let before = -1; before !== this.#bytesRead && Date.now() < until; ) {
@@ -80,14 +80,14 @@ interface RunProcessOptions {
 }
 
 export interface ProcessEnd {
-  /** 128 + N when signal N ended it, as in shells. */
+  /** The exit code. Signal N gives 128 + N, as in shells. */
   code: number;
   signal: NodeJS.Signals | null;
 }
 
 /**
- * Starts the step's program: waits until the build's process tree contains the process, enters the folder with the
- * step's rights, and then replaces itself by the program.
+ * Starts the step's program. The script waits until the build's process tree contains the process, enters the folder
+ * with the step's rights, and then replaces itself by the program.
  */
 const START_SCRIPT = `read -r _ <&3 || exit 125
 exec 3<&-
@@ -111,7 +111,7 @@ export const runProcess = (
     });
     child.on("error", reject);
     const gate = child.stdio[3] as Writable;
-    // The process may end before it reads the line: its exit code then explains why.
+    // The process may end before it reads the line. Its exit code then explains why.
     gate.on("error", () => {});
     if (child.pid !== undefined)
       tree.add(child.pid).then(

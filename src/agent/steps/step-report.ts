@@ -22,7 +22,7 @@ export const pendingSteps = (plan: Plan, log: JobLog): Step[] => {
   }));
 };
 
-/** Returns the initial steps: the first one runs, unless a condition may skip it. */
+/** Returns the initial steps. The first one runs, unless a condition may skip it. */
 export const firstSteps = (plan: Plan, log: JobLog): Step[] => {
   const [first, ...others] = pendingSteps(plan, log);
   if (!first || plan.job.steps[0]?.if) return first ? [first, ...others] : [];

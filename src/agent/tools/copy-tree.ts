@@ -11,7 +11,7 @@ export class RefusedTree extends Error {}
 export interface CopyRules {
   /** The required owner of each entry. */
   owner: number;
-  /** The tree's path for its users: absolute links into it may stay. */
+  /** The tree's path for its users. Absolute links into it may stay. */
   root: string;
   /** Maximum total bytes of all files. */
   bytes: number;
@@ -19,7 +19,7 @@ export interface CopyRules {
   without: readonly string[];
 }
 
-/** Maximum entries of a tree and levels of folders: far above any tool's. */
+/** Maximum entries of a tree and levels of folders. Both are far above those of any tool. */
 const MOST_ENTRIES = 500_000;
 const MOST_LEVELS = 100;
 const CHUNK = MIB;
@@ -29,8 +29,8 @@ const FOLDER = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Returns a name for an open folder. On Linux it keeps meaning that folder even if the path changes. Elsewhere: its
- * path.
+ * Returns a name for an open folder. On Linux the name keeps meaning that folder even if the path changes. Elsewhere,
+ * returns the folder's path.
  */
 const stablePath = (folder: FileHandle, path: string): string =>
   process.platform === "linux" ? `/proc/self/fd/${folder.fd}` : path;

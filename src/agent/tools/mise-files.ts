@@ -32,7 +32,7 @@ const toTable = (value: unknown): Record<string, unknown> =>
 
 const toText = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Returns an entry's checksum for this machine. `platforms.linux-x64` is one key or two nested ones. */
+/** Returns an entry's checksum for this machine. In the entry, `platforms.linux-x64` is one key or two nested ones. */
 const findChecksum = (entry: Record<string, unknown>, machine: string): string => {
   const own = entry[`platforms.${machine}`] ?? toTable(entry.platforms)[machine];
   return toText(toTable(own).checksum);
@@ -67,8 +67,8 @@ const platformTable = (entry: Record<string, unknown>, machine: string): Record<
   toTable(entry[`platforms.${machine}`]);
 
 /**
- * Puts the repository's checksums into mise's lock file, and keeps mise's addresses. `unchecked`: tools without an
- * address from mise, so it compares nothing.
+ * Puts the repository's checksums into mise's lock file, and keeps mise's addresses. `unchecked` are the tools without
+ * an address from mise, for which mise compares nothing.
  */
 export const withChecksums = (
   lockText: string,

@@ -19,7 +19,7 @@ const textAt = (block: Buffer, start: number, length: number): string => {
   return field.toString("utf8", 0, end < 0 ? length : end);
 };
 
-/** Returns the content of the regular file `name`; null if the tarball has none. */
+/** Returns the content of the regular file `name`; null if the tarball has no such file. */
 export const tarMember = (tar: Buffer, name: string): Buffer | null => {
   for (let at = 0; at + BLOCK <= tar.length; ) {
     const header = tar.subarray(at, at + BLOCK);
@@ -80,8 +80,8 @@ const programIn = async (tarball: Buffer, address: string): Promise<Buffer> => {
 };
 
 /**
- * Returns mise's path in the agent's own folder, and fetches mise from `registry` at the first need. Writes a file
- * beside the path and renames it, so that the path only ever holds a verified program.
+ * Returns mise's path in the agent's own folder, and fetches mise from `registry` when the agent first needs it. Writes
+ * a file beside the path and renames it, so that the path only ever holds a verified program.
  * @throws BuildFailure
  */
 export const downloadedMise = async (
@@ -97,7 +97,7 @@ export const downloadedMise = async (
   const fresh = `${path}.${process.pid}`;
   rmSync(fresh, { force: true });
   writeFileSync(fresh, program, { flag: "wx", mode: 0o755 });
-  // Ignores the umask: the steps' user runs the program.
+  // Ignore the umask, because the steps' user runs the program.
   chmodSync(fresh, 0o755);
   renameSync(fresh, path);
   return { path, isNew: true };
@@ -109,7 +109,7 @@ export interface ToolSources {
   folder: string;
   /** A program chosen by the machine's owner. */
   mise: string | null;
-  /** The address of npm's registry, or of one with the same packages. */
+  /** The address of npm's registry, or of a registry with the same packages. */
   registry: string;
   /** Maximum bytes of installed tools that the agent keeps for later builds. */
   quotaBytes: number;
@@ -147,8 +147,8 @@ const installedMise = async (configured: string | null, user: StepUser | null): 
 };
 
 /**
- * Finds the program that sets up tools. Links the agent's own one into `beside`, because the steps' user cannot enter
- * its folder.
+ * Finds the program that sets up tools. Links the agent's own program into `beside`, because the steps' user cannot
+ * enter the agent's folder.
  * @throws BuildFailure
  */
 export const findMise = async (

@@ -16,7 +16,7 @@ export const MISE_PACKAGE = {
   member: "package/bin/mise",
 } as const;
 
-/** Reports whether `version` is that release or a later one: both are YEAR.MONTH.NUMBER. */
+/** Reports whether `version` is MISE_VERSION or a later release. Both are YEAR.MONTH.NUMBER. */
 export const isRecentEnough = (version: string): boolean => {
   const [pinned, actual] = [MISE_VERSION, version].map((one) => one.split(".").map(Number));
   if (!pinned || actual?.length !== pinned.length || actual.some(Number.isNaN)) return false;

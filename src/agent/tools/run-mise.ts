@@ -4,7 +4,7 @@ import { MIB } from "../../protocol/units.ts";
 import type { ProcessTree } from "../process/process-tree.ts";
 import { runAs, type StepUser } from "../process/step-user.ts";
 
-/** The agent's variables for the network and the package sources. None is a token. */
+/** The agent's variables for the network and the package sources. None of them is a token. */
 const PASSED_ON = new Set(
   [
     "PATH LANG LC_ALL TZ HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY",
@@ -16,7 +16,7 @@ const PASSED_ON = new Set(
 );
 const MIRROR = /^MISE_[A-Z]+(?:_[A-Z]+)*_(?:MIRROR|MIRROR_URL|REGISTRY_URL|PRECOMPILED_URL|REPO)$/;
 
-/** Reports whether an address contains a password: such a registry would be a token. */
+/** Reports whether an address contains a password. Such a registry address would be a token. */
 const isSecretAddress = (name: string, value: string): boolean =>
   !/PROXY$/.test(name) && /^[a-z+]+:\/\/[^/]*@/i.test(value);
 
@@ -69,7 +69,7 @@ export const miseEnvironment = (root: string, own: NodeJS.ProcessEnv = process.e
 
 export interface MiseRun {
   program: string;
-  /** Contains everything that mise reads and writes. */
+  /** The folder of everything that mise reads and writes. */
   root: string;
   user: StepUser | null;
   tree: ProcessTree;
@@ -83,7 +83,7 @@ interface MiseEnd {
   stdout: string;
 }
 
-/** Characters to keep of the output. The expected output is much shorter. */
+/** Maximum characters to keep of the output. The expected output is much shorter. */
 const OUTPUT_LIMIT = MIB;
 
 /** Milliseconds for the remaining output to arrive after the process's end. */
@@ -126,7 +126,7 @@ export const runMise = async (
         for (const line of lines) onLine(line);
       });
       let leftBehind: NodeJS.Timeout | undefined;
-      // A process that an installer left behind may hold the pipes open: the agent ends it instead of waiting.
+      // A process that an installer left behind may hold the pipes open. The agent ends it instead of waiting.
       child.on("exit", () => {
         leftBehind = setTimeout(() => tree.terminate(grace), PIPES_MS);
       });

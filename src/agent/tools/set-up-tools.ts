@@ -10,7 +10,7 @@ import { type MiseRun, runMise } from "./run-mise.ts";
 import { installedVersions, TOOL_FOLDERS, type ToolEnvironment, toolEnvironment } from "./tool-environment.ts";
 import { keepInstalled, type StoreOfBuild, takeStored } from "./tool-store.ts";
 
-/** A tool and the commit's file that names it; null if the pipeline file does. */
+/** A tool, and the file of the commit that names it; null if the pipeline file names it. */
 export interface WantedTool extends Tool {
   from: string | null;
 }
@@ -19,9 +19,9 @@ export interface SetUpOptions {
   sources: ToolSources;
   /** Null if the agent does not keep installed tools. */
   store: StoreOfBuild | null;
-  /** The tools' folder, as the agent created it. */
+  /** The tools' folder under the path at which the agent created it. */
   folder: string;
-  /** The path that everything uses for the folder: the same for each build. */
+  /** The path that everything uses for the folder. It is the same for each build. */
   root: string;
   user: StepUser | null;
   tree: ProcessTree;
@@ -72,7 +72,7 @@ const holdToChecksums = async (
   { folder, user, log }: SetUpOptions,
 ): Promise<void> => {
   await succeed(run, ["lock", "--platform", miseMachine()], () => {});
-  // No tool's code has run yet, so only mise has written here.
+  // No tool's code has run yet, so nothing except mise has written here.
   const path = join(folder, "run", LOCK_FILE);
   const { text, unchecked } = withChecksums(readFileSync(path, "utf8"), locked);
   rmSync(path);
@@ -87,7 +87,7 @@ const ask = async (run: MiseRun, ...args: string[]): Promise<string> => (await r
 const versionsNow = async (run: MiseRun): Promise<Map<string, string>> =>
   installedVersions(await ask(run, "ls", "--current", "--json"));
 
-/** Installs and keeps missing tools. @throws BuildFailure if one is still missing afterwards */
+/** Installs and keeps missing tools. @throws BuildFailure if a tool is still missing afterwards */
 const ensureInstalled = async (
   tools: WantedTool[],
   locked: LockedTool[],

@@ -3,12 +3,12 @@ import { delimiter, dirname, join } from "node:path";
 import { parseJson } from "../parse-json.ts";
 
 /**
- * Name of the tools' folder in a build's folder, and of a link beside that, which gives each build's tools the same
- * path.
+ * Name of the tools' folder in a build's folder, and of a link beside the build's folder. The link gives each build's
+ * tools the same path.
  */
 export const TOOLS_FOLDER = "tools";
 
-/** Folders for mise's output. A step user owns them if there is one; the agent owns the parent folder. */
+/** Folders for mise's output. The step user owns them if there is one. The agent owns the parent folder. */
 export const TOOL_FOLDERS = ["data", "cache", "state", "config", "home", "tmp", "run"];
 
 const linkBeside = (buildFolder: string): string => join(dirname(buildFolder), TOOLS_FOLDER);
@@ -41,7 +41,7 @@ export interface ToolEnvironment {
 
 export const NO_TOOLS: ToolEnvironment = { paths: [], variables: {} };
 
-/** Variables by which programs find a tool. All of mise's other variables are omitted, whatever their values. */
+/** Variables by which programs find a tool. The agent omits all of mise's other variables, whatever their values. */
 const FOLDER_VARIABLES = new Set(
   [
     "JAVA_HOME GOROOT GOBIN GOPATH CARGO_HOME RUSTUP_HOME DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT FLUTTER_ROOT",

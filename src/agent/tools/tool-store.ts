@@ -22,21 +22,21 @@ import { MISE_VERSION } from "./mise-release.ts";
 /** The owner of tools: builds read the tools of their own scope and of the default branch's scope. */
 export interface ToolScope {
   repository: string;
-  /** Anybody may write pull requests, so only other pull requests' builds use what these builds keep. */
+  /** Anybody may write pull requests, so only other pull requests' builds use the tools that these builds keep. */
   trust: "branch" | "pull";
   ref: string;
 }
 
-/** Mise installs here. It can recreate everything else that it keeps. */
+/** The folder to which mise installs. Mise can recreate everything else that it keeps. */
 const KEPT = "data";
-/** Links to the mise program, and unpacked files. */
+/** Folders with links to the mise program, and with unpacked files. */
 const MADE_AGAIN = ["shims", "downloads"];
 const ABOUT = "about.json";
 const FRESH = ".fresh-";
 
 const sha256 = (...parts: unknown[]): string => createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 
-/** Installed tools, in a folder that only the agent can enter: an entry for each scope and list of tools. */
+/** Installed tools, in a folder that only the agent can enter. It has an entry for each scope and list of tools. */
 export class ToolStore {
   readonly #folder: string;
   readonly #quota: number;
@@ -150,7 +150,7 @@ export const takeStored = async (
   return main !== null && (await take(main, `${main.ref}, the default branch`));
 };
 
-/** Keeps the newly installed tools. No process can change them meanwhile: no step has run yet. */
+/** Keeps the newly installed tools. No process can change them meanwhile, because no step has run yet. */
 export const keepInstalled = async (
   { store, own }: StoreOfBuild,
   tools: Tool[],

@@ -33,7 +33,7 @@ export const TOOL_FILES = [...VERSION_FILES, LOCK_FILE];
 /** Maximum bytes of such a file. */
 export const TOOL_FILE_BYTES = LIMITS.definitionCharacters;
 
-/** Reads the inputs before the steps' user gets the checkout: git does not run in it afterwards. */
+/** Reads the inputs before the steps' user gets the checkout, because git does not run in it afterwards. */
 export const toolInputs = async (
   tools: ToolsTemplate | null,
   remote: Remote,

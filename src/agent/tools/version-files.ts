@@ -31,7 +31,7 @@ const contentLines = (text: string): string[] =>
     .map((line) => line.split("#", 1).join("").trim())
     .filter(Boolean);
 
-/** Parses `node 24.1.0 22.0.0`: the first version counts. */
+/** Parses `node 24.1.0 22.0.0`. The first version counts. */
 const toolVersions: Reader = (text, file) =>
   contentLines(text).map((line) => {
     const [name = "", version = ""] = line.split(/\s+/);
@@ -76,7 +76,7 @@ const miseToml: Reader = (text, file) => {
   return Object.entries(isTable(tools) ? tools : {}).map(([name, value]) => checked(name, versionIn(value), file));
 };
 
-/** Ordered: the first file that names a tool decides its version. */
+/** The readers in order. The first file that names a tool decides its version. */
 const READERS: readonly (readonly [file: string, read: Reader])[] = [
   ["mise.toml", miseToml],
   [".tool-versions", toolVersions],

@@ -33,6 +33,6 @@ export const findXcodes = (folder = "/Applications"): Xcode[] => {
   return xcodes.sort((one, other) => other.version.localeCompare(one.version, "en", { numeric: true }));
 };
 
-/** Returns the newest one that `wanted` names. */
+/** Returns the newest Xcode that `wanted` names. */
 export const chosenXcode = (wantedVersion: string, xcodes: readonly Xcode[]): Xcode | undefined =>
   xcodes.find(({ version }) => isXcode(wantedVersion, version));

@@ -84,7 +84,10 @@ export type JobAnswer = z.infer<typeof JobAnswer>;
 /** A planned job. */
 export type OneOfSeveral = NonNullable<JobAnswer["job"]>;
 
-/** Returns the id for the agent's calls: a planned job's, or the build's, which equals its first job's id. */
+/**
+ * Returns the id for the agent's calls: the planned job's id, or the build's id, which equals the id of the build's
+ * first job.
+ */
 export const heldId = ({ build, job }: JobAnswer): string => job?.id ?? build.id;
 
 /** Returns the number of this attempt. A build's `attempt` counts only the earlier ones. */
@@ -135,5 +138,5 @@ export const AgentAnswer = z.extend(
   { status: z.int() },
 );
 
-/** The service has less of the log than the agent assumed: resend it from `expectedOffset`. */
+/** The service has less of the log than the agent assumed. The agent resends it from `expectedOffset`. */
 export const LogGapAnswer = z.pick(Problem, { expectedOffset: true });

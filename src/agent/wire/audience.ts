@@ -1,6 +1,6 @@
 /**
  * Knows whether anybody follows the active build's log. If nobody does, the agent sends larger reports. Assumes a
- * follower if the service does not say, or could not send a hint.
+ * follower if the service does not report whether there is one, or could not send a hint.
  */
 export class Audience {
   readonly #mayGetHints: () => boolean;

@@ -1,6 +1,6 @@
 /**
- * An event for one waiter, like .NET's AutoResetEvent: the end of a wait resets it, and a wait that begins after `set`
- * ends at once.
+ * An event for one waiter, like .NET's AutoResetEvent. The end of a wait resets the event, and a wait that begins after
+ * `set` ends at once.
  */
 export class AutoResetEvent {
   #isSet = false;

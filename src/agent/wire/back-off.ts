@@ -17,21 +17,21 @@ export interface BackOff {
 export const DEFAULT_BACK_OFF: BackOff = { initial: SECOND_MS, max: MINUTE_MS };
 
 /**
- * Returns the milliseconds before retry number `retry` (from 0): exponential backoff, times a random factor from 0.5 to
- * 1, so that agents do not retry together after losing the connection together. `random` is from 0 to 1.
+ * Returns the milliseconds before retry number `retry` (from 0). The backoff is exponential, times a random factor from
+ * 0.5 to 1, so that agents do not retry together after losing the connection together. `random` is from 0 to 1.
  */
 export const backOffDelay = (retry: number, { initial, max }: BackOff, random: number): number =>
   Math.min(max, initial * 2 ** Math.min(retry, 30)) * (0.5 + random / 2);
 
 interface FailedTry {
-  /** Tries before this one. */
+  /** The number of tries before this one. */
   retry: number;
   /** Milliseconds from the service's Retry-After, or null. */
   retryAfter: number | null;
-  /** Whether the call was waiting at the service, which then cut all such calls. */
+  /** Whether the call was waiting at the service when the service cut all such calls. */
   isCut: boolean;
   backOff: BackOff;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random: number;
 }
 
@@ -44,7 +44,7 @@ export const retryDelay = ({ retry, retryAfter, isCut, backOff, random }: Failed
 /** The end of a socket, or the reason why it could not open. */
 export interface SocketEnd {
   opened: boolean;
-  /** The service stopped and cut all sockets at once. */
+  /** Whether the service stopped and cut all sockets at once. */
   isCut: boolean;
   /** The status of the answer that rejected the socket, or null. */
   status: number | null;
@@ -54,7 +54,7 @@ export interface SocketEnd {
 /** Milliseconds before the next try when the service rejects a WebSocket. */
 const REFUSED_WAIT = 5 * MINUTE_MS;
 
-/** Returns the milliseconds before the socket is reopened. `failures`: failed tries in a row. */
+/** Returns the milliseconds before the socket is reopened. `failures` counts failed tries in a row. */
 export const reopenDelay = (end: SocketEnd & { failures: number; backOff: BackOff; random: number }): number => {
   const { isCut, status, retryAfter, failures, backOff, random } = end;
   if (status !== null && status < 500) return REFUSED_WAIT;
@@ -63,7 +63,8 @@ export const reopenDelay = (end: SocketEnd & { failures: number; backOff: BackOf
 };
 
 /**
- * Returns the milliseconds from a Retry-After header, at most ten minutes; null when absent, malformed or in the past.
+ * Returns the milliseconds from a Retry-After header, at most ten minutes. Returns null for an absent or malformed
+ * header, or a time in the past.
  */
 export const parseRetryAfter = (header: string | null, now: number): number | null => {
   if (header === null) return null;

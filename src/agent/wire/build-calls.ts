@@ -13,15 +13,15 @@ interface BuildCallsOptions {
   /** Id of the held job or build. */
   id: string;
   lease: number;
-  /** Aborted when this agent loses the lease: the calls end with its reason. */
+  /** Aborted when this agent loses the lease. The calls then end with the signal's reason. */
   signal: AbortSignal;
-  /** Aborted when the build must stop: requests for its steps' needs then end. */
+  /** Aborted when the build must stop. Requests for its steps' needs then end. */
   cancel: AbortSignal;
   /** Called when the service reports that this agent has lost the lease. */
   onLeaseLost: () => void;
 }
 
-/** The agent's calls to the service about its build, besides progress, log and result. */
+/** The agent's calls to the service about its build, except those for progress, log and result. */
 export class BuildCalls {
   readonly #options: BuildCallsOptions;
 
@@ -46,8 +46,8 @@ export class BuildCalls {
   }
 
   /**
-   * Has the file's jobs planned.
-   * @returns their keys; the lease is then over
+   * Has the service plan the file's jobs.
+   * @returns the jobs' keys; the lease is then over
    * @throws BuildFailure with the service's message about the file; Cancel lease-lost
    */
   async plan(body: PlanToAccept): Promise<string[]> {
@@ -62,7 +62,7 @@ export class BuildCalls {
   }
 
   /**
-   * Requests the variables of a build whose file was read and fits this agent.
+   * Requests the variables of a build. The agent has read the build's file, and meets its requirements.
    * @throws BuildFailure when the service cannot compose them; Cancel lease-lost
    */
   async environment(body: typeof EnvironmentRequest._zod.output): Promise<EnvironmentAnswer> {

@@ -23,16 +23,16 @@ export interface ApiRequest {
   maxTries?: number;
   /** Replaces the client's own waits between tries. */
   backOff?: BackOff;
-  /** The service may keep the call waiting. A stopping service cuts all such calls at once. */
+  /** Whether the service may keep the call waiting. A stopping service cuts all such calls at once. */
   isLongPoll?: boolean;
-  /** Returns an organization's limit as an answer, because retries cannot outlast it. */
+  /** Returns the rejection for an organization's limit as an answer, because retries cannot outlast the limit. */
   endsAtLimit?: boolean;
 }
 
 export interface ApiAnswer {
   status: number;
   body: unknown;
-  /** Tries that failed before this answer. */
+  /** The number of tries that failed before this answer. */
   failures: number;
 }
 
@@ -80,7 +80,7 @@ export const problemsIn = (answer: Omit<ApiAnswer, "failures">, place = ""): str
     : errors.map(({ detail }) => `${/^\d+:/.test(detail) ? place : ""}${detail}`).join("\n");
 };
 
-/** A failed try that took this many milliseconds was waiting at the service, and was not rejected. */
+/** A failed try that took this many milliseconds was waiting at the service. The service did not reject it. */
 const WAITED_MS = SECOND_MS;
 const isLong = (started: number): boolean => performance.now() - started >= WAITED_MS;
 

@@ -15,8 +15,8 @@ interface Line {
 }
 
 /**
- * Heartbeats on the agent's WebSocket, with their answers. A missing answer makes the socket silent: the agent still
- * sends heartbeats there but does not wait for answers, until one arrives or another socket opens.
+ * Heartbeats on the agent's WebSocket, with their answers. A missing answer makes the socket silent. The agent then
+ * still sends heartbeats there but does not wait for answers, until an answer arrives or another socket opens.
  */
 export class HeartbeatSocket {
   readonly #boot: string | undefined;
@@ -34,7 +34,7 @@ export class HeartbeatSocket {
     this.#isSilent = false;
   }
 
-  /** `isRefused`: the service accepts no heartbeats here, as in an older release. */
+  /** `isRefused` says that the service accepts no heartbeats here, as in an older release. */
   closed({ isRefused }: { isRefused: boolean }): void {
     this.#line = null;
     this.#isRefused ||= isRefused;
@@ -78,7 +78,7 @@ export class HeartbeatSocket {
 }
 
 /**
- * Returns the backoff. A lease lasts a few heartbeats: after a lost connection several retries must fit before it
+ * Returns the backoff. A lease lasts a few heartbeats, and several retries must fit after a lost connection before it
  * expires.
  */
 const heartbeatBackOff = (heartbeatSeconds: number): BackOff => ({
@@ -91,7 +91,7 @@ interface KeepLeaseOptions {
   agentId: string;
   lease: number;
   heartbeatSeconds: number;
-  /** The first channel for heartbeats; null if the job does not allow it. */
+  /** The first channel to try for heartbeats; null if the job does not allow it. */
   socket: HeartbeatSocket | null;
   /** Set when the next heartbeat must not wait. */
   cancelHint: AutoResetEvent;
@@ -100,7 +100,7 @@ interface KeepLeaseOptions {
 }
 
 /**
- * Sends heartbeats, which renew the active build's lease, until the signal is aborted: over the socket, and by HTTP
+ * Sends heartbeats, which renew the active build's lease, until the signal is aborted. Uses the socket, and HTTP
  * whenever the socket gives no answer. Reports a cancel.
  */
 export const keepLease = async (options: KeepLeaseOptions): Promise<void> => {
@@ -136,6 +136,6 @@ const sendByHttp = async (options: KeepLeaseOptions): Promise<HeartbeatAnswer> =
   return answer.status === 200 && heartbeat ? heartbeat : { cancel: false };
 };
 
-/** Returns a reason for the cancel: one with an unknown reason still cancels. */
+/** Returns a reason for the cancel, because a cancel with an unknown reason still counts. */
 const knownReason = (reason: CancelReason | "other" = "other"): CancelReason =>
   reason === "other" ? "canceled" : reason;

@@ -23,8 +23,8 @@ interface HintSocketOptions {
 }
 
 /**
- * The WebSocket for the service's hints: poll now, or check for a cancel. A lost, late or repeated hint does no harm.
- * While the socket is closed, the agent long-polls.
+ * The WebSocket for the service's hints to poll now, or to check for a cancel. A lost, late or repeated hint does no
+ * harm. While the socket is closed, the agent long-polls.
  */
 export class HintSocket {
   /** Set when the agent should poll. */
@@ -61,7 +61,7 @@ export class HintSocket {
       if (end.status !== null && failures === 1)
         logger.info(`cannot open a WebSocket for hints (status ${end.status}): polling instead`);
       this.#attempted.set();
-      // Without a socket the agent polls, but not at once after the service cut all sockets.
+      // Without a socket the agent polls. If the service cut all sockets, the agent does not poll at once.
       if (!end.isCut) this.lookHint.set();
       await sleep(reopenDelay({ ...end, failures, backOff, random: Math.random() }), signal);
     }
@@ -147,8 +147,8 @@ interface NextJobOptions {
 }
 
 /**
- * Waits for a job. While the hint socket is open, polls once for each hint; without it, long-polls for `pollSeconds`. A
- * heartbeat after failed polls notifies the service that this agent accepts jobs again.
+ * Waits for a job. While the hint socket is open, polls once for each hint. Without the socket, long-polls for
+ * `pollSeconds`. A heartbeat after failed polls notifies the service that this agent accepts jobs again.
  * @throws TokenRefused, or the signal's reason
  */
 export const nextJob = async (options: NextJobOptions): Promise<JobAnswer> => {

@@ -24,10 +24,10 @@ interface ProgressReportOptions {
 }
 
 /**
- * Reports the build's progress in order, with one call at a time. Merges reports during a call, or, while nobody
- * follows the build, within QUIET_PACE. Values to mask and a failed step never wait. If another call already reported a
- * change except details, such as a step's offset in the log, the report waits for SETTLE: the step's first log lines
- * are sent before it.
+ * Reports the build's progress in order, with one call at a time. Merges reports during a call. While nobody follows
+ * the build, also merges reports within QUIET_PACE. Values to mask and a failed step never wait. Another call may
+ * already have reported a change except details, such as a step's offset in the log. The report then waits for SETTLE,
+ * so that the step's first log lines are sent before it.
  */
 export class ProgressSender {
   readonly #options: ProgressReportOptions;
@@ -58,7 +58,7 @@ export class ProgressSender {
     if (masks.length > 0) this.#masksSent = this.flushed();
   }
 
-  /** Holds a change for another call. Reports it separately if that call is not made soon. */
+  /** Holds a change for another call. Reports the change separately if nobody makes that call soon. */
   hold(change: Omit<Progress, "masks">): void {
     this.#pending = { ...this.#pending, ...change };
     this.#sendLater();
@@ -98,7 +98,10 @@ export class ProgressSender {
       });
   }
 
-  /** Resolves when the service has every mask reported so far. Do not send log bytes after a mask earlier. */
+  /**
+   * Resolves when the service has every mask reported so far. Do not send log bytes that follow a mask before this
+   * resolves.
+   */
   masksKnown(): Promise<void> {
     return this.#masksSent;
   }
