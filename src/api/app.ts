@@ -40,7 +40,10 @@ const RESPONSE_HEADERS = [
 ];
 const PREFLIGHT_SECONDS = 7200;
 
-/** Lets pages of the configured origins call the API. Tokens are in a header, so no cookie can be abused (CSRF). */
+/**
+ * Lets pages of the configured origins call the API. Tokens are in a header, so an attacker cannot abuse a cookie
+ * (CSRF).
+ */
 const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
   await next();
   const { DASHBOARD_ORIGINS: origins } = readConfig(c.env);
@@ -60,7 +63,7 @@ const cors: MiddlewareHandler<AppEnv> = async (c, next) => {
 /** Returns the path in the router's form. A `path` at its end may have slashes. */
 const pattern = (path: string): string => path.replace(/:path$/, ":path{.+}");
 
-/** Opens the request. The caller is known, but not yet admitted. */
+/** Opens the request. The service knows the caller, but has not yet admitted it. */
 const open =
   ({ method, verb }: Route): MiddlewareHandler<AppEnv> =>
   async (c, next) => {
@@ -112,7 +115,7 @@ const TOLD_AFTER_ADMISSION = new Set([
   "too-large",
   "invalid",
   "not-found",
-  // A log rejects a removed agent as it rejects one that lost its lease; only the pool can distinguish them.
+  // A log rejects a removed agent in the same way as an agent that lost its lease. Only the pool can distinguish them.
   "lease-lost",
 ]);
 
@@ -129,7 +132,7 @@ const refuse = async (c: HonoContext<AppEnv>, error: unknown): Promise<Refusal> 
 };
 
 export const createApp = (): Hono<AppEnv> => {
-  // Hono's other router does not support `/token/:id` beside `/token/self`: each isolate would fill it in vain first.
+  // Hono's other router does not support `/token/:id` beside `/token/self`. Each isolate would fill it in vain first.
   const app = new Hono<AppEnv>({ router: new TrieRouter() });
   app.use(requestId, requestLog);
   mountPublicRoutes(app);

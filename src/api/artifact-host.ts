@@ -6,7 +6,9 @@ import { bytesAnswer } from "../web/artifact-bytes.ts";
 import { problemResponse, toRefusal } from "../web/problems.ts";
 import { requestId, requestLog } from "../web/request-log.ts";
 
-/** Media types by file extension, for the usual files of reports. Anything else is bytes. */
+/**
+ * Media types by file extension, for the usual files of reports. A file with any other extension is served as bytes.
+ */
 const TYPES: Record<string, string> = {
   html: "text/html; charset=utf-8",
   htm: "text/html; charset=utf-8",
@@ -45,7 +47,7 @@ const guessMediaType = (name: string): string => {
 
 /**
  * Build pages run their scripts without an origin of their own. They have no cookies and no storage, and cannot access
- * each other or the service. They can read their own files, as can anyone with the address.
+ * each other or the service. They can read their own files, as can anyone with the pages' address.
  */
 const HEADERS = {
   "Content-Security-Policy": "sandbox allow-scripts allow-popups",

@@ -40,7 +40,10 @@ const showBadge = async (c: Context<AppEnv>): Promise<Response> => {
   return hasTag(c.req.header("If-None-Match"), headers.ETag) ? c.body(null, 304, headers) : c.body(svg, 200, headers);
 };
 
-/** Answers with everything that an address shares, or with one of its files. The address is enough: no token. */
+/**
+ * Answers with everything that an address shares, or with one of its files. The address is enough, so the request needs
+ * no token.
+ */
 const showShared = async (c: Context<AppEnv>): Promise<Response> => {
   await checkCaller(c);
   const opened = await openAddress(c.env, "share", c.req.param("token") ?? "", Date.now());
@@ -51,7 +54,10 @@ const showShared = async (c: Context<AppEnv>): Promise<Response> => {
   return bytesAnswer(c, whole, { ...INERT_FILE, "Content-Disposition": saveAs(whole.name) });
 };
 
-/** Milliseconds for which a check is reused. The path needs no token, and each check calls the database and objects. */
+/**
+ * Milliseconds for which the Worker reuses a check. The path needs no token, and each check calls the database and
+ * objects.
+ */
 const FRESH_MS = 5000;
 
 const checksByService = new WeakMap<object, { at: number; check: Promise<Readiness> }>();
@@ -71,7 +77,7 @@ const showReadiness = async (c: Context<AppEnv>): Promise<Response> => {
   return c.json(state, state.isReady ? 200 : 503, { "Cache-Control": "no-store" });
 };
 
-/** Separate, so that the body is released before the caller waits for anything. */
+/** A separate function, so that the body is released before the caller waits for anything. */
 const readProven = async ({ raw }: Context<AppEnv>["req"], hook: KnownHook) =>
   provenDelivery(hook, raw.headers, await readBytes(raw, LIMITS.deliveryBytes));
 
@@ -84,7 +90,7 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   }
   const { id, event, arrival } = await readProven(c.req, hook);
   const { orgId, connectionId, generation } = hook;
-  // Counts only proven deliveries: knowing an address is not enough to use up the organization's limit.
+  // Count only proven deliveries. Otherwise, a sender who only knows the address could use up the organization's limit.
   await checkOrganizationRate(c.env, orgId, "hooks");
   const context = openContext(c, {
     caller: { kind: "connection", orgId, tokenHash: "", connectionId },
@@ -98,7 +104,7 @@ const takeDelivery = async (c: Context<AppEnv>): Promise<Response> => {
   return c.json(await takeOrKeep(context, delivery), 202);
 };
 
-/** Adds the routes without a token: the address is enough. Git hosts prove deliveries by their signature. */
+/** Adds the routes without a token, where the address is enough. Git hosts prove deliveries by their signature. */
 export const mountPublicRoutes = (app: Hono<AppEnv>): void => {
   app.get("/healthz", (c) => c.json({ isAlive: true, version: VERSION }, 200, { "Cache-Control": "no-store" }));
   app.get("/readyz", showReadiness);

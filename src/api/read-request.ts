@@ -73,9 +73,9 @@ const decode = (bytes: Uint8Array): string => {
 };
 
 /**
- * Parses JSON. An agent may cut a text inside a surrogate pair; `repairsTexts` replaces the broken half instead of
- * rejecting it. UTF-8 has no halves, so only a text with `\\u` can have one, or can disguise a field's name. Checking
- * each value takes longer than parsing, so other texts skip it.
+ * Parses JSON. An agent may cut a text inside a surrogate pair. With `repairsTexts`, the parser replaces the broken
+ * half instead of rejecting the text. UTF-8 has no halves, so only a text with `\\u` can have one, or can disguise a
+ * field's name. Checking each value takes longer than parsing, so other texts skip the check.
  */
 const parse = (text: string, repairsTexts: boolean): unknown => {
   const isPlain = !text.includes("\\u") && !text.includes("__proto__");
@@ -102,7 +102,7 @@ const read = async (c: HonoContext<AppEnv>, mayBeAbsent: boolean, limit: number)
   return parse(text, c.get("context").caller.kind === "agent");
 };
 
-/** Reads the body as JSON, for `bodyValidator`. An optional absent body is `{}`. @throws Refusal */
+/** Reads the body as JSON, for `bodyValidator`. If the body is optional and absent, returns `{}`. @throws Refusal */
 export const jsonBody =
   (mayBeAbsent: boolean, limit: number = LIMITS.bodyBytes): MiddlewareHandler<AppEnv> =>
   async (c, next) => {

@@ -8,7 +8,7 @@ export interface Route {
   /** The operation's id: the verb's name, or another one if the verb has two paths. */
   id: string;
   method: Method;
-  /** A second method that does the same. */
+  /** A second method that does the same as the first. */
   alias?: Method;
   path: string;
   /** The success status. */
@@ -19,7 +19,7 @@ export interface Route {
   verb: Verb<any, any, any, z.ZodMiniType> | StreamRoute;
 }
 
-/** A verb under its own name, which is the operation's id: `{ listTokens }`. */
+/** A verb under its own name, which is the operation's id, such as `{ listTokens }`. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 type Named = Record<string, Verb<any, any, any, any> | StreamRoute>;
 
@@ -32,15 +32,15 @@ const route =
 
 export const get = route("GET", 200);
 export const put = route("PUT", 200);
-/** Like `put`, without an answer. */
+/** The same as `put`, without an answer. */
 export const store = route("PUT", 204);
-/** Changes the sent fields. PUT is the main method; other APIs usually call it PATCH. */
+/** Changes the fields that the request contains. PUT is the main method. Other APIs usually call it PATCH. */
 export const update = route("PUT", 200, "PATCH");
 export const act = route("POST", 200);
-/** Like `act`, without an answer. */
+/** The same as `act`, without an answer. */
 export const report = route("POST", 204);
 export const remove = route("DELETE", 204);
-/** Deletes a part of something large with each call. */
+/** Deletes something large, a part with each call. */
 export const removeInShares = route("DELETE", 202);
 
 /** Starts something that has no path of its own. */

@@ -104,9 +104,11 @@ import {
   writeLog,
 } from "./streams.ts";
 
-/** The API, one row for each route. The verb's `access` says who may call it; `description/operations` documents it. */
+/**
+ * The API, one row for each route. The verb's `access` defines who may call it. `description/operations` documents it.
+ */
 export const ROUTES: Route[] = [
-  // The operator of the service.
+  // Routes for the operator of the service.
   get("/organization", { listOrganizations }),
   create("/organization", "/organization/:id", { createOrganization }),
   create("/organization/:id/token", "/token/:id", { createAdminToken }),
@@ -197,7 +199,7 @@ export const ROUTES: Route[] = [
   get("/build/:id/log/times", { listLogTimes }),
   remove("/build/:id/log", { deleteLog }),
 
-  // The jobs of builds. A build's first job has the build's id.
+  // Routes for the jobs of builds. A build's first job has the build's id.
   get("/job/:id", { getJob }),
   get("/job/:id/log", { readJobLog: readLog }),
   get("/job/:id/log/times", { listJobLogTimes: listLogTimes }),
@@ -208,7 +210,7 @@ export const ROUTES: Route[] = [
   act("/build/:id/approve", { approveBuild: approve }),
   act("/build/:id/reject", { rejectBuild: reject }),
 
-  // Artifacts of jobs, and their readers: later jobs and people.
+  // Routes for artifacts of jobs, and for their readers: later jobs and people.
   post("/job/:id/artifact", { openArtifact }),
   put("/job/:id/artifact/:artifactId/part/:part", { sendPart }),
   act("/job/:id/artifact/:artifactId/done", { finishArtifact }),
@@ -223,14 +225,14 @@ export const ROUTES: Route[] = [
   remove("/job/:id/artifact/:name", { removeArtifact }),
   get("/job/:id/artifact", { listJobArtifacts }),
 
-  // Test results of jobs.
+  // Routes for the test results of jobs.
   put("/job/:id/tests", { reportTests }),
   get("/build/:id/tests", { listBuildTests }),
   get("/job/:id/tests", { getJobTests }),
   get("/repository/:id/flaky", { listFlakyTests }),
   get("/repository/:id/test/:testId", { getTestHistory }),
 
-  // The cache of builds.
+  // Routes for the cache of builds.
   act("/job/:id/cache/find", { findCache }),
   post("/job/:id/cache", { openCache }),
   put("/job/:id/cache/:cacheId/part/:part", { sendCachePart }),
@@ -245,7 +247,7 @@ export const ROUTES: Route[] = [
   update("/buildagent/:id", { updateAgent }),
   remove("/buildagent/:id", { deleteAgent }),
 
-  // Calls of agents. A build's path names its first job.
+  // Routes for agents. A path with a build's id means the build's first job.
   create("/buildagent/register", "/buildagent/:id", { registerAgent }),
   get("/buildagent/:id/poll", { pollForJob }),
   act("/buildagent/:id/heartbeat", { heartbeat }),

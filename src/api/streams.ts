@@ -79,7 +79,7 @@ export const sendFile: StreamRoute = {
   },
 };
 
-/** Seconds until a deletion is worth another call. */
+/** Seconds after which a client should repeat the call that deletes an organization. */
 const REMOVAL_RETRY_SECONDS = { closing: 60, builds: 1, archive: 1, rows: 1 } as const;
 
 export const exportOrganization: StreamRoute = {

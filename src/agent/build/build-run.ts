@@ -46,7 +46,7 @@ interface BuildRunOptions {
   progress: ProgressSender;
   /** Aborted with a Cancel, or with the error that makes the build pointless. */
   cancel: AbortController;
-  /** Resolves when the service has confirmed the start. Until then, the agent runs no build code and reports nothing. */
+  /** Resolves once the service confirms the start. Until then, the agent runs no build code and reports nothing. */
   started: Promise<void>;
   calls: BuildCalls;
   /** Prepares the machine for the job. An error ends the job. */

@@ -104,7 +104,7 @@ const requestBody = (
   return { required: !verb.mayLackBody, content: { "application/json": { schema } } };
 };
 
-/** Describes an operation. Problem responses that it shares with others are added to `shared`. */
+/** Describes an operation. Adds the problem responses that the operation shares with others to `shared`. */
 const describeOperation = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
   const { id, documentation, verb, querySchema = "", answerSchema = "" } = route;
   const { tag, summary, description } = documentation;
@@ -160,7 +160,9 @@ const describeSchemas = (routes: DocumentedRoute[]): WireSchemas => {
   return wire;
 };
 
-/** Returns the operation for one of the route's methods. PATCH is PUT's second name and has an id of its own. */
+/**
+ * Returns the operation for one of the route's methods. PATCH is the second name of PUT and has its own operation id.
+ */
 const under = (method: string, operation: Operation): Operation => {
   if (method !== "PATCH") return operation;
   const operationId = operation.operationId.replace(/^update/, "patch");

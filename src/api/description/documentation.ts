@@ -1,6 +1,9 @@
 import type { ProblemKind } from "../../protocol/problem.ts";
 
-/** A request header that a route reads in addition to the headers that its shape implies; `headers.ts` has them. */
+/**
+ * A request header that a route reads in addition to the headers that its shape implies. `headers.ts` has those
+ * headers.
+ */
 export type RequestHeader =
   | "BootId"
   | "ContentSha256"
@@ -23,9 +26,9 @@ export interface Documentation {
   /** The record has an ETag; PUT and DELETE accept If-Match. */
   versioned?: true;
   headers?: RequestHeader[];
-  /** Problems from its own rules, in addition to those of every route with its shape. */
+  /** Problems from the operation's own rules, in addition to those of every route with its shape. */
   problems?: ProblemKind[];
-  /** Answers in addition to the success and the problems. */
+  /** Answers of the operation in addition to its success and its problems. */
   also?: Partial<Record<"101" | "204" | "206" | "304" | "416", string>>;
   /** The answer's media types in addition to JSON, or instead of it. */
   text?: { types: string[]; alone?: true };
@@ -40,7 +43,7 @@ export interface Documentation {
 export type Operations = Record<string, Documentation | (Partial<Documentation> & { like: string })>;
 
 /**
- * What a schema `is`, and what each of its fields means. A nested field has a path, such as `agents[].name`. The schema
- * that it is `like` describes the other fields.
+ * What a schema `is`, and the meaning of each of its fields. A nested field has a path, such as `agents[].name`. If the
+ * schema is `like` another one, the other schema describes the remaining fields.
  */
 export type Words = Record<string, { is: string; like?: string; [field: string]: string | undefined }>;

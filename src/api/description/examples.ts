@@ -1,12 +1,12 @@
 import recorded from "./examples.json" with { type: "json" };
 import type { ApiDescription, Media, Operation, Response } from "./schemas.ts";
 
-/** Who sends an example's request. */
+/** The sender of an example's request. */
 export type Sender = "operator" | "admin" | "registration" | "agent";
 
 /** A request and its answer. The tests resend all of them, in this order, to the real service. */
 export interface Example {
-  /** Its operationId. */
+  /** The request's operationId. */
   operation: string;
   summary: string;
   as?: Sender;
@@ -16,7 +16,7 @@ export interface Example {
   headers?: Record<string, string>;
   body?: unknown;
   status: number;
-  /** JSON or text; absent without a body. */
+  /** The answer, as JSON or text. Absent if the answer has no body. */
   answer?: unknown;
 }
 

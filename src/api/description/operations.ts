@@ -64,10 +64,7 @@ export interface DocumentedRoute extends Route {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/**
- * Adds a route's documentation and schema names. Protocol schemas keep their names. Others are named after the
- * operation, and an update's body after its record.
- */
+/** Adds each example to its operation, as the request's body and the answer. */
 export const documented = (route: Route): DocumentedRoute => {
   const { id, method } = route;
   const { query, body, output } = route.verb;

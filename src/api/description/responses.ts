@@ -130,7 +130,7 @@ const PROBLEM: JsonSchema = { $ref: "#/components/schemas/Problem" };
 
 const capital = (kind: string): string => kind.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** Headers whose value the service checks. A wrong value is `invalid`. */
+/** Headers whose value the service checks. It rejects a wrong value as `invalid`. */
 const CHECKED_HEADERS: RequestHeader[] = ["ContentSha256", "Grant", "HeldLease", "IdempotencyKey", "Lease"];
 
 /** Returns every kind of problem in the route's answers, from its shape and from its own rules. */

@@ -3,7 +3,7 @@ import * as protocol from "./protocol.ts";
 
 /**
  * Enums, as schemas or as fields, that may get new values in answers. The description marks them with
- * `x-extensible-enum`, and a client treats an unknown value as "other".
+ * `x-extensible-enum`. A client treats an unknown value as "other".
  */
 export const GROWING: string[] = [
   "AgentCode",
@@ -123,7 +123,7 @@ const unbounded = (schemas: Schemas): Schemas => {
   return schemas;
 };
 
-/** Allows unknown fields in answers. New ones may be added, and clients ignore them. */
+/** Allows unknown fields in answers, because later releases may add fields. Clients ignore unknown fields. */
 const opened = <T>(schema: T): T => {
   const isClosed = (name: string, value: unknown) => name === "additionalProperties" && value === false;
   return JSON.parse(JSON.stringify(schema, (name, value) => (isClosed(name, value) ? undefined : value))) as T;
@@ -131,13 +131,13 @@ const opened = <T>(schema: T): T => {
 
 export interface WireSchemas {
   schemas: Schemas;
-  /** Returns the name of a schema's sent form in the document. */
+  /** Returns the document's name for a schema's sent form. */
   sentName(name: string): string;
 }
 
 /**
- * Returns the JSON Schemas of requests and answers, by name: the protocol's, and the `requests` and `answers` that it
- * does not name. If a schema's two forms differ, the sent form is called `NameSent`.
+ * Returns the JSON Schemas of requests and answers, by name. They include the protocol's schemas, and the `requests`
+ * and `answers` that it does not name. If a schema's two forms differ, the sent form is called `NameSent`.
  */
 export const wireSchemas = (
   requests: [string, z.ZodMiniType][],

@@ -25,7 +25,9 @@ export const WORDS: Words = {
   ...OPERATION_WORDS,
 };
 
-/** Removes `Sent` from a schema's name. Its sent and answered forms are both in the document, with the same words. */
+/**
+ * Removes `Sent` from a schema's name. The document contains the schema's sent and answered forms, with the same words.
+ */
 const withoutSent = (name: string): string => name.replace(/Sent$/, "");
 
 /** Calls `see` for every field of a schema, including nested ones, with its path. */
@@ -44,7 +46,9 @@ export const eachField = (
   if (typeof entries === "object") eachField(entries, see, `${path}{}`);
 };
 
-/** Returns the name of the schema that describes a field: its own, or one that it is `like`. */
+/**
+ * Returns the name of the schema that describes a field: the field's own schema, or the one that this schema is `like`.
+ */
 export const findDescribingSchema = (schema: string, path: string): string | undefined => {
   const name = withoutSent(schema);
   if (WORDS[name]?.[path] !== undefined) return name;

@@ -50,7 +50,7 @@ export const PARAMETERS: Record<string, string> = {
   wait: `Seconds to wait for a build: 0 to ${LIMITS.pollSeconds}.`,
 };
 
-/** Descriptions of a path's id, by the path before it, and of its other parts, by name. */
+/** Descriptions of a path's id, by the path before the id, and of the path's other parts, by name. */
 export const SUBJECTS: Record<string, string> = {
   "/organization": "Slug of the organization.",
   "/token": "Id of the token.",
