@@ -8,7 +8,7 @@ export interface ArtifactOwner {
   day: string;
   orgId: string;
   jobId: string;
-  /** The fence of the lease that sent it. */
+  /** The fence of the lease that sent the artifact. */
   fence: number;
   id: string;
 }
@@ -42,7 +42,7 @@ export const putFileList = async (
   return object !== null || (await archive.head(key))?.customMetadata?.sha256 === sha256;
 };
 
-/** Reads the list of an artifact's files; null where retention or a person deleted it. */
+/** Reads the list of an artifact's files; null where retention or a person has deleted the artifact. */
 export const readFileList = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[] | null> => {
   const object = await archive.get(listKey(owner));
   if (!object) return null;
@@ -50,12 +50,12 @@ export const readFileList = async (archive: R2Bucket, owner: ArtifactOwner): Pro
   return JSON.parse(text) as ArtifactFile[];
 };
 
-/** Deletes one artifact. Idempotent. */
+/** Deletes one artifact. The call is idempotent. */
 export const deleteArtifact = async (archive: R2Bucket, owner: ArtifactOwner): Promise<void> =>
   archive.delete([artifactKey(owner), listKey(owner)]);
 
 /**
- * Deletes every artifact that a job keeps until this day, under any lease. Idempotent.
+ * Deletes every artifact that a job keeps until this day, under any lease. The call is idempotent.
  * @returns the bytes of the artifacts, without their lists
  */
 export const deleteArtifacts = async (

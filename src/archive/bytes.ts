@@ -26,7 +26,8 @@ export const abortParts = (archive: R2Bucket, key: string, uploadId: string): Pr
   archive.resumeMultipartUpload(key, uploadId).abort();
 
 /**
- * Stores one part, which replaces an earlier part with the same number. A single part is stored once.
+ * Stores one part, which replaces an earlier part with the same number. If the upload has only a single part, stores it
+ * once.
  * @returns its ETag; null where the key already holds other bytes
  * @throws where the upload is over, or R2 computes another SHA-256
  */
@@ -48,7 +49,7 @@ export const joinParts = async (archive: R2Bucket, key: string, uploadId: string
   await archive.resumeMultipartUpload(key, uploadId).complete(parts);
 };
 
-/** Finds the object under a key; null if it does not exist. An object of several parts has no SHA-256. */
+/** Finds the object under a key; null if the object does not exist. An object with several parts has no SHA-256. */
 export const findBytes = async (archive: R2Bucket, key: string) => {
   const object = await archive.head(key);
   return object && { size: object.size, etag: object.etag, sha256: object.checksums.toJSON().sha256 ?? null };

@@ -46,7 +46,7 @@ export const giveBack = async (archive: R2Bucket, reserved: Reservation): Promis
   if (object?.customMetadata?.lease === leaseName(reserved)) await archive.delete(object.key);
 };
 
-/** Deletes reservations older than this time, which no job released. @returns how many */
+/** Deletes reservations older than this time, which no job released. @returns the number of deleted reservations */
 export const deleteReservations = async (archive: R2Bucket, before: number): Promise<number> => {
   let deleted = 0;
   let cursor: string | undefined;
@@ -71,10 +71,10 @@ const CACHE_ENTRY = "cache";
 export const CACHE_BYTES = "cachebytes";
 const EMPTIED = "cacheemptied";
 
-/** The content of the small object. It is written once; only its day changes. */
+/** The content of the small object. The service writes it once, and only its day changes. */
 export interface StoredEntry {
   key: string;
-  /** The id of its bytes. */
+  /** The id of the entry's bytes. */
   id: string;
   bytes: number;
   sha256: string;
@@ -101,7 +101,7 @@ export const entryKey = (path: string): string => `${CACHE_ENTRY}/${path}`;
 export const bytesKey = (path: string, id: string): string => `${CACHE_BYTES}/${path}/${id}`;
 const emptiedKey = (orgId: string, repoId: string): string => `${EMPTIED}/${repositoryPath(orgId, repoId)}at`;
 
-/** The most pages to read for one repository. */
+/** The maximum number of pages that one call reads for one repository. */
 const PAGES = 10;
 
 const toEntry = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => {
@@ -110,7 +110,7 @@ const toEntry = ({ key, etag, customMetadata }: R2Object): FoundEntry | null => 
   return { ...(JSON.parse(text) as StoredEntry), path: key.slice(CACHE_ENTRY.length + 1), etag };
 };
 
-/** R2 compares bodies by their ETags: the day makes each body unique. */
+/** R2 compares bodies by their ETags, so the day makes each body unique. */
 const toObject = (entry: StoredEntry) => [entry.usedDay, { customMetadata: { entry: JSON.stringify(entry) } }] as const;
 
 export const findEntry = async (archive: R2Bucket, path: string): Promise<FoundEntry | null> => {
@@ -168,20 +168,20 @@ export const deleteEntries = async (archive: R2Bucket, entries: Pick<FoundEntry,
 };
 
 /**
- * Reads when the cache of a repository was last emptied; an empty text if it never was. This time is part of every
- * scope.
+ * Reads when somebody last emptied the cache of a repository. Returns an empty text if nobody ever did. This time is
+ * part of every scope.
  */
 export const emptiedAt = async (archive: R2Bucket, orgId: string, repoId: string): Promise<string> =>
   (await archive.head(emptiedKey(orgId, repoId)))?.customMetadata?.at ?? "";
 
-/** From now on no build finds an older entry, wherever a copy of it is. */
+/** Marks the cache as emptied. From now on no build finds an older entry, wherever a copy of it is. */
 export const markEmptied = async (archive: R2Bucket, orgId: string, repoId: string, at: string): Promise<void> => {
   await archive.put(emptiedKey(orgId, repoId), at, { customMetadata: { at } });
 };
 
 /**
- * Deletes everything in a folder. With `keepsMark`, keeps the mark that the cache was emptied.
- * @returns how many objects were deleted. If this is at least `limit`, some may remain.
+ * Deletes everything in a folder. With `keepsMark`, keeps the mark that somebody emptied the cache.
+ * @returns the number of deleted objects. If this is at least `limit`, some may remain.
  */
 export const deleteCache = async (
   archive: R2Bucket,

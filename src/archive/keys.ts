@@ -5,13 +5,13 @@ export type Archived = (typeof ARCHIVED)[number];
 /** The kind of test reports. Their day is the day of the upload. */
 export const TESTS = "tests" satisfies Archived;
 
-/** The kind whose keys begin with the last day that they are kept. */
+/** The kind of objects whose keys begin with the last day on which the archive keeps them. */
 export const UNTIL_DAY = "artifact";
 
 /** Returns the day (UTC) of a time in milliseconds since 1970: `2026-11-22`. */
 export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-/** Returns the last expired day: retention deletes everything that ended on this day or earlier. */
+/** Returns the last expired day. Retention deletes everything that ended on this day or earlier. */
 export const lastDayPast = (now: number, days: number): string => dayOf(now - (days + 1) * DAY_MS);
 
 /** Returns the day in a key; null if it has none. */

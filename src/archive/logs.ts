@@ -2,8 +2,8 @@ import { readRange } from "./bytes.ts";
 import { logKey, logPrefix } from "./keys.ts";
 
 /**
- * The job that owns a log, and the day (UTC) on which it ended. If planned jobs replaced the job, the day on which its
- * build ended.
+ * The job that owns a log, and the day (UTC) on which the job ended. If planned jobs replaced the job, this is the day
+ * on which its build ended.
  */
 export interface LogOwner {
   day: string;
@@ -19,14 +19,14 @@ export interface ArchivedLog {
   key: string;
 }
 
-/** The text from this byte on was stored at this time (milliseconds since 1970). */
+/** The time (milliseconds since 1970) at which the service stored the text from this byte on. */
 interface LogTime {
   offset: number;
   at: number;
 }
 
 /**
- * Stores an attempt's log: its text, then its times as JSON. Idempotent.
+ * Stores an attempt's log: its text, then its times as JSON. The call is idempotent.
  * @throws where the archive does not confirm every byte
  */
 export const putLog = async (
@@ -71,7 +71,8 @@ export const listLogs = async (archive: R2Bucket, { day, orgId, jobId }: LogOwne
 };
 
 /**
- * Chooses the log to show: the latest one with text, or else the latest. `attempt` limits the choice to one attempt.
+ * Chooses the log to show: the latest log with text, or else the latest log. `attempt` limits the choice to one
+ * attempt.
  */
 export const shownLog = (logs: ArchivedLog[], attempt: number | null): ArchivedLog | undefined => {
   const candidates = logs.filter((log) => attempt === null || log.attempt === attempt);

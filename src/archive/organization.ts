@@ -15,8 +15,8 @@ const listDays = async function* (archive: R2Bucket, kind: string): AsyncGenerat
 };
 
 /**
- * Deletes an organization's records, logs, artifacts and cache, including any that no list knows.
- * @returns how many objects were deleted. If this is at least `limit`, some may remain.
+ * Deletes an organization's records, logs, artifacts and cache, including objects that no list contains.
+ * @returns the number of deleted objects. If this is at least `limit`, some may remain.
  */
 export const deleteOrganizationFrom = async (archive: R2Bucket, orgId: string, limit: number): Promise<number> => {
   let deleted = 0;

@@ -4,18 +4,21 @@ import type { Requires } from "../protocol/pipeline.ts";
 import type { StoredTests, TestPlace } from "../protocol/test-report.ts";
 import { dayOf, recordKey } from "./keys.ts";
 
-/** An ended build in the archive: the whole build, and the extra facts that a retry reuses. */
+/** An ended build in the archive: the whole build, and the additional facts that a retry reuses. */
 export interface BuildRecord extends Build {
-  /** Absent in records of builds that ended under an older release. */
+  /** The build's requirements. Absent in records of builds that ended under an older release. */
   requires?: Requires;
   /** Whether the run had its own values or keys, which only its pool keeps. Absent like `requires`. */
   hasRunValues?: boolean;
-  /** The plan of its jobs: graph, text and ends, which only the pool can read. A retry uses it. */
+  /** The plan of the build's jobs: graph, text and ends, which only the pool can read. A retry uses it. */
   plan?: unknown;
-  /** The artifacts of its jobs by job id, with every place where one may be. Absent without any. */
+  /**
+   * The artifacts of the build's jobs by job id, with every place where an artifact may be. Absent if no job has
+   * artifacts.
+   */
   artifacts?: Record<string, StoredArtifact[]>;
   artifactPlaces?: ArtifactPlace[];
-  /** The test results of its jobs, with every place where a report may be. Absent without any. */
+  /** The test results of the build's jobs, with every place where a report may be. Absent if no job has results. */
   testReports?: Record<string, StoredTests>;
   testPlaces?: TestPlace[];
 }

@@ -24,7 +24,7 @@ export const putTests = async (archive: R2Bucket, owner: TestsOwner, report: Kep
   });
 };
 
-/** Reads the report; null where retention or a person deleted it. */
+/** Reads the report; null where retention or a person has deleted it. */
 export const getTests = async (archive: R2Bucket, owner: TestsOwner): Promise<KeptTests | null> => {
   const object = await archive.get(keyOf(owner));
   return object && new Response(object.body.pipeThrough(new DecompressionStream("gzip"))).json<KeptTests>();
