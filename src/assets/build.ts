@@ -4,7 +4,7 @@ import { build } from "esbuild";
 import { findPackages } from "./notices.ts";
 import { DIST, ROOT, SERVED, writeIfChanged } from "./output-files.ts";
 
-/** Swagger UI sets styles by script. Everything else must come from this origin. */
+/** The policy for the viewer. Swagger UI sets styles by script. Everything else must come from this origin. */
 const VIEWER_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const PAGE_POLICY =

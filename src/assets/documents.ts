@@ -52,13 +52,13 @@ const writeDocsFiles = (): void => {
   for (const path of sources) writeIfChanged(join(SERVED, "docs/static", basename(path)), readFileSync(path));
 };
 
-/** The guides that pages link to, served as text from the repository. */
+/** The guides that pages link to. The service serves them as text from the repository. */
 const GUIDES = ["connect.md", "connect/github.md", "connect/gitlab.md", "connect/gitea.md", "pipelines.md"];
 
 const guides = (): Record<string, string> =>
   Object.fromEntries(GUIDES.map((name) => [`docs/${name}`, readFileSync(join(ROOT, "docs", name), "utf8")]));
 
-/** Writes the served documents and programs: API description, reference, problem pages, programs. */
+/** Writes the served documents and programs: the API description, the reference, the problem pages and the programs. */
 export const writeDocuments = (agent: AgentProgram, importer: AgentProgram, notices: string): void => {
   mkdirSync(SERVED, { recursive: true });
   const files: Record<string, string> = {

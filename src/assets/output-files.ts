@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 export const DIST = join(ROOT, "dist");
-/** The folder of static files that are served alongside the Worker. */
+/** The folder of static files that the platform serves alongside the Worker. */
 export const SERVED = join(DIST, "assets");
 
 /** Replaces the file atomically, because tests build at the same time. Skips a file with the same bytes. */

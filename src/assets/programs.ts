@@ -4,7 +4,7 @@ import { VERSION } from "../protocol/version.ts";
 import { collectNotices, findPackages } from "./notices.ts";
 import { ROOT } from "./output-files.ts";
 
-/** The oldest Node for the program; `npm run drill -- nodes` tests it. */
+/** The oldest Node version that can run the program. `npm run drill -- nodes` tests it. */
 export const OLDEST_NODE = "20.9";
 const [MAJOR, MINOR] = OLDEST_NODE.split(".");
 
@@ -36,7 +36,7 @@ const atRunTime: Plugin = {
   },
 };
 
-/** How to bundle programs for people's machines: each is one file that needs only Node. */
+/** Options for bundling programs for people's machines. Each program is one file that needs only Node. */
 const PROGRAM = {
   absWorkingDir: ROOT,
   write: false,

@@ -5,8 +5,8 @@ import { DIST, ROOT, writeIfChanged } from "./output-files.ts";
 
 /**
  * Rewrites our functions without arrows. When the Worker starts, V8 reads all of a function with an arrow, and reads it
- * again when it is called. It skims other functions until their first call. A file stays unchanged if a function uses
- * the outer `this`: such a function may be before `super()`, or in a field of a class.
+ * again at the call. It skims other functions until their first call. A file stays unchanged if a function uses the
+ * outer `this`, because such a function may be before `super()`, or in a field of a class.
  */
 const withoutArrows: Plugin = {
   name: "without-arrows",
