@@ -20,8 +20,9 @@ const fromUrlText = (text: string): string | undefined => {
 };
 
 /**
- * Issues and reads grants `mrx_FACTS.TAG`: the facts as JSON in base64url, and their HMAC-SHA-256, with the kind of
- * grant, under a key of `TOKEN_KEYS`. No grant is stored: a reader can verify one without a query.
+ * Issues and reads grants `mrx_FACTS.TAG`. They contain the facts as JSON in base64url, and the HMAC-SHA-256 of these
+ * and of the kind of grant, under a key of `TOKEN_KEYS`. The service stores no grant. A reader can verify a grant
+ * without a query.
  */
 export class Grants<F extends Record<GrantKind, object>> {
   readonly #signer: Signer;

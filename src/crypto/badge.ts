@@ -14,8 +14,8 @@ interface Badge {
 const parts = ({ pipelineId, generation }: Badge): string => `${pipelineId}.${generation}`;
 
 /**
- * Derives addresses `mrb_ORGANIZATION_PIPELINE.GENERATION_TAG` from the keys of `TOKEN_KEYS`. No address is stored, and
- * a forged one is rejected without a query to the database.
+ * Derives addresses `mrb_ORGANIZATION_PIPELINE.GENERATION_TAG` from the keys of `TOKEN_KEYS`. The service stores no
+ * address, and rejects a forged one without a query to the database.
  */
 export class BadgeMint {
   readonly #signer: Signer;
@@ -24,13 +24,16 @@ export class BadgeMint {
     this.#signer = new Signer(keys);
   }
 
-  /** Returns the same address for the same badge, as long as the first key stays the same. */
+  /** Returns the same address for the same badge as long as the first key stays the same. */
   async grant(badge: Badge): Promise<string> {
     const tag = await this.#signer.tag(this.#signer.first, "mrb", badge.orgId, parts(badge));
     return `mrb_${badge.orgId}_${parts(badge)}_${tag}`;
   }
 
-  /** Returns `undefined` for a forged address. Only the pipeline knows whether the generation is still valid. */
+  /**
+   * Reads the badge from an address. Returns `undefined` for a forged address. Only the pipeline knows whether the
+   * generation is still valid.
+   */
   async recognize(token: string): Promise<Badge | undefined> {
     const [, orgId = "", pipelineId = "", generation, tag = ""] = SHAPE.exec(token) ?? [];
     if (!generation) return undefined;

@@ -2,11 +2,12 @@ import { oncePer } from "../once-per.ts";
 import { fromBase64, lengthPrefixed, toBase64 } from "./encoding.ts";
 import { type NamedKey, parseKeys } from "./keys.ts";
 
-/** The beginning of every sealed value. The associated data of each seal contains it, too. */
+/** The first characters of every sealed value. The associated data of each seal contains them, too. */
 const SEAL_FORMAT = "m1";
 
 /**
- * Returns the beginning of every value sealed under this key. Key ids contain no character that LIKE treats specially.
+ * Returns the first characters of every value sealed under this key. Key ids contain no character that LIKE treats
+ * specially.
  */
 export const sealPrefix = (keyId: string): string => `${SEAL_FORMAT}.${keyId}.`;
 
@@ -24,7 +25,7 @@ export const parseSeal = (text: string): { keyId: string; bytes?: Uint8Array<Arr
 /** Reads the id of the key that sealed a value, and ignores the rest. */
 export const keyIdOf = (sealed: string): string => sealed.split(".")[1] ?? "";
 
-/** The same as an SQLite expression. `sealed` is a column or an expression, never input. */
+/** Returns the same as an SQLite expression. `sealed` is a column or an expression, never input. */
 export const keyIdSql = (sealed: string): string => {
   const from = `${SEAL_FORMAT}.`.length + 1;
   return `substr(${sealed}, ${from}, instr(substr(${sealed}, ${from}), '.') - 1)`;
@@ -62,7 +63,7 @@ export class Keyring {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
   }
 
-  /** The id of the first key, which seals. */
+  /** The id of the first key, with which the keyring seals. */
   get current(): string {
     return this.ids[0] ?? "";
   }

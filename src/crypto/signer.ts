@@ -14,7 +14,7 @@ export const sameText = (one: string, other: string): boolean => {
 /** Encodes each byte as one base62 character: about 5.9 of its 8 bits. */
 export const base62 = (bytes: Uint8Array): string => Array.from(bytes, (byte) => ALPHABET[byte % 62]).join("");
 
-/** HMAC-SHA-256 under named keys. A character cannot move from one part to the next without changing the tag. */
+/** Computes HMAC-SHA-256 under named keys. Moving a character from one part to the next changes the tag. */
 export class Signer {
   readonly #keys: readonly NamedKey[];
   readonly #imported = new Map<string, Promise<CryptoKey>>();
@@ -23,7 +23,7 @@ export class Signer {
     this.#keys = keys;
   }
 
-  /** The key that signs. @throws RangeError without a key */
+  /** The key with which the signer signs. @throws RangeError without a key */
   get first(): NamedKey {
     const [first] = this.#keys;
     if (!first) throw new RangeError("There is no key to sign with");
@@ -36,7 +36,7 @@ export class Signer {
     return undefined;
   }
 
-  /** Reports whether one of the keys gives this text for all 32 bytes. */
+  /** Reports whether `written` returns this text for all 32 bytes under one of the keys. */
   async signed(written: (mac: Uint8Array) => string, text: string, ...parts: string[]): Promise<boolean> {
     for (const key of this.#keys) if (sameText(written(await this.mac(key, ...parts)), text)) return true;
     return false;
@@ -47,7 +47,7 @@ export class Signer {
     return base62((await this.mac(key, ...parts)).subarray(0, TAG_LENGTH));
   }
 
-  /** Returns 32 bytes. */
+  /** Returns the MAC's 32 bytes. */
   async mac(key: NamedKey, ...parts: string[]): Promise<Uint8Array> {
     let imported = this.#imported.get(key.id);
     if (!imported) {

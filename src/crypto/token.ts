@@ -9,7 +9,7 @@ export type TokenPrefix = "mrt" | "mrr" | "mra" | "mro";
 const SECRET_LENGTH = 30;
 const SHAPE = /^(mrt|mrr|mra)_([a-z0-9-]{1,64})_([A-Za-z0-9]{30})([A-Za-z0-9]{12})$/;
 
-/** Random base62. Bytes from 248 on (4 x 62) are skipped, so that each character is equally likely. */
+/** Returns random base62. It skips bytes from 248 on (4 x 62), so that each character is equally likely. */
 export const randomText = (length: number): string => {
   let text = "";
   while (text.length < length) {
@@ -19,12 +19,12 @@ export const randomText = (length: number): string => {
   return text;
 };
 
-/** Hashes a token with SHA-256, as hexadecimal digits. Tokens are stored in this form alone. */
+/** Hashes a token with SHA-256, as hexadecimal digits. The service stores tokens only in this form. */
 export const hashToken = (token: string): Promise<string> => sha256Hex(token);
 
 /**
  * Issues and recognizes tokens `PREFIX_ORGANIZATION_SECRETTAG`. The tag is an HMAC-SHA-256 under a key of `TOKEN_KEYS`,
- * so a forged token is rejected without a call to the database or an object.
+ * so the service rejects a forged token without a call to the database or an object.
  */
 export class TokenMint {
   readonly #signer: Signer;
@@ -38,7 +38,10 @@ export class TokenMint {
     return `${prefix}_${orgId}_${secret}${await this.#signer.tag(this.#signer.first, prefix, orgId, secret)}`;
   }
 
-  /** Returns `undefined` for a forged token. Only the token's owner knows whether it is still valid. */
+  /**
+   * Reads a token. Returns `undefined` for a forged token. Only the token's owner knows whether the token is still
+   * valid.
+   */
   async recognize(token: string): Promise<{ prefix: TokenPrefix; orgId: string } | undefined> {
     const [, prefix, orgId = "", secret = "", tag = ""] = SHAPE.exec(token) ?? [];
     if (!prefix) return undefined;
@@ -46,7 +49,7 @@ export class TokenMint {
     return key && { prefix: prefix as TokenPrefix, orgId };
   }
 
-  /** Returns an HMAC that finds equal texts without storing them. */
+  /** Returns an HMAC that identifies equal texts, so that the service need not store them. */
   async fingerprint(text: string): Promise<string> {
     return toHex(await this.#signer.mac(this.#signer.first, "fingerprint", text));
   }
