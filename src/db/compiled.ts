@@ -35,9 +35,9 @@ export const reader = (columns: Columns) => {
 };
 
 /**
- * Builds a query once for each shape; later calls only bind values. Building it for each request, and looking up the
- * decoder of every value, took a quarter of a list's CPU time. The result is an item for drizzle's `batch`, which calls
- * the private `_prepare` of its items. This works with drizzle-orm 0.45.4, and every test of a list covers it.
+ * Builds a query once for each shape. Later calls only bind values. Building the query for each request, and looking up
+ * the decoder of every value, took a quarter of a list's CPU time. The result is an item for drizzle's `batch`, which
+ * calls the private `_prepare` of its items. This works with drizzle-orm 0.45.4, and every test of a list covers it.
  */
 export const compiled = <Q extends Query & { toSQL(): { sql: string; params: unknown[] } }>(
   columns: Columns,

@@ -6,7 +6,9 @@ export type ConnectionToAsk = Pick<
   "id" | "kind" | "apiUrl" | "auth" | "appId" | "clientId" | "installationId" | "sealed" | "sealedVersion"
 > & { isActive: number };
 
-/** Reads a connection of an organization at the primary, because it may have changed a moment ago. */
+/**
+ * Reads a connection of an organization at the primary database, because the connection may have changed a moment ago.
+ */
 export const readConnection = (db: D1Database, orgId: string, id: string): Promise<ConnectionToAsk | null> =>
   db
     .withSession("first-primary")

@@ -21,7 +21,7 @@ import {
   variableGroup,
 } from "./schema.ts";
 
-/** A table with rows of organizations: its key's columns, and a condition for one organization's rows. */
+/** A table with rows of organizations: the columns of its key, and a condition for one organization's rows. */
 interface Owned {
   table: SQLiteTable;
   key: string;

@@ -5,8 +5,8 @@ import { reader } from "./compiled.ts";
 import { buildSummary } from "./schema.ts";
 
 /*
- * Every statement may be repeated and reordered: an older version never replaces a newer one, and an audit row is
- * written once.
+ * Every statement may be repeated and reordered. An older version never replaces a newer one, and the statement writes
+ * an audit row only once.
  */
 
 const FIELDS: Record<string, { of: string; changes?: true }> = {
@@ -21,7 +21,7 @@ const BUILD = `INSERT INTO build_summary (${NAMES}) VALUES (${NAMES.map((_, at) 
   ON CONFLICT (org_id, id) DO UPDATE SET ${CHANGES.map(([, { name }]) => `${name} = excluded.${name}`)}
   WHERE build_summary.pool_version < excluded.pool_version`;
 
-/* Upkeep deletes them with their build, on the same day. */
+/* Upkeep deletes the rows of jobs with their build, on the same day. */
 const JOBS = `INSERT OR IGNORE INTO job (org_id, id, build_id, finished_at)
   SELECT ?1, value, ?2, ?3 FROM json_each(?4)`;
 
@@ -53,7 +53,7 @@ export const readBuildRow = reader(getTableColumns(buildSummary)) as (row: Recor
 
 const toMilliseconds = (timestamp: string | null): number | null => (timestamp === null ? null : Date.parse(timestamp));
 
-/** Builds the row of a build. It counts the build's jobs when the build ends. */
+/** Builds the row of a build. The row includes the number of the build's jobs when the build ends. */
 const toRow = (record: Build, poolVersion: number): BuildRow => ({
   ...record,
   createdBy: record.createdBy && { ...record.createdBy, ...(record.trust === "untrusted" && { trust: record.trust }) },
@@ -83,7 +83,7 @@ export const projectAudit = (db: D1Database, entry: AuditEntry): D1PreparedState
   return db.prepare(AUDIT).bind(id, orgId, at, actor, action, subject, requestId, JSON.stringify(detail));
 };
 
-/** Records a hand-out of variables: the first of a day adds a row. */
+/** Records a hand-out of variables. The first hand-out of a variable on each day adds a row. */
 export const projectUses = (
   db: D1Database,
   use: { orgId: string; buildId: string; agentId: string; at: string; variableIds: string[] },
@@ -129,7 +129,10 @@ export const forgetFailedLine = (db: D1Database, orgId: string, buildId: string)
 export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
   db.prepare("SELECT sequence, complete FROM pool WHERE org_id = ?1").bind(orgId);
 
-/** Reads the same as numbers or nulls, with the limits that the operator set for the organization, as JSON. */
+/**
+ * Reads the same as `readPool` as numbers or nulls, with the limits that the operator set for the organization, as
+ * JSON.
+ */
 export const readPoolAndLimits = (db: D1Database, orgId: string): D1PreparedStatement =>
   db
     .prepare(
@@ -144,8 +147,8 @@ export const projectPool = (
 ): D1PreparedStatement => db.prepare(POOL).bind(pool.orgId, pool.sequence, pool.active, pool.at, pool.told);
 
 /**
- * Moves connections on to the next generation of hooks. `names` are the hooks, as `hookName` writes them, that are no
- * longer valid.
+ * Moves connections on to the next generation of hooks. `names` are the names of the hooks that are no longer valid, as
+ * `hookName` writes them.
  */
 const projectHooks = (db: D1Database, orgId: string, names: string[]): D1PreparedStatement =>
   db

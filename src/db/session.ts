@@ -37,7 +37,7 @@ const checkNow = async (db: D1Database): Promise<true> => {
   return true;
 };
 
-/** The work of D1 for one request: round trips, and rows as D1 bills them. */
+/** D1's work for one request: round trips, and rows as D1 bills them. */
 interface Tally {
   rounds: number;
   rowsRead: number;
@@ -63,7 +63,7 @@ const DIALECT = new SQLiteAsyncDialect();
 /** An SQL query that returns D1's own result. */
 type Statement<T> = RunnableQuery<D1Result<T>, "sqlite">;
 
-/** Receives the valid token of the first batch, or undefined without one. May throw. */
+/** Receives the valid token of the first batch, or undefined without a valid token. May throw. */
 type Admit = (token: ValidToken | undefined) => void;
 
 /**
@@ -73,7 +73,7 @@ type Admit = (token: ValidToken | undefined) => void;
  */
 export class DatabaseSession {
   readonly tally: Tally = { rounds: 0, rowsRead: 0, rowsWritten: 0 };
-  /** Builds queries; `run` runs them. */
+  /** Builds queries. `run` executes them. */
   readonly sql: Database;
   readonly #db: D1Database;
   readonly #session: D1DatabaseSession;
@@ -88,7 +88,7 @@ export class DatabaseSession {
     this.sql = drizzle(this.#client);
   }
 
-  /** Binds values to a compiled query, ready to run. */
+  /** Binds values to a compiled query. The result is ready for `run`. */
   bind<Q extends Query>(query: Compiled<Q>, values: Record<string, unknown>, shape?: readonly string[]): Q {
     return query(this.#client, values, shape);
   }

@@ -5,8 +5,8 @@ import { endedSession, token } from "./schema.ts";
 type Text = string | Placeholder;
 
 /**
- * The condition for a valid token: it has not expired, and the hash is its current one, or its previous one during the
- * rotation's grace period.
+ * The condition for a valid token. The token has not expired, and the hash is its current one, or its previous one
+ * during the rotation's grace period.
  */
 export const isValidToken = (hash: Text, now: Text) =>
   and(
@@ -18,8 +18,8 @@ const { id, name, kind, role, labels, lastUsedAt } = token;
 const COLUMNS = { id, name, kind, role, labels, lastUsedAt };
 
 /**
- * The first query of a request: the caller's token, if it is valid. `session` is the id of the dashboard session that
- * holds the token and must not have ended, or an empty text.
+ * The first query of a request, which reads the caller's token if it is valid. `session` is the id of the dashboard
+ * session that holds the token and must not have ended, or an empty text.
  */
 export const validToken = compiled(COLUMNS, (db) =>
   db

@@ -17,19 +17,19 @@ export const buildSummary = sqliteTable(
     number: integer().notNull(),
     repoId: text("repo_id").notNull(),
     pipelineId: text("pipeline_id"),
-    /** The full name: `refs/heads/main`. */
+    /** The full name of the ref, such as `refs/heads/main`. */
     ref: text().notNull(),
     commitSha: text("commit_sha"),
     event: text().$type<BuildEvent>().notNull(),
     trigger: text().$type<Build["trigger"]>().notNull(),
-    /** The number of its pull request. */
+    /** The number of the build's pull request. */
     pull: integer("pull_number"),
     author: text(),
     /** The first line of the commit message, at most 200 characters. */
     subject: text(),
     priority: integer().notNull(),
     retryOf: text("retry_of"),
-    /** Also says whether the build is untrusted. */
+    /** The creator of the build, and whether the build is untrusted. */
     createdBy: text("created_by", { mode: "json" }).$type<Creator & { trust?: "untrusted" }>(),
     status: text().$type<BuildStatus>().notNull(),
     attempt: integer().notNull(),
@@ -110,11 +110,11 @@ export const pipelineHistory = sqliteTable(
   {
     orgId: text("org_id").notNull(),
     pipelineId: text("pipeline_id").notNull(),
-    /** The ids of the newest and the oldest of `builds`; empty without any. */
+    /** The ids of the newest and the oldest of `builds`; empty if there are no builds. */
     newest: text().notNull(),
     oldest: text().notNull(),
     isRed: integer("is_red", { mode: "boolean" }).notNull(),
-    /** In the format of `src/domain/history`. */
+    /** The builds in the format of `src/domain/history`. */
     builds: text().notNull(),
     days: text().notNull(),
     /** Milliseconds since 1970. `countedAt` is the last count, `recountedAt` the last count of all days. */

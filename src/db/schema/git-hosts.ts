@@ -70,7 +70,9 @@ export interface ScheduledValues {
   sealed: string;
 }
 
-/** Builds at set times. `nextAt` is the first future time: all missed times together trigger one build. */
+/**
+ * A schedule of builds at set times. `nextAt` is the first future time: all missed times together trigger one build.
+ */
 export const schedule = sqliteTable(
   "schedule",
   {
@@ -84,7 +86,7 @@ export const schedule = sqliteTable(
     ref: text(),
     isActive: integer("is_active", { mode: "boolean" }).notNull(),
     nextAt: text("next_at").notNull(),
-    /** Who created it: a request, or the pipeline's file. */
+    /** The creator of the schedule: a request, or the pipeline's file. */
     source: text().$type<"api" | "file">().notNull().default("api"),
     lastAt: text("last_at"),
     lastBuildId: text("last_build_id"),

@@ -35,7 +35,7 @@ export const pool = sqliteTable("pool", {
   orgId: text("org_id").primaryKey(),
   sequence: integer().notNull(),
   complete: integer().notNull(),
-  /** Builds that had not ended. */
+  /** The number of builds that had not ended when the pool reported. */
   active: integer().notNull(),
   /** Milliseconds since 1970. */
   at: integer().notNull(),
@@ -49,8 +49,8 @@ export const serviceMetric = sqliteTable("service_metric", {
 });
 
 /**
- * Work that upkeep could not do. It is set aside so that it does not block the rest, and retried later. A row of the
- * kind `turn` is not a failure: it says when a task is due, and its reason says where the task resumes.
+ * Work that upkeep could not do. Upkeep sets it aside so that it does not block the rest, and retries it later. A row
+ * of the kind `turn` is not a failure. It records when a task is due, and its reason records where the task resumes.
  */
 export const upkeepFailure = sqliteTable(
   "upkeep_failure",
@@ -67,8 +67,8 @@ export const upkeepFailure = sqliteTable(
 );
 
 /**
- * Never holds a row. Inserting the name of a failed precondition violates the check with that name, so D1 rolls back
- * the whole batch, and its error names the precondition (`db/guard.ts`).
+ * A table that never holds a row. Inserting the name of a failed precondition violates the check with that name, so D1
+ * rolls back the whole batch, and its error names the precondition (`db/guard.ts`).
  */
 export const guard = sqliteTable("guard", { failed: text().notNull() }, (table) => [
   check("token_live", sql`${table.failed} <> 'token_live'`),

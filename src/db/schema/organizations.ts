@@ -7,11 +7,11 @@ export const organization = sqliteTable("organization", {
   name: text().notNull(),
   locationHint: text("location_hint").$type<LocationHint>(),
   createdAt: text("created_at").notNull(),
-  /** When the organization's deletion began. From then on its tokens and agents are rejected. */
+  /** The time at which the organization's deletion began. From then on the service rejects its tokens and agents. */
   deletingAt: text("deleting_at"),
   /** The limits that the operator set. */
   limits: text({ mode: "json" }).$type<OwnLimits>(),
-  /** How many variables the organization has. Triggers count them: nothing else writes it. */
+  /** The number of the organization's variables. Only triggers write it. */
   variableCount: integer("variable_count").notNull().default(0),
 });
 
@@ -34,7 +34,7 @@ export const token = sqliteTable(
     labels: text({ mode: "json" }).$type<string[]>(),
     expiresAt: text("expires_at"),
     lastUsedAt: text("last_used_at"),
-    /** The previous hash after a rotation. It stays valid until `previousUntil`. */
+    /** The token's previous hash after a rotation. It stays valid until `previousUntil`. */
     previousHash: text("previous_hash").unique(),
     previousUntil: text("previous_until"),
     version: integer().notNull().default(1),
@@ -51,7 +51,7 @@ export const endedSession = sqliteTable(
   "ended_session",
   {
     id: text().primaryKey(),
-    /** When the cookie itself expires. */
+    /** The time at which the cookie itself expires. */
     until: text().notNull(),
   },
   (table) => [index("ended_session_by_time").on(table.until)],

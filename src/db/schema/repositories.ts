@@ -61,9 +61,9 @@ export const pipeline = sqliteTable(
     maxAttempts: integer("max_attempts").notNull(),
     /** The events that trigger a build; null means that the pipeline file decides. */
     on: text("on_json", { mode: "json" }).$type<Record<string, unknown>>(),
-    /** The content of its file on the default branch, when it was last read. */
+    /** The content of the pipeline's file on the default branch, when the service last read it. */
     fileSnapshot: text("file_snapshot_json", { mode: "json" }).$type<Record<string, unknown>>(),
-    /** The name of its status at the git host. */
+    /** The name of the pipeline's status at the git host. */
     hostContext: text("host_context"),
     supersede: text().$type<"file" | "refs" | "all" | "none">().notNull().default("file"),
     badgeGeneration: integer("badge_generation").notNull().default(0),

@@ -25,9 +25,9 @@ export const variable = sqliteTable(
     updatedAt: text("updated_at").notNull(),
     lastUsedAt: text("last_used_at"),
     lastUsedBy: text("last_used_by"),
-    /** Null if the variable is not a file. */
+    /** The encoding of the file; null if the variable is not a file. */
     fileEncoding: text("file_encoding").$type<FileEncoding>(),
-    /** Null if the file has the name of its variable. */
+    /** The name of the file; null if the file has the name of its variable. */
     fileName: text("file_name"),
   },
   (table) => [
@@ -51,8 +51,8 @@ export const variableDay = sqliteTable(
 );
 
 /**
- * A known text, sealed with each key of SECRETS_KEYS when the key is first used. A key that does not open its row is
- * wrong.
+ * A known text, which the service seals with each key of SECRETS_KEYS when it first uses the key. A key that does not
+ * open its row is wrong.
  */
 export const keyCheck = sqliteTable("key_check", {
   id: text().primaryKey(),
@@ -66,7 +66,9 @@ export const variableGroup = sqliteTable(
     orgId: text("org_id").notNull(),
     name: text().notNull(),
     description: text(),
-    /** Null for a group whose variables reach every job of the pipelines that attach it. */
+    /**
+     * The group's protection; null for a group whose variables reach every job of the pipelines that attach the group.
+     */
     protection: text({ mode: "json" }).$type<GroupProtection>(),
     version: integer().notNull().default(1),
     createdAt: text("created_at").notNull(),
