@@ -39,7 +39,7 @@ const findResponse = (operation: Operation, status: number, shared: Responses): 
   return response && "$ref" in response ? shared[response.$ref.split("/").at(-1) ?? ""] : response;
 };
 
-/** Adds each example to its operation: the request's body and the answer. */
+/** Adds each example to its operation, as the request's body and the answer. */
 export const attachExamples = (paths: ApiDescription["paths"], shared: Responses, examples: Example[]): void => {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   for (const example of examples) {

@@ -64,7 +64,10 @@ export interface DocumentedRoute extends Route {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Adds each example to its operation, as the request's body and the answer. */
+/**
+ * Adds a route's documentation and schema names. Protocol schemas keep their names. Other schemas are named after the
+ * operation. The schema of an update's body is named after its record.
+ */
 export const documented = (route: Route): DocumentedRoute => {
   const { id, method } = route;
   const { query, body, output } = route.verb;
