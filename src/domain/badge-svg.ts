@@ -39,7 +39,7 @@ const box = (text: string, from: number, width: number, colour: string): string 
   `<rect x="${from}" width="${width}" height="20" fill="${colour}"/>` +
   `<text x="${from + PADDING}" y="14" textLength="${width - 2 * PADDING}" lengthAdjust="spacingAndGlyphs">${escapeXml(text)}</text>`;
 
-/** Draws two boxes: the name, which may be any text, and the state. */
+/** Draws two boxes. One contains the name, which may be any text, and the other the state. */
 export const badgeSvg = (name: string, state: BadgeState): string => {
   const label = shorten(name);
   const [left, right] = [textWidth(label) + 2 * PADDING, textWidth(state) + 2 * PADDING];

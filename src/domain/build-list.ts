@@ -6,9 +6,9 @@ export interface BuildQuery {
   repoId?: string;
   pipelineId?: string;
   ref?: string;
-  /** Matches any of these. */
+  /** Matches builds of any of these refs. */
   refs?: readonly string[];
-  /** In lower case: the full hash, or its beginning. */
+  /** The full hash or its first characters, in lower case. */
   commitSha?: string;
   status?: BuildStatus;
   event?: BuildEvent;
@@ -32,7 +32,7 @@ export interface QueriedBuild
     "id" | "repoId" | "pipelineId" | "ref" | "commitSha" | "status" | "event" | "trigger" | "agentId" | "author"
   > {
   pull: number | null;
-  /** Milliseconds since 1970. */
+  /** When the build was created, in milliseconds since 1970. */
   queuedAt: number;
 }
 
@@ -53,8 +53,8 @@ interface PageParts<B extends QueriedBuild> {
   /** D1's rows: `limit + 1` of them if there are that many. */
   rows: readonly B[];
   /**
-   * The pool's builds that have not ended, or whose end D1 does not know: `limit + 1` if there are that many. Also the
-   * pool's version of the unended builds in `rows`. Others are ignored.
+   * The pool's builds that have not ended, or whose end D1 does not know: `limit + 1` if there are that many. Also
+   * contains the pool's version of the unended builds in `rows`. The merge ignores other builds.
    */
   live: readonly B[];
 }
@@ -63,22 +63,22 @@ interface PageOfBuilds<B> {
   builds: B[];
   /** The next page begins after this id. Null on the last page. */
   next: string | null;
-  /** Whether the pool has no build beyond this page. */
+  /** Whether the pool has no build after this page. */
   isPastLive: boolean;
 }
 
 /** Reports whether to query D1, which does not know the state of a build that has not ended. */
 export const asksStore = ({ status }: BuildQuery): boolean => status === undefined || isEnded(status);
 
-/** Reports whether to query the pool. `isPastLive`: on an earlier page the pool had no later build. */
+/** Reports whether to query the pool. `isPastLive` says that the pool had no later build on an earlier page. */
 export const asksPool = ({ status }: BuildQuery, isPastLive: boolean, rows: readonly QueriedBuild[]): boolean =>
   status === undefined ? !isPastLive || rows.some((row) => isActive(row.status)) : isActive(status);
 
 const byNewest = (one: QueriedBuild, other: QueriedBuild): number => (one.id < other.id ? 1 : -1);
 
 /**
- * Reports whether the pool's version counts. It always does, unless D1 knows that a build ended and a restored pool
- * does not.
+ * Reports whether the pool's version of a build counts. It always does, unless D1 knows that the build ended and a
+ * restored pool does not.
  */
 const isCurrent = (live: QueriedBuild, row: QueriedBuild | undefined): boolean =>
   !row || !isEnded(row.status) || isEnded(live.status);
@@ -88,7 +88,7 @@ export const mergePage = <B extends QueriedBuild>({ query, limit, rows, live }: 
   const builds = new Map(rows.map((row) => [row.id, row]));
   for (const build of live) if (isCurrent(build, builds.get(build.id))) builds.set(build.id, build);
   const matching = [...builds.values()].filter((build) => matches(build, query)).sort(byNewest);
-  // D1 was not read beyond its last row: an older build of the pool belongs to a later page.
+  // D1 was not read beyond its last row, so an older build of the pool belongs to a later page.
   const readTo = rows.length > limit ? rows.at(-1)!.id : "";
   const readable = matching.filter(({ id }) => id >= readTo);
   const page = readable.slice(0, limit);

@@ -43,8 +43,8 @@ const knownNames = ({ host }: CloneUrl): number | null | undefined =>
   Object.hasOwn(KNOWN_HOSTS, host) ? KNOWN_HOSTS[host] : undefined;
 
 /**
- * Returns the stored form of an address: without the user name before an https host, without slashes at its end, and
- * with .git for hosts that use it. Returns other text unchanged.
+ * Returns the stored form of an address. It has no user name before an https host and no slashes at its end, and has
+ * .git for hosts that use it. Returns other text unchanged.
  */
 export const canonicalCloneUrl = (url: string): string => {
   const bare = url.replace(/^(https?:\/\/)[^/:@]*@/, "$1").replace(/(?<=[^/:])\/+$/, "");
@@ -60,7 +60,7 @@ const isPage = (parsed: CloneUrl): boolean => {
 };
 
 /**
- * Returns why an agent's git may not clone from this address; null if it may. The scp form (`git@host:owner/repo.git`)
+ * Returns why an agent's git may not clone from this address; null if git may. The scp form (`git@host:owner/repo.git`)
  * counts as ssh. `allowedProtocols` are names such as `https`.
  */
 export const cloneUrlProblem = (url: string, allowedProtocols: string[]): string | null => {
@@ -88,7 +88,7 @@ export const cloneOrigin = (url: string): string => {
   return `${protocol}://${host}${port && `:${port}`}`;
 };
 
-/** Returns host and port for ssh's command line. Without a port, ssh chooses it. */
+/** Returns host and port for ssh's command line. If the address has no port, ssh chooses one. */
 export const sshDestination = (url: string): { host: string; port: string } => {
   const { host = "", port = "" } = parse(url) ?? {};
   return { host: host.replace(/^\[|\]$/g, ""), port };

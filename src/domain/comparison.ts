@@ -1,6 +1,6 @@
 import type { EnvironmentKey } from "../protocol/build.ts";
 
-/** A key whose value may differ between two builds. Never contains the value. */
+/** A key whose value may differ between two builds. The record never contains the value. */
 export interface EnvironmentChange {
   key: string;
   change: "added" | "removed" | "changed";
@@ -33,7 +33,7 @@ export const environmentChanges = (
   });
 };
 
-/** A line of two logs: in both, only in the newer, or only in the older one. */
+/** A line of two logs. It is in both, only in the newer log, or only in the older log. */
 export interface DiffLine {
   kind: "same" | "added" | "removed";
   text: string;
@@ -42,7 +42,7 @@ export interface DiffLine {
 /** Times, hashes, sizes and counts differ between runs and mean nothing. */
 const VARYING = /\b[0-9a-f]{7,64}\b|\d+(?:[.,:]\d+)*/gi;
 
-/** Masks the varying parts of a line: lines that are equal in two runs become equal texts. */
+/** Masks the varying parts of a line, so that lines that match in two runs become equal texts. */
 export const maskLine = (line: string): string => line.replace(VARYING, "#").trimEnd();
 
 /**

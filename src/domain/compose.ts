@@ -20,16 +20,16 @@ export interface ScopedVariable<Value extends string | null = string> {
   isActive: boolean;
   allowOverride: boolean;
   version: number;
-  /** Absent if the build gets the value itself. */
+  /** How the value becomes a file. Absent if the build gets the value itself. */
   file?: FileForm;
 }
 
 /** The parts of one build's environment. `variables` are those of the build's scopes, in any order. */
 export interface Composition<Value extends string | null = string> {
   variables: ScopedVariable<Value>[];
-  /** The pipeline's groups, in its order: a later one wins. Variables of other groups are ignored. */
+  /** The pipeline's groups, in the pipeline's order. A later group wins. Variables of other groups are ignored. */
   groupIds: string[];
-  /** `envVariables` of the trigger request. */
+  /** The `envVariables` of the trigger request. */
   run: Record<string, string>;
   /** Keys that the trigger request marks as secret. */
   secretKeys: string[];
@@ -75,7 +75,7 @@ interface LayeredVariable<Value extends string | null> extends ValueSource {
 
 const LAYERS: Scope[] = ["organization", "group", "repository", "pipeline"];
 
-/** Lists active variables and those of the run. A later one overrides an earlier one. */
+/** Lists active variables and those of the run. A later variable overrides an earlier one. */
 const inLayers = <Value extends string | null>(input: Composition<Value>): LayeredVariable<Value>[] => {
   const groupOrder = new Map(input.groupIds.map((id, index) => [id, index]));
   const marked = new Set(input.secretKeys);
@@ -97,7 +97,8 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
       ...(file && { file }),
     }));
   const source: ValueSource = { scope: "run", groupId: null, variableId: null };
-  // A request for a run with such a key is rejected, but a schedule's values may be older than the variable's setting.
+  // The service rejects a request for a run with such a key. However, a schedule's values may be older than the
+  // variable's setting.
   const fixedKeys = new Set(overridesRefused(input.variables.filter(isOfBuild), input.run));
   const allowed = Object.entries(input.run).filter(([key]) => !fixedKeys.has(key));
   const run = allowed.map(([key, value]) => ({
@@ -113,9 +114,9 @@ const inLayers = <Value extends string | null>(input: Composition<Value>): Layer
 const byteLength = (text: string): number => new TextEncoder().encode(text).byteLength;
 
 /**
- * Composes the environment of one build, sorted by key: organization < groups in order < repository < pipeline < run. A
- * key is secret if any of its variables is secret, even an overridden one. An untrusted build gets no secrets and no
- * files.
+ * Composes the environment of one build, sorted by key. The layers are organization < groups in order < repository <
+ * pipeline < run. A key is secret if any of its variables is secret, even an overridden one. An untrusted build gets no
+ * secrets and no files.
  * @throws {EnvironmentTooLarge} beyond `activeVariables` or `environmentBytes` of the limits
  */
 export const compose = <Value extends string | null>(

@@ -8,7 +8,7 @@ export const poolName = (orgId: string): string => orgId;
 /** Returns the name of the object that calls a connection's git host. */
 export const gitHostName = (orgId: string, connectionId: string): string => `${orgId}/${connectionId}`;
 
-/** Returns the connection of the object with this name; empty texts if it has no name yet. */
+/** Returns the connection of the object with this name. Returns empty texts if the object has no name yet. */
 export const connectionIn = (name: string): { orgId: string; connectionId: string } => {
   const [orgId = "", connectionId = ""] = name.split("/");
   return { orgId, connectionId };
@@ -19,11 +19,13 @@ export const buildLogName = (orgId: string, jobId: string): string => `${orgId}/
 
 /*
  * During a deploy, Workers and objects of two releases meet for seconds. Each call names the release of its caller. An
- * object rejects a call of another release before it does anything, and the caller answers 503. A release may therefore
- * change every method.
+ * object rejects a call from another release before it does anything, and the caller answers 503. A release may
+ * therefore change every method.
  */
 
-/** Methods that answer every release. A socket is not a call, and nobody would repeat the others. */
+/**
+ * Methods that answer every release. `fetch` opens a socket, which is not a call. Nobody would repeat the other calls.
+ */
 const FOR_ALL_RELEASES = ["fetch", "keepDelivery", "noteDelivery", "summaryOf"];
 
 export const isForAllReleases = (method: string): boolean => FOR_ALL_RELEASES.includes(method);
@@ -41,6 +43,9 @@ export const calling = <T extends object>(stub: T): T =>
     },
   });
 
-/** Reports whether the object rejected a caller of another release, or is of a release without `call`. */
+/**
+ * Reports whether the object rejected the call because its caller is of another release, or because the object's
+ * release has no `call`.
+ */
 export const isOfOtherRelease = (error: unknown): boolean =>
   error instanceof Error && /does not implement the method/.test(error.message);

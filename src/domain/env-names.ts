@@ -1,7 +1,8 @@
 /*
  * Variables that make a loader, shell, git, ssh or interpreter run code, fetch from another place or send credentials
- * there, before the first command of a step. Variables that choose a tool on the machine (JAVA_HOME, CC) are allowed.
- * Sources: sudo's env.c (initial_badenv_table), git(1), ld.so(8), bash(1), and the manuals of each language.
+ * there. They have this effect before the first command of a step. Variables that choose a tool on the machine
+ * (JAVA_HOME, CC) are allowed. Sources: sudo's env.c (initial_badenv_table), git(1), ld.so(8), bash(1), and the manuals
+ * of each language.
  */
 const EXACT = new Set(
   [
@@ -57,7 +58,7 @@ export const refusedInRun = (name: string): boolean => {
 };
 
 /**
- * Reports whether steps inherit `name` from the agent's environment. They never inherit its own secrets or git's
- * settings.
+ * Reports whether steps inherit `name` from the agent's environment. Steps never inherit the agent's own secrets or
+ * git's settings.
  */
 export const inheritedBySteps = (name: string): boolean => !/^(?:MILLRACE_|GIT_)/i.test(name);

@@ -27,15 +27,15 @@ const HEADS = "refs/heads/";
 /** Returns the full name of a build's branch: `refs/heads/main` for `main`. A full ref stays the same. */
 export const refOf = (branch: string): string => (branch.startsWith("refs/") ? branch : HEADS + branch);
 
-/** The reverse of `refOf`: a branch by its own name, any other ref in full. */
+/** The reverse of `refOf`. Returns a branch by its own name, and any other ref in full. */
 export const branchOf = (ref: string): string => (ref.startsWith(HEADS) ? ref.slice(HEADS.length) : ref);
 
 const TAGS = "refs/tags/";
 
 /**
- * Returns the full names that a person may mean, because a branch and a tag may share a name. A full ref means itself.
+ * Returns the full refs that a person may mean, because a branch and a tag may share a name. A full ref means itself.
  */
 export const refsNamed = (name: string): string[] => (name.startsWith("refs/") ? [name] : [HEADS + name, TAGS + name]);
 
-/** Returns the tag of a build's branch field; null if it is not a tag. */
+/** Returns the tag in a build's branch field; null if the field does not contain a tag. */
 export const tagOf = (branch: string): string | null => (branch.startsWith(TAGS) ? branch.slice(TAGS.length) : null);

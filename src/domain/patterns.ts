@@ -6,7 +6,7 @@ export const PATTERN_LIMITS = { patterns: 100, characters: 250 } as const;
 /** The kind of names that a list matches: branches and tags, or paths of files. */
 export type NameKind = "ref" | "path";
 
-/** Characters that no name of a branch or tag contains. A pattern with one would never match. */
+/** Characters that no name of a branch or tag contains. A pattern with such a character would never match. */
 const NOT_IN_A_REF = /[[\]\\^~: \x00-\x1f\x7f]/;
 
 /** A class of characters, which may repeat. Only patterns for refs have it: in a path, brackets are characters. */
@@ -58,7 +58,7 @@ const tokenize = (pattern: string, kind: NameKind): Token[] =>
     return sign.endsWith("/") ? ["optional", "across", { character: "/" }] : ["across"];
   });
 
-/** Adds a token's index, and those that can be reached from it without a character. */
+/** Adds a token's index, and the indexes that can be reached from it without a character. */
 const reach = (tokens: Token[], index: number, reached: Set<number>): void => {
   if (reached.has(index)) return;
   reached.add(index);
@@ -109,7 +109,8 @@ const hasInOrder = (texts: string[], name: string): boolean => {
 };
 
 /**
- * The steps, of one character by one token, for all names that one list of patterns is compared with: half a second.
+ * The maximum number of steps for comparing all names with one list of patterns. One step compares one character with
+ * one token. This many steps take half a second.
  */
 export const PATTERN_WORK = 5_000_000;
 
@@ -148,7 +149,7 @@ export const nameMatcher = (
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };
 
-/** Reports whether a file matches. Null if unknown: without a list of files, or when `work` runs out. */
+/** Reports whether a file matches. Returns null if this is unknown, without a list of files or when `work` runs out. */
 export const isTouched = (
   patterns: readonly string[],
   files: readonly string[] | null,

@@ -2,10 +2,10 @@ import type { AgentCode } from "../protocol/explain.ts";
 import { PLATFORM_NAMES, PLATFORM_TITLES, type Requires } from "../protocol/pipeline.ts";
 import { isXcode } from "../protocol/xcodes.ts";
 
-/** Why a job cannot require Windows. */
+/** The reason why a job cannot require Windows. */
 export const NO_WINDOWS = "There is no agent for Windows: write macos or linux";
 
-/** The abilities of an agent, from its registration or from a person. */
+/** The abilities of an agent, as its registration or a person reported them. */
 interface Skills {
   platform: number;
   canBuildIOS: boolean;
@@ -16,14 +16,14 @@ interface Skills {
   xcodes?: readonly string[];
 }
 
-/** Why an agent cannot run a build. The phrase follows the name of one agent, or the number of agents. */
+/** The reason why an agent cannot run a build. The phrase follows the name of one agent, or the number of agents. */
 export interface Reason {
   code: AgentCode;
   phrase: string;
   pluralPhrase: string;
 }
 
-/** Builds a reason from the verb in singular and plural, and the rest of the phrase. */
+/** Builds a reason from the verb in singular and plural and the rest of the phrase. */
 export const reason = (code: AgentCode, [singular, plural]: readonly [string, string], rest: string): Reason => ({
   code,
   phrase: `${singular} ${rest}`,
@@ -57,13 +57,16 @@ export const unmetRequirements = (
   return reasons;
 };
 
-/** Returns the one of two required versions that satisfies both; undefined if neither does. */
+/** Returns the one of two required versions that satisfies both requirements; undefined if neither does. */
 const narrowerXcode = (one: string | null, other: string | null): string | null | undefined => {
   if (one === null || other === null) return one ?? other;
   return isXcode(one, other) ? other : isXcode(other, one) ? one : undefined;
 };
 
-/** Merges two sets of requirements: an agent must meet both. Returns undefined if they contradict each other. */
+/**
+ * Merges two sets of requirements into one for an agent that must meet both. Returns undefined if they contradict each
+ * other.
+ */
 export const mergeRequires = (one: Requires, other: Requires): Requires | undefined => {
   if (one.platform && other.platform && one.platform !== other.platform) return undefined;
   const xcode = narrowerXcode(one.xcode ?? null, other.xcode ?? null);

@@ -8,13 +8,13 @@ interface Field {
   name: string;
   from: number;
   to: number;
-  /** Names of the values, the first one for `from`. */
+  /** Names of the field's values. The first name means `from`. */
   names: string[];
 }
 
 const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
-/** The seventh day of the week is Sunday too. */
+/** The seventh day of the week is Sunday, too. */
 const FIELDS: Field[] = [
   { name: "minute", from: 0, to: 59, names: [] },
   { name: "hour", from: 0, to: 23, names: [] },
@@ -33,7 +33,10 @@ const readNumber = (text: string, { from, to, names }: Field, isEnd: boolean): n
   return value >= from && value <= to ? value : null;
 };
 
-/** Reads one part of a list: `*`, `5`, `1-5`, with `/2` after the first and the last form; null for anything else. */
+/**
+ * Reads one part of a list: `*`, `5` or `1-5`, where `*` and `1-5` may have a step such as `/2`. Returns null for
+ * anything else.
+ */
 const readValues = (part: string, field: Field): number[] | null => {
   const [, star, first, last, step] = PART.exec(part) ?? [];
   if (star === undefined && first === undefined) return null;
@@ -57,26 +60,29 @@ const smallestStep = (minutes: Set<number>, hours: Set<number>): number => {
   return Math.min(...inHour, hasNextHour ? 60 + sorted[0]! - sorted.at(-1)! : 60);
 };
 
-/** Reports whether a date never occurs, if no day of the week is sufficient on its own. */
+/** Reports whether the date never occurs. If the day of the week is sufficient on its own, the date always occurs. */
 const neverComes = (days: Set<number>, months: Set<number>, weekdays: string): boolean =>
   weekdays.startsWith("*") && ![...months].some((month) => [...days].some((day) => day <= DAYS_OF_MONTH[month - 1]!));
 
 const numbers = (values: Set<number>): string => [...values].sort((a, b) => a - b).join(",");
 
-/** Prints a line. Keeps `*`, which means any time rather than each, and for hours also a step of `*`. */
+/** Prints a line. Keeps `*`, which means any time rather than each time. For hours, also keeps a step of `*`. */
 const printLine = (texts: string[], values: Set<number>[]): string =>
   texts
     .map((text, index) => (text === "*" || (index === 1 && text.startsWith("*")) ? text : numbers(values[index]!)))
     .join(" ");
 
 interface CronLine {
-  /** Consists of digits and `*`, and is equivalent to the original. */
+  /** An equivalent of the original line that consists of digits and `*`. */
   line: string;
-  /** Whether a day must match both day fields. As in Vixie's cron, one is enough unless a field begins with `*`. */
+  /**
+   * Whether a day must match both day fields. As in Vixie's cron, one matching field is enough unless a field begins
+   * with `*`.
+   */
   needsBothDays: boolean;
 }
 
-/** Reads a cron line of five fields; or returns the problem, as a sentence that says what to write. */
+/** Reads a cron line of five fields. If the line has a problem, returns a sentence that says what to write. */
 export const readCron = (cron: string): CronLine | { problem: string } => {
   const texts = cron
     .toUpperCase()
@@ -105,16 +111,16 @@ export const readCron = (cron: string): CronLine | { problem: string } => {
   return { line: printLine(texts, values), needsBothDays: texts[2]!.startsWith("*") || texts[4]!.startsWith("*") };
 };
 
-/** When something runs: a cron line of five fields, and the time zone of its hours. */
+/** The times at which something runs: a cron line of five fields, and the time zone of its hours. */
 export interface CronSchedule {
   cron: string;
   timeZone: string;
 }
 
-/** Names only: an offset such as `+02:00` would stay the same in summer and in winter. */
+/** Zones have names only, because an offset such as `+02:00` would stay the same in summer and in winter. */
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
-/** Returns why a text is not a time zone, as a sentence that says what to write; null if it is one. */
+/** Returns why a text is not a time zone, as a sentence that says what to write; null if the text is a time zone. */
 export const timeZoneProblem = (timeZone: string): string | null => {
   const problem = "Unknown time zone: write a name such as Europe/Berlin or UTC";
   if (!ZONE_NAME.test(timeZone)) return problem;
@@ -142,8 +148,8 @@ const compileSchedule = ({ cron, timeZone }: CronSchedule): ((after: number) => 
 
 /**
  * Returns the first time after `after`, both in milliseconds since 1970. Fixed hours run once on each day that has
- * them: at the first minute after a gap of the clock, and at the first of two equal times. With `*` hours, real time
- * counts.
+ * them: at the first minute after a gap of the clock, and at the first of two equal times. With `*` as the hours, real
+ * time counts.
  * @throws {Error} for a schedule with a problem, according to `readCron` or `timeZoneProblem`
  */
 export const nextRun = (schedule: CronSchedule, after: number): number => compileSchedule(schedule)(after);
@@ -157,8 +163,8 @@ export const nextRuns = (schedule: CronSchedule, after: number, count: number): 
 };
 
 /**
- * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. Only
- * this one of all missed times is made up for. Looks back an hour first, then ten times as far each time.
+ * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. Of all missed
+ * times, only this one is made up for. The search looks back an hour first, then ten times as far each time.
  */
 export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
   const timeAfter = compileSchedule(schedule);

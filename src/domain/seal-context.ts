@@ -1,7 +1,7 @@
 import type { Scope } from "../protocol/variable.ts";
 import { cloneOrigin } from "./clone-url.ts";
 
-/* The context to which each kind of sealed value is bound. A value opens with the same context only. */
+/* The context to which each kind of sealed value is bound. A value opens only with the same context. */
 
 interface SealedVariable {
   orgId: string;
@@ -22,7 +22,7 @@ export const variableContext = ({ orgId, scope, ownerId, id, key, sealedVersion 
   String(sealedVersion),
 ];
 
-/** `envVariables` of a run. */
+/** The context of the `envVariables` of a run. */
 export const inputsContext = (orgId: string, buildId: string): string[] => ["inputs", orgId, buildId];
 
 interface SealedCredential {
@@ -48,7 +48,7 @@ interface SealedSchedule {
   id: string;
 }
 
-/** The values of a schedule's runs. */
+/** The context of the values for a schedule's runs. */
 export const scheduleContext = ({ orgId, pipelineId, id }: SealedSchedule): string[] => [
   "schedule",
   orgId,
@@ -56,7 +56,7 @@ export const scheduleContext = ({ orgId, pipelineId, id }: SealedSchedule): stri
   id,
 ];
 
-/** A known text, sealed with each key. It shows whether the key has changed. */
+/** The context of a known text that is sealed with each key. The text shows whether the key has changed. */
 export const keyCheckContext = (keyId: string): string[] => ["key-check", keyId];
 
 interface SealedConnection {
@@ -68,8 +68,8 @@ interface SealedConnection {
 }
 
 /**
- * A connection's secrets open only for the git host, and the API address, for which they were given. The key of an App
- * does not open as a token, so nothing can send it.
+ * The context of a connection's secrets. They open only for the git host and the API address for which a person entered
+ * them. The key of an App does not open as a token, so nothing can send it.
  */
 export const connectionContext = ({ id, kind, apiUrl, auth, sealedVersion }: SealedConnection): string[] => [
   "connection",

@@ -1,10 +1,15 @@
 const PEM = /^-----BEGIN ([A-Z ]*)PRIVATE KEY-----\r?\n([\s\S]*)\n-----END \1PRIVATE KEY-----$/;
 const PUBLIC = /^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+ |^-----BEGIN [A-Z ]*PUBLIC KEY-----|^---- BEGIN SSH2 PUBLIC KEY/;
 
-/** The first bytes of an OpenSSH key without a passphrase: the format, then the cipher `none` after its length. */
+/**
+ * The first bytes of an OpenSSH key without a passphrase: the format, then the cipher `none` after the length of that
+ * name.
+ */
 const WITHOUT_CIPHER = "openssh-key-v1\0\0\0\0\x04none";
 
-/** Returns why ssh cannot use a text as a private key without a passphrase; null if it can. Does not contact a host. */
+/**
+ * Returns why ssh cannot use a text as a private key without a passphrase; null if ssh can. Does not contact a host.
+ */
 export const sshKeyProblem = (text: string): string | null => {
   const trimmed = text.trim();
   if (PUBLIC.test(trimmed)) return "is a public key: enter the private key";

@@ -1,13 +1,15 @@
-/** The most pools in one run, and the most busy ones among them. Quiet pools get at least the remaining places. */
+/**
+ * The maximum number of pools in one run, and of busy pools among them. Quiet pools get at least the remaining places.
+ */
 export const POOLS_PER_SWEEP = 250;
 export const BUSY_POOLS_PER_SWEEP = 200;
 /** Minutes between the beginnings of two walks through the quiet pools. */
 export const QUIET_MINUTES = 15;
 
-/** Where the next sweep continues. Each kind of pool has its own walk, in the order of names. */
+/** The place where the next sweep continues. Each kind of pool has its own walk, in the order of names. */
 export interface SweepPlace {
   after: string;
-  /** Empty unless a walk through the quiet pools is under way. */
+  /** The last name in the walk through the quiet pools; empty unless such a walk is under way. */
   quietAfter: string;
   /** The minute since 1970 in which the last walk began. */
   quietAt: number;
@@ -19,7 +21,7 @@ export const SWEEP_BEGIN: SweepPlace = { after: "", quietAfter: "", quietAt: 0 }
 export const isQuietTurn = ({ quietAfter, quietAt }: SweepPlace, minute: number): boolean =>
   quietAfter !== "" || minute - quietAt >= QUIET_MINUTES;
 
-/** Returns the next names of a sorted list, and the last of them if more follow. */
+/** Returns the next names of a sorted list. Also returns the last of them if more names follow. */
 const next = (names: readonly string[], after: string, room: number): [slice: string[], after: string] => {
   const rest = names.filter((name) => name > after);
   const slice = rest.slice(0, room);

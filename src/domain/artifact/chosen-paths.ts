@@ -34,7 +34,7 @@ const fixedParts = (path: string): string[] => {
   return first < 0 ? parts : parts.slice(0, first);
 };
 
-/** Returns the name below the fixed part. A file that is named in full keeps its last part. */
+/** Returns the name below the fixed part. If a pattern names the file in full, returns the path's last part. */
 const nameBelow = (fixed: string[], path: string): string => {
   const parts = path.split("/");
   return parts.slice(Math.min(fixed.length, parts.length - 1)).join("/");
@@ -43,7 +43,7 @@ const nameBelow = (fixed: string[], path: string): string => {
 const NO_LIMIT = { left: Number.POSITIVE_INFINITY };
 
 export interface ChosenPaths {
-  /** Where files may be: the parts of files and folders, none of them within another. */
+  /** The places where files may be: the parts of the paths of files and folders, none of them within another. */
   places: string[][];
   /** Returns the name under which to keep the file or folder at this path; null if the paths do not include it. */
   nameOf(path: string): string | null;
@@ -105,7 +105,7 @@ export const cachePathProblem = (path: string): string | null => {
   return artifactPathProblem(below);
 };
 
-/** Splits the paths into those in the checkout and those below HOME, relative to each. */
+/** Splits the paths into those in the checkout and those below HOME. Each result is relative to its folder. */
 export const cachePlaces = (paths: readonly string[]): { checkout: string[]; home: string[] } => ({
   checkout: paths.filter((path) => !HOME.test(path)),
   home: paths.filter((path) => HOME.test(path)).map((path) => path.replace(HOME, "").replace(/^(?:\.\/+)+/, "")),

@@ -21,7 +21,10 @@ export const sameName = (path: string): string => foldPath(path).join("/");
 
 /** Two paths that cannot coexist, by their positions in the list. */
 interface Clash {
-  /** The names are the same on some system, or the first is a file where the other needs a folder. */
+  /**
+   * The kind of clash. Either the names are the same on some system, or the first is a file where the other needs a
+   * folder.
+   */
   kind: "same" | "folder";
   index: number;
   other: number;
@@ -29,7 +32,8 @@ interface Clash {
 
 /** Returns the first clash in the order of names; null without a clash. Takes as long as sorting the paths. */
 export const clashIn = (paths: readonly string[]): Clash | null => {
-  // This separator sorts below all other characters: the content of a folder comes right after a file with its name.
+  // This separator sorts below all other characters, so that the content of a folder comes right after a file with the
+  // folder's name.
   const names = paths.map((path) => foldPath(path).join("\0"));
   const order = [...names.keys()].sort((a, b) => (names[a]! < names[b]! ? -1 : names[a]! > names[b]! ? 1 : a - b));
   for (const [place, other] of order.entries()) {
@@ -44,13 +48,13 @@ export const clashIn = (paths: readonly string[]): Clash | null => {
 /** A file with the position of its bytes in the artifact. */
 export interface PlacedFile extends ArtifactFile {
   start: number;
-  /** Exclusive. */
+  /** The end of the file's bytes, exclusive. */
   end: number;
 }
 
 /**
- * Characters that a name must not have on any system: control characters, and those that Windows reads as a folder or a
- * drive.
+ * Characters that a name must not have on any system: control characters, and characters that Windows reads as a folder
+ * or a drive.
  */
 const FORBIDDEN = /[\x00-\x1F\x7F-\x9F\\]/;
 const DRIVE = /^[A-Za-z]:/;

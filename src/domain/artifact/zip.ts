@@ -4,10 +4,12 @@ import type { PlacedFile } from "./file-list.ts";
 
 const LARGE = 0xffffffff;
 const MANY = 0xffff;
-/** Version 4.5 of the format, with 64-bit sizes. Created on Unix, so that the modes count. */
+/**
+ * Version 4.5 of the format, with 64-bit sizes. The archive counts as created on Unix, so that the files' modes count.
+ */
 const VERSION = 45;
 const MADE_BY = (3 << 8) | VERSION;
-/** Names are UTF-8. */
+/** The flag for names in UTF-8. */
 const FLAGS = 0x0800;
 const REGULAR_FILE = 0o100000;
 
@@ -62,7 +64,9 @@ class Bytes {
   }
 }
 
-/** Returns date and time in the format of DOS, in UTC, with a resolution of two seconds, from 1980 on. */
+/**
+ * Returns date and time in the format of DOS, in UTC. The format has a resolution of two seconds and begins in 1980.
+ */
 const dosTime = (at: number): [time: number, date: number] => {
   const when = new Date(Math.max(at, Date.UTC(1980, 0, 1)));
   const time = (when.getUTCHours() << 11) | (when.getUTCMinutes() << 5) | (when.getUTCSeconds() >> 1);

@@ -2,18 +2,22 @@ import { LIMITS } from "../../protocol/limits.ts";
 
 /** The facts of an entry that count towards its repository's quota. */
 export interface StoredSize {
-  /** Its pipeline and branch. */
+  /** The entry's pipeline and branch. */
   scope: string;
   bytes: number;
   isOfDefaultBranch: boolean;
-  /** The last day on which a build used it, and its creation. The entry with the lowest values is dropped first. */
+  /**
+   * The last day on which a build used the entry, and the entry's creation. The repository drops the entry with the
+   * lowest values first.
+   */
   usedDay: string;
   madeAt: string;
 }
 
 /**
- * Returns the entries to drop for a new one; null if there is no room for it. A branch drops only entries of its own
- * and of the same pipeline. The default branch also drops those of other branches, so that they cannot fill the quota.
+ * Returns the entries to drop for a new one; null if there is no room for the new entry. A branch drops only its own
+ * entries, and only those of the same pipeline. The default branch also drops entries of other branches, so that they
+ * cannot fill the quota.
  */
 export const entriesToDrop = <E extends StoredSize>(
   storedEntries: readonly E[],

@@ -2,8 +2,8 @@ import type { Trust } from "../../protocol/build.ts";
 import { branchOf, refOf } from "../git-ref.ts";
 
 /**
- * The facts that decide which cache entries a build finds. The pool knows them all: no agent and no step can change
- * them.
+ * The facts that decide which cache entries a build finds. The pool knows all of them, and no agent and no step can
+ * change them.
  */
 export interface CacheFacts {
   repoId: string;
@@ -16,7 +16,7 @@ export interface CacheFacts {
   trust: Trust;
 }
 
-/** The refs whose entries a build finds, best first, and the ref to which it saves. */
+/** The refs whose entries a build finds, best first, and the ref to which the build saves. */
 interface CacheRefs {
   reads: string[];
   writes: string | null;
@@ -28,8 +28,9 @@ const NONE: CacheRefs = { reads: [], writes: null };
 const untrustedRef = (ref: string): string => ref.replace(/^refs\//, "refs/untrusted/");
 
 /**
- * A build finds the entries of its own branch, of its pull request's base, and of the default branch. It saves to its
- * own branch only. A merge queue's branch exists for one build, so nothing is saved for it.
+ * Returns the refs for a build's cache. A build finds the entries of its own branch, of its pull request's base, and of
+ * the default branch. It saves to its own branch only. A merge queue's branch exists for one build, so its build saves
+ * nothing.
  */
 export const cacheRefs = ({ pipelineId, branch, event, base, trust }: CacheFacts, defaultBranch: string): CacheRefs => {
   if (pipelineId === null) return NONE;

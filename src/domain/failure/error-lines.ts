@@ -10,8 +10,8 @@ const BEFORE = /^(?:#\d+ (?:\d+\.\d+ )?|│ )/;
 const RED = /\x1b\[(?:[\d;]*;)?(?:31|91)m\s*[^\s\x1b]/;
 
 /**
- * Rates how well a line explains the failure of a step: 3 names the cause, 2 the part that failed, 1 is only red or a
- * complaint, 0 explains nothing.
+ * Rates how well a line explains the failure of a step. A line with 3 names the cause, and one with 2 names the part
+ * that failed. A line with 1 is only red or a complaint, and one with 0 explains nothing.
  */
 export const errorRank = (line: string): 0 | 1 | 2 | 3 => {
   const raw = settledLine(line);
@@ -29,25 +29,25 @@ export interface LogLine {
 }
 
 export interface Excerpt {
-  /** Lines around the error, which is the one at `at`. */
+  /** Lines around the error. The error is the line at `at`. */
   lines: LogLine[];
   at: number;
-  /** The offsets of all lines with an error, ascending. Only those with the highest rank. */
+  /** The offsets of the error lines with the highest rank, ascending. */
   errors: number[];
 }
 
-/** How many lines of a step to read. Earlier errors appear only in the log. */
+/** The maximum number of a step's lines to read. Earlier errors appear only in the log. */
 const MOST_LINES = 400;
 const CONTEXT = 3;
 const MOST_ERRORS = 50;
-/** Characters of a line in an excerpt. */
+/** The maximum number of characters of a line in an excerpt. */
 const MOST_CHARACTERS = 500;
-/** Characters of the line in a list. */
+/** The maximum number of characters of a line in a list. */
 const LISTED_CHARACTERS = 200;
 
 /**
- * Finds the line that explains why these lines end in a failure, with its context; the last lines if none does. Null
- * without text.
+ * Finds the line that explains why these lines end in a failure, with its context. Returns the last lines if no line
+ * explains it, and null without text.
  */
 export const findExcerpt = (all: LogLine[]): Excerpt | null => {
   const lines = all.slice(-MOST_LINES);
@@ -67,8 +67,8 @@ export const findExcerpt = (all: LogLine[]): Excerpt | null => {
 };
 
 /**
- * Finds the line at a log's end that says why it failed, as lists show it; otherwise null. @param end its last
- * bytes, as text
+ * Finds the line at a log's end that explains why it failed, as lists show it; otherwise null. @param end the log's
+ * last bytes, as text
  */
 export const findFailedLine = (end: string): string | null => {
   const excerpt = findExcerpt(end.split("\n").map((text, offset) => ({ offset, text })));
@@ -76,18 +76,18 @@ export const findFailedLine = (end: string): string | null => {
   return line ? line.slice(0, LISTED_CHARACTERS).toWellFormed() : null;
 };
 
-/** Bytes of a log, from `start` up to `end`, exclusive, or to its end if that is null. */
+/** Bytes of a log, from `start` up to `end`, exclusive, or up to the log's end if `end` is null. */
 export interface PartOfLog {
   start: number;
   end: number | null;
 }
 
-/** Returns the output of the step that begins at `start`, up to the start of the next one. */
+/** Returns the output of the step that begins at `start`, up to the start of the next step. */
 export const partFrom = (steps: readonly Step[], start: number): PartOfLog => {
   const later = steps.flatMap(({ logOffset }) => (logOffset !== null && logOffset > start ? [logOffset] : []));
   return { start, end: later.length > 0 ? Math.min(...later) : null };
 };
 
-/** Returns the output of the failed step; without one, the output before the first step. */
+/** Returns the output of the failed step. Without a failed step, returns the output before the first step. */
 export const failingPart = (steps: readonly Step[]): PartOfLog =>
   partFrom(steps, steps.find(({ status }) => status === "failed")?.logOffset ?? 0);

@@ -12,18 +12,18 @@ const COMMON = [
   /^(?:✘ )?\[(?:error|fatal)\] (?!COMPILATION ERROR|(?:Failures|Errors|Tests run)\b)(?!.*<<< (?:FAILURE|ERROR)!)\S/i,
 ];
 
-/** Lines in which npm says where it was. The reason comes after them. */
+/** Lines in which npm names the place of an error. The reason follows them. */
 const NPM_PLACE =
   "code|errno|syscall|path|file|dest|command|workspace|location|Lifecycle|Test failed|Exit status|Failed at|This is|A complete log|\\S+ (?:info|http|WARN|warn) |\\S+@\\S+ \\w+: `";
 
-/** How programs begin it that have a way of their own. */
+/** Patterns for programs that begin the line with the error in their own way. */
 const OWN = [
   new RegExp(`^npm (?:error|ERR!) (?!${NPM_PLACE})\\S`),
-  // Yarn 1, Yarn 2 and later, pnpm.
+  // Yarn 1, Yarn 2 and later, and pnpm.
   /^error (?!Command failed)(?:[A-Z]|\S+@\S+: )/,
   /^➤ YN00(?:01|09|16|18|20|28|30|33|35|41|66|82): . \S/,
   /^\s*\[?ERR_PNPM_\w+\]? +\S/,
-  // Shells, and what they run.
+  // Shells, and the commands that they run.
   /: command not found$|^zsh:\d+: command not found: \S/,
   /^\S+: (?:line )?\d+: .*(?:: not found|: unbound variable|: parameter not set|: Permission denied|: No such file or directory|: cannot execute.*|[Ss]yntax error.*)$/,
   /(?:^|: line \d+: +\d+ )(?:Killed|Segmentation fault|Bus error|Aborted|Illegal instruction)(?: \(core dumped\)|\s{2,}|$)/,
@@ -50,7 +50,7 @@ const OWN = [
 
 export const SAYS_WHY = [...COMMON, ...OWN];
 
-/** How programs begin the line that says which part failed. */
+/** How programs begin the line that names the failed part. */
 export const SAYS_WHERE = [
   /^\s*(?:---\s+)?FAIL(?:ED|URE)?\b(?!\s*[:=]?\s*0\b)/,
   /^\s*(?:✕|✗|✘|✖|×|●|not ok)\s/,

@@ -1,9 +1,9 @@
 import type { BuildEvent } from "../../protocol/build.ts";
 import type { EndedStatus } from "../../protocol/build-states.ts";
 
-/** An ended build, or one job in such builds. Facts that an older release did not keep are absent. */
+/** An ended build, or one job in such builds. Facts that an older release did not store are absent. */
 export interface Run {
-  /** Ids increase with the time of their creation. */
+  /** The run's id. Ids increase with the time of creation. */
   id: string;
   status: EndedStatus;
   event?: BuildEvent;
@@ -15,17 +15,20 @@ export interface Run {
 export interface FailingRuns<R> {
   /** The first failure after the last success. */
   first: R;
-  /** The number of failures since then. A build and its retries count once. */
+  /** The number of failures from `first` on. A build and its retries count once. */
   builds: number;
-  /** The number of their commits; null if one of the commits is unknown. */
+  /** The number of the failures' commits; null if one of the commits is unknown. */
   commits: number | null;
-  /** False: an earlier run may have failed first, because the one just before is not known to have succeeded. */
+  /**
+   * Whether `first` certainly failed first. If false, an earlier run may have failed first, because the previous run is
+   * not known to have succeeded.
+   */
   isCertain: boolean;
-  /** The same commit succeeded before, so the cause is not in the commit. */
+  /** Whether the same commit succeeded before, so that the cause is not in the commit. */
   hasPassed: boolean;
 }
 
-/** A run, and the id of the run in whose place it counts: its own, or that of the run that it retries. */
+/** A run, and the id of the run in whose place it counts. This is its own id, or the id of the run that it retries. */
 interface PlacedRun<R> {
   run: R;
   place: string;
@@ -34,8 +37,8 @@ interface PlacedRun<R> {
 const hasVerdict = ({ status, isUntrusted = false }: Run): boolean => status !== "canceled" && !isUntrusted;
 
 /**
- * Orders the runs by their commits. A retry comes right after the run that it repeats, however old that is. So does a
- * requested run of a commit that was built before.
+ * Orders the runs by their commits. A retry comes right after the run that it repeats, however old that run is. So does
+ * a requested run of a commit that was built before.
  */
 const inOrder = <R extends Run>(runs: readonly R[]): PlacedRun<R>[] => {
   const places = new Map<string, string>();
@@ -50,7 +53,7 @@ const inOrder = <R extends Run>(runs: readonly R[]): PlacedRun<R>[] => {
       if (commitSha && !retryOf) ofCommits.set(commitSha, place);
       return { run, place };
     });
-  // The sort is stable: runs in one place keep the order of their ids.
+  // The sort is stable, so runs in one place keep the order of their ids.
   return placedRuns.sort((a, b) => (a.place === b.place ? 0 : a.place < b.place ? -1 : 1));
 };
 
@@ -76,7 +79,7 @@ const isCertain = (
 
 /**
  * Finds when the runs of one pipeline and ref began to fail; null if the newest commit with a verdict succeeded. A
- * canceled run has no verdict, nor does an untrusted one, which lacks secrets.
+ * canceled run has no verdict. An untrusted run has no verdict either, because it lacks secrets.
  */
 export const failingSince = <R extends Run>(runs: readonly R[]): FailingRuns<R> | null => {
   const placedRuns = inOrder(runs);

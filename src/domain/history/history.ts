@@ -6,7 +6,9 @@ import { type FailingRuns, failingSince, type Run } from "./failing-since.ts";
 /** The number of durations in each bucket. Absent buckets are empty. */
 type Histogram = Record<number, number>;
 
-/** Buckets from a duration to its double. A percentile is off by at most a sixteenth of an octave, 4.5 %. */
+/**
+ * The number of buckets from a duration to its double. A percentile is off by at most a sixteenth of an octave, 4.5 %.
+ */
 const BUCKETS_AN_OCTAVE = 8;
 
 const toBucket = (milliseconds: number): number => Math.floor(Math.log2(Math.max(1, milliseconds)) * BUCKETS_AN_OCTAVE);
@@ -32,8 +34,8 @@ export const addHistograms = (histograms: readonly Histogram[]): Histogram => {
 };
 
 /**
- * Returns the duration in milliseconds that this share of the durations does not exceed (nearest rank); null without
- * any.
+ * Returns the duration in milliseconds that this share of the durations does not exceed (nearest rank); null if there
+ * are no durations.
  */
 export const percentile = (histogram: Histogram, share: number): number | null => {
   const counts = Object.entries(histogram).map(([bucket, count]): [number, number] => [Number(bucket), count]);
@@ -52,9 +54,9 @@ export const HISTORY_SIZE = { builds: 30, days: 14 };
 /** An ended build. Times are milliseconds since 1970. */
 export interface EndedBuild extends Run {
   number: number;
-  /** The full name: `refs/heads/main`. */
+  /** The full name of the build's ref, such as `refs/heads/main`. */
   ref: string;
-  /** Whether its tests failed and then passed. */
+  /** Whether the build's tests failed and then passed. */
   isFlaky: boolean;
   subject: string | null;
   author: string | null;
@@ -63,7 +65,7 @@ export interface EndedBuild extends Run {
   finishedAt: number;
 }
 
-/** The builds that were created on one day. `flaky` counts the succeeded ones that were flaky. */
+/** The builds that were created on one day. `flaky` counts the successful builds that were flaky. */
 export interface DayOfBuilds {
   succeeded: number;
   failed: number;
@@ -71,14 +73,14 @@ export interface DayOfBuilds {
   flaky: number;
   /** The durations of builds that succeeded or failed. */
   took: Histogram;
-  /** The time from their creation to their start. */
+  /** The times from the builds' creation to their start. */
   waited: Histogram;
 }
 
 export interface History {
-  /** Newest first. */
+  /** The builds, newest first. */
   builds: EndedBuild[];
-  /** By date: `2026-11-22`. */
+  /** The days by date, such as `2026-11-22`. */
   days: Record<string, DayOfBuilds>;
 }
 
@@ -107,8 +109,8 @@ const countDay = (builds: readonly EndedBuild[]): DayOfBuilds => {
 };
 
 /**
- * Recounts the builds created since `from`, the first millisecond of a day. `builds` are all builds of that time, in
- * any order, and perhaps older ones. The new counts replace the old ones, so repeating the call changes nothing.
+ * Recounts the builds created since `from`, the first millisecond of a day. `builds` contains all builds of that time,
+ * in any order, and perhaps older builds. The new counts replace the old ones, so repeating the call changes nothing.
  */
 export const rollUp = (before: History, from: number, builds: readonly EndedBuild[], now: number): History => {
   const buildsById = new Map(before.builds.filter(({ id }) => timeOfId(id) < from).map((build) => [build.id, build]));
@@ -126,19 +128,19 @@ export const rollUp = (before: History, from: number, builds: readonly EndedBuil
   return { builds: newest, days: Object.fromEntries(days.sort(([a], [b]) => (a < b ? -1 : 1))) };
 };
 
-/** Finds when the builds of this ref began to fail; null if they do not. Each tag is red or green on its own. */
+/** Finds when the builds of this ref began to fail; null if they do not fail. Each tag is red or green on its own. */
 export const redSince = ({ builds }: History, ref: string): FailingRuns<EndedBuild> | null =>
   failingSince(builds.filter((build) => build.ref === ref));
 
 const DAYS_OF_WEEK = 7;
 
-/** Seven days of builds. Times are milliseconds; null if none of the builds began. */
+/** The builds of seven days. Times are milliseconds, and null if no build began. */
 export interface Week {
   succeeded: number;
   failed: number;
   canceled: number;
   flaky: number;
-  /** The longest duration of the fastest half of the builds, and of the fastest nine in ten. */
+  /** The longest duration of the fastest half of the builds, and of the fastest nine in ten builds. */
   tookP50: number | null;
   tookP90: number | null;
   waitedP50: number | null;
@@ -162,7 +164,7 @@ export const addUp = (days: readonly DayOfBuilds[]): Week => {
   };
 };
 
-/** Returns the days of the week that ends with today; `weeksAgo` 1 is the previous one. */
+/** Returns the days of the week that ends with today. With `weeksAgo` 1, returns those of the previous week. */
 export const daysOfWeek = ({ days }: History, now: number, weeksAgo = 0): DayOfBuilds[] => {
   const next = dayStart(now) + DAY_MS - weeksAgo * DAYS_OF_WEEK * DAY_MS;
   return Object.entries(days).flatMap(([date, day]) => {

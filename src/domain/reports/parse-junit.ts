@@ -8,32 +8,35 @@ export interface TestCase {
   suite: string;
   className: string;
   name: string;
-  /** The source file as the tool names it, and the line in it; null if unknown. */
+  /** The source file as the tool names it, and the line in it; null if they are unknown. */
   file: string | null;
   line: number | null;
-  /** Null if the report has no plausible number. */
+  /** The test's duration; null if the report has no plausible number. */
   seconds: number | null;
   outcome: "passed" | "failed" | "skipped";
   /** Failed tries that the tool put into this element (Surefire's `flakyFailure`, `rerunFailure`). */
   failedTries: number;
-  /** The first line of a failure's message, and its stack or other text. Empty without a failure. */
+  /** The first line of a failure's message, and the failure's stack or other text. Both are empty without a failure. */
   message: string;
   text: string;
 }
 
-/** A file that is not a test report. The message has line and column and quotes at most the name of an element. */
+/** The file is not a test report. The message has line and column and quotes at most the name of an element. */
 export class ReportRefused extends Error {}
 
-/** Texts are cut at lengths beyond those that are sent, so that the mask sees a whole secret before a cut. */
+/**
+ * The limits of a parsed report. The parser cuts texts at lengths beyond those that the agent sends, so that the mask
+ * sees a whole secret before a cut.
+ */
 export const REPORT_LIMITS = {
   fileBytes: 30 * MIB,
   jobBytes: 100 * MIB,
   jobCases: 100_000,
   nameCharacters: 1_000,
   messageCharacters: 4_000,
-  /** Per failure. */
+  /** The maximum number of characters in the text of one failure. */
   textCharacters: 20 * KIB,
-  /** Suites around a test case. */
+  /** The maximum number of suites around a test case. */
   depth: 100,
 } as const;
 
@@ -46,16 +49,18 @@ const NOT_RUN = new Set(["disabled", "skipped", "notrun", "ignored"]);
  * attribute.
  */
 const TOLERATED = /disallowed character/;
-/** Each such error takes time: a file full of them would keep the agent busy. */
+/**
+ * The maximum number of tolerated errors. Each such error takes time, so a file full of them would keep the agent busy.
+ */
 const MOST_TOLERATED = 10_000;
-/** The depth of nested elements, and the attributes of one. */
+/** The maximum depth of nested elements, and the maximum number of attributes of one element. */
 const MOST_DEPTH = 2 * REPORT_LIMITS.depth;
 const MOST_ATTRIBUTES = 1_000;
 
 /**
  * Returns the test cases of a JUnit report (https://github.com/testmoapp/junitxml lists the dialects).
- * @param maxCases how many it may have
- * @throws ReportRefused if it is not well-formed, has a DOCTYPE, no suite as its root, or too many cases
+ * @param maxCases the maximum number of cases
+ * @throws ReportRefused if the report is not well-formed, has a DOCTYPE, no suite as its root, or too many cases
  */
 export const parseJUnit = (report: string, maxCases: number = REPORT_LIMITS.jobCases): TestCase[] => {
   const reader = new JUnitReader(maxCases);
@@ -70,12 +75,12 @@ export class JUnitReader {
   readonly #maxCases: number;
   readonly #cases: TestCase[] = [];
   readonly #open: string[] = [];
-  /** The names of the enclosing suites, each with those around it. */
+  /** The names of the enclosing suites. Each name includes the names around it. */
   readonly #suites: string[] = [];
   #case: TestCase | null = null;
   #tolerated = 0;
   #attributes = 0;
-  /** A tool leaves an empty report if it had no test to run. */
+  /** Whether the report is empty. A tool leaves an empty report if it had no test to run. */
   #isEmpty = true;
   /** Whether text belongs to the failure of the current case. */
   #inFailure = false;
@@ -199,6 +204,6 @@ const cut = (text: string, characters: number): string => (text.length > charact
 const wholeNumber = (text: string | undefined): number | null =>
   text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
 
-/** Some tools group thousands (`1,234.5`), and some write words. */
+/** Reads a number of seconds. Some tools group thousands (`1,234.5`), and some write words. */
 const readSeconds = (text = ""): number | null =>
   /^\d[\d,]{0,12}(\.\d+)?(e-?\d)?$/i.test(text) ? Number(text.replaceAll(",", "")) : null;

@@ -1,4 +1,4 @@
-/** The beginning and the end of a part without references. */
+/** The start and the end of each kind of part without references. */
 const PLAIN = [
   ["<![CDATA[", "]]>"],
   ["<!--", "-->"],
@@ -6,10 +6,10 @@ const PLAIN = [
 ] as const;
 const SIGN = /[&<]/g;
 const REFERENCE = /&(?:#(?:[xX]([0-9a-fA-F]{1,8})|(\d{1,8}))|[A-Za-z_:][\w:.-]{0,59});/y;
-/** Characters to look ahead, to know which part begins here. */
+/** The number of characters to look ahead, to know which part begins here. */
 const AHEAD = 64;
 
-/** As defined in XML 1.0, section 2.2. */
+/** Reports whether XML 1.0, section 2.2, allows this character. */
 const isCharacter = (code: number): boolean =>
   (code >= 0x20 && code <= 0xd7ff) ||
   (code >= 0xe000 && code <= 0xfffd) ||
@@ -18,7 +18,7 @@ const isCharacter = (code: number): boolean =>
 
 /**
  * Repairs references that tools write wrongly: an `&` that stands for itself, and the number of a character that XML
- * forbids, such as the escape of a colour. Reads a text in pieces, and each character once.
+ * forbids, such as the escape of a colour. Reads a text in pieces, and reads each character once.
  */
 export class ReferenceRepair {
   readonly #onRepair: () => void;
@@ -46,7 +46,7 @@ export class ReferenceRepair {
     return parts.join("");
   }
 
-  /** Reads to the end of a part without references. @returns where to continue; null where the piece ends */
+  /** Reads to the end of a part without references. @returns where to continue; null if the piece ends first */
   #plain(text: string, at: number, isLast: boolean, parts: string[]): number | null {
     const until = this.#until ?? "";
     const end = text.indexOf(until, at);

@@ -5,15 +5,16 @@ import type { TestCase } from "./parse-junit.ts";
 
 /** A test with the result that counts. */
 export interface TestResult extends TestCase {
-  /** How often it ran: more than 1 if it was retried. */
+  /** How often the test ran. The number exceeds 1 if the test was retried. */
   tries: number;
-  /** Whether it failed and passed in the same job. */
+  /** Whether the test failed and passed in the same job. */
   isFlaky: boolean;
 }
 
 /**
- * Folds the tries of each test into one result. Several cases of a test are retries if one failed: flaky if another
- * passed, otherwise failed. Without a failure they are a test with several sets of values, and each counts.
+ * Folds the tries of each test into one result. If one of a test's cases failed, its cases are retries: the test is
+ * flaky if another case passed, and otherwise failed. Without a failure, the cases are a test with several sets of
+ * values, and each counts.
  */
 export const foldTries = (cases: readonly TestCase[]): TestResult[] =>
   [...groupBy(cases, testIdentity).values()].flatMap(foldCases);
@@ -57,8 +58,8 @@ const TEXT_CHARACTERS = [LIMITS.testTextCharacters, 8192, 4096, 2048, 1024, 512,
 const SPARE_BYTES = 4096;
 
 /**
- * Builds the report to send: failed tests, then flaky ones, then the slowest, cut to fit into a request. `mask` hides
- * secrets before anything is cut.
+ * Builds the report to send. It contains failed tests, then flaky ones, then the slowest, cut to fit into a request.
+ * `mask` hides secrets before anything is cut.
  */
 export const reportToSend = (
   results: readonly IdentifiedTest[],

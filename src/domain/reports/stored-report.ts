@@ -8,8 +8,8 @@ import type { ReportedTests } from "../../protocol/test-report.ts";
 const UNWANTED = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Returns the stored form of a report's text: at most this many characters, none of them incomplete. Unwanted
- * characters are replaced, not removed, so that separately masked parts stay apart.
+ * Returns the stored form of a report's text, with at most this many characters and no incomplete one. Replaces
+ * unwanted characters instead of removing them, so that separately masked parts stay apart.
  */
 const storedText = (text: string, characters: number): string =>
   text.replace(UNWANTED, "\ufffd").slice(0, characters).toWellFormed();
