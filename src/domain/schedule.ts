@@ -163,8 +163,8 @@ export const nextRuns = (schedule: CronSchedule, after: number, count: number): 
 };
 
 /**
- * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. Of all missed
- * times, only this one is made up for. The search looks back an hour first, then ten times as far each time.
+ * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. The service makes
+ * up only for this one of all missed times. The search looks back an hour first, then ten times as far each time.
  */
 export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
   const timeAfter = compileSchedule(schedule);

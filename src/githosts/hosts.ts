@@ -4,7 +4,10 @@ import { GITEA } from "./gitea/gitea.ts";
 import { GITHUB } from "./github/github.ts";
 import { GITLAB } from "./gitlab/gitlab.ts";
 
-/** Every kind of git host. Code that depends on the kind uses its value, whose interface says how to add a kind. */
+/**
+ * Every kind of git host. Code that depends on the kind uses its value. The interface of the value says how to add a
+ * kind.
+ */
 export const HOSTS: Record<HostKind, GitHost> = { github: GITHUB, gitlab: GITLAB, gitea: GITEA };
 
 /** Reports whether a text names a kind of git host. */

@@ -1,4 +1,4 @@
-/** A repository as its host reports it. `id` stays the same when it is renamed or moved. */
+/** A repository as its host reports it. `id` stays the same when the repository is renamed or moved. */
 export interface DeliveryRepository {
   id: number;
   fullName: string;
@@ -13,7 +13,7 @@ export interface CommitSummary {
 
 interface RepositoryEvent {
   repository: DeliveryRepository;
-  /** The login of the person who did it. */
+  /** The login of the person who triggered the event. */
   sender: string | null;
 }
 
@@ -23,7 +23,7 @@ interface NewHead extends RepositoryEvent {
   sha: string;
   /** The previous commit of the ref; null if the ref is new, or the host does not report it. */
   before: string | null;
-  /** Null if the host does not report it. */
+  /** The head's commit; null if the host does not report it. */
   commit: CommitSummary | null;
   /** Whether the author skips the build. */
   isSkipped: boolean;
@@ -32,10 +32,11 @@ interface NewHead extends RepositoryEvent {
 /** A branch was created or moved. */
 interface Push extends NewHead {
   kind: "push";
-  /** Null if the host does not report it: such a push counts as one that adds commits. */
+  /** Whether the push was forced. Null if the host does not report it: such a push counts as one that adds commits. */
   forced: boolean | null;
   /**
-   * Null if the list is incomplete: for a new branch, a forced push, or a list that the host cut or that was not read.
+   * The changed paths; null if the list is incomplete: for a new branch, for a forced push, or for a list that the host
+   * cut or that was not read.
    */
   changedPaths: string[] | null;
 }
@@ -52,7 +53,10 @@ interface Deleted extends RepositoryEvent {
   before: string | null;
 }
 
-/** What happened to a pull request. Every arrival has all its facts. `labeled` also means that a label was removed. */
+/**
+ * The change of a pull request. Every arrival has all facts of the pull request. `labeled` also means that a label was
+ * removed.
+ */
 export type PullAction = "opened" | "new-head" | "reopened" | "closed" | "edited" | "labeled" | "ready";
 
 /** A pull or merge request. `author` is null if the host does not report it with this event. */
@@ -61,16 +65,19 @@ interface PullFacts {
   /** The target branch, and the source branch, which may be in a fork. */
   base: string;
   branch: string;
-  /** Its head is not a branch of the repository, so people without write access may have created it. */
+  /** Whether the head is not a branch of the repository, so that people without write access may have created it. */
   isFork: boolean;
-  /** The host says that its author may write to the repository, and the author sent this. */
+  /**
+   * Whether the host reports that the pull request's author may write to the repository, and the author sent this
+   * event.
+   */
   isByMember: boolean;
   isDraft: boolean;
   isMerged: boolean;
   labels: string[];
   author: string | null;
   title: string;
-  /** When it last changed, by the host's clock: ISO 8601 in UTC; null if the host does not report it. */
+  /** When the pull request last changed, by the host's clock: ISO 8601 in UTC; null if the host does not report it. */
   updatedAt: string | null;
 }
 
@@ -91,7 +98,7 @@ interface ChecksEvent extends RepositoryEvent {
 /** A person wants a rebuild. */
 interface Rerun extends ChecksEvent {
   kind: "rerun";
-  /** The build that the check run names; null if all builds of the commit are meant. */
+  /** The build that the check run names; null if the request is for all builds of the commit. */
   externalId: string | null;
 }
 
@@ -102,7 +109,7 @@ interface Pressed extends ChecksEvent {
   button: string;
 }
 
-/** A merge queue tests a commit, or no longer needs it because it was merged or removed. */
+/** A merge queue tests a commit. Or it no longer needs the commit, because the commit was merged or removed. */
 interface MergeGroup extends RepositoryEvent {
   kind: "merge-group";
   action: "asked" | "gone";
@@ -115,7 +122,10 @@ interface MergeGroup extends RepositoryEvent {
 /** The repository has a new name, owner or default branch. */
 interface Renamed extends RepositoryEvent {
   kind: "renamed";
-  /** The previous values; null for those that have not changed. Absent in deliveries that an older release kept. */
+  /**
+   * The previous values; null for those that have not changed. Absent in deliveries that the service kept under an
+   * older release.
+   */
   from?: { fullName: string | null; defaultBranch: string | null };
 }
 
@@ -125,7 +135,7 @@ interface Ping {
 }
 
 /**
- * An event that neither creates nor ends a build. The reason is a sentence for people, without any text of the
+ * An event that neither creates nor ends a build. The reason is a sentence for people, without any text from the
  * delivery.
  */
 export interface Ignored {

@@ -39,8 +39,8 @@ const isKey = (bytes: Uint8Array, start: number, end: number, name: string): boo
 };
 
 /**
- * Scans the bytes of a JSON object without creating values. Returns where the `commits` lists of the object itself are,
- * or why to reject it. Does not find syntax errors.
+ * Scans the bytes of a JSON object without creating values. Returns the places of the object's own `commits` lists, or
+ * why to reject the object. Does not find syntax errors.
  */
 const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: string } => {
   const commits: ByteSpan[] = [];
@@ -71,8 +71,8 @@ const scanObject = (bytes: Uint8Array): { commits: ByteSpan[] } | { problem: str
 };
 
 /**
- * Up to this size a body is read in full. Larger ones are read without their commits, which would fill the isolate's
- * memory.
+ * Maximum bytes of a body that is read in full. A larger body is read without its commits, which would fill the
+ * isolate's memory.
  */
 const WHOLE_BYTES = MIB;
 /** The most bytes that are parsed into values. */
@@ -83,7 +83,10 @@ const NULL = new TextEncoder().encode("null");
 /** The fields of a body that is a JSON object. The sender chose the names: read them with a schema. */
 export type Fields = Record<string, unknown>;
 
-/** A problem means bytes that no host sends. A reason means a correct delivery that is not read. */
+/**
+ * The result of parsing a body. A problem means bytes that no host sends. A reason means a correct delivery that the
+ * service does not read.
+ */
 export type ParsedBody = { fields: Fields } | { problem: string } | Ignored;
 
 /** Replaces each span of the bytes with null. */

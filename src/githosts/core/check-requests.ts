@@ -4,20 +4,20 @@ import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
 const APPROVE = /^approve:(0|[1-9]\d{0,5})$/;
 
-/** Returns the name of a button that approves a gate: at most 20 characters, GitHub's limit. */
+/** Returns the name of a button that approves a gate. It has at most 20 characters, GitHub's limit. */
 export const approvalName = (index: number): string => `approve:${index}`;
 
-/** Returns the position of the gate's job in its build; null if the name is something else. */
+/** Returns the position of the gate's job in its build; null if the name is not that of such a button. */
 const parseApprovalName = (name: string): number | null => {
   const [, index] = APPROVE.exec(name) ?? [];
   return index === undefined ? null : Number(index);
 };
 
-/** The action that a person requested at the host; or why nothing happens, in words for people. */
+/** The action that a person requested at the host. Without an action, the reason in words for people. */
 type Wish = { rerun: string[] } | { approve: { buildId: string; index: number } } | { nothing: string };
 
 /**
- * Decides on an action, which concerns the newest builds of the commit or nothing.
+ * Decides on an action. The action concerns the newest builds of the commit, or nothing.
  * @param views The states of those builds as reported to the host.
  */
 export const toWish = (request: CheckRequest, views: StatusView[]): Wish => {

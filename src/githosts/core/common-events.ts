@@ -43,7 +43,7 @@ export const hasSkipMarker = (message: string): boolean =>
 
 const Paths = z.array(z.string());
 
-/** The paths in a commit of a push: every host sends the same three lists. */
+/** The paths in a commit of a push. Every host sends the same three lists. */
 export const CommitPaths = z.object({ added: Paths, removed: Paths, modified: Paths });
 export type CommitPaths = z.infer<typeof CommitPaths>;
 
@@ -56,14 +56,14 @@ interface PushFacts {
   repository: DeliveryRepository;
   sender: string | null;
   ref: string;
-  /** Null for zeros. */
+  /** The previous head; null for zeros. */
   before: string | null;
   after: string | null;
   forced: boolean | null;
   /** The commit to build. For an annotated tag, `after` is the tag itself. */
   commitSha: string | null;
   head: CommitFields | null;
-  /** Null if the list of commits is cut, or was not read. */
+  /** The commits of the push; null if the host cut the list, or if it was not read. */
   commits: CommitPaths[] | null;
 }
 
@@ -127,13 +127,17 @@ const PullRequest = z.object({
 type Head = z.infer<typeof PullRequest>["pull_request"]["head"];
 
 /**
- * A head belongs to the repository only if every field says so. A deleted fork is null. A request pushed to Gitea's
- * refs/for/ names the repository itself, although its author may not write there.
+ * Reports whether a head belongs to a fork. A head belongs to the repository only if every field says so. The
+ * repository of a deleted fork is null. A request pushed to Gitea's refs/for/ names the repository itself, although its
+ * author may not write there.
  */
 const isFork = ({ ref, repo, repo_id }: Head, repositoryId: number): boolean =>
   repo?.id !== repositoryId || (repo_id ?? repositoryId) !== repositoryId || ref.startsWith("refs/");
 
-/** Labels and titles of closed pull requests change too. A request without a state counts as open. */
+/**
+ * Reports whether a pull request is closed, because labels and titles of closed pull requests change, too. A request
+ * without a state counts as open.
+ */
 export const isClosed = (state: string | null, open: "open" | "opened"): boolean => state !== null && state !== open;
 
 /** GitHub's words for authors who may write to the repository, or belong to its organization. */

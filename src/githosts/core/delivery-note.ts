@@ -8,25 +8,28 @@ export interface DeliveryNote {
   id: string;
   /** Milliseconds since 1970. */
   at: number;
-  /** The event in the host's words. */
+  /** The event in the words of the host. */
   event: string;
   repository: { hostRepoId: number; fullName: string; defaultBranch: string | null } | null;
   ref: string | null;
   sha: string | null;
-  /** The ids of the builds that it triggered, or that already existed. */
+  /** The ids of the builds that the delivery triggered, or that already existed. */
   builds: string[];
-  /** Why it triggered no build, in words for people; null if it triggered one. */
+  /** The reason why the delivery triggered no build, in words for people; null if it triggered one. */
   ignored: string | null;
-  /** For a redelivery; null if it is too large to keep. */
+  /** The event, for a redelivery; null if it is too large to keep. */
   arrival: Arrival | null;
 }
 
-/** The most characters of a delivery kept for redelivery: 200 of them have a few MB. */
+/** Maximum characters of a delivery that is kept for redelivery. 200 such deliveries have a few MB. */
 const KEPT_CHARACTERS = 16_384;
 
 const isSmall = (arrival: Arrival): boolean => JSON.stringify(arrival).length <= KEPT_CHARACTERS;
 
-/** Returns the part to keep: without a long list of files, which becomes unknown, or null. */
+/**
+ * Returns the part of an arrival to keep. It omits a long list of files, which then counts as unknown. Returns null if
+ * the rest is too large.
+ */
 const boundedArrival = (arrival: Arrival): Arrival | null => {
   if (isSmall(arrival)) return arrival;
   const shorter: Arrival = arrival.kind === "push" ? { ...arrival, changedPaths: null } : arrival;
@@ -58,7 +61,7 @@ export const deliveryNote = (
   };
 };
 
-/** The most characters in the list of a delivery, and of each text beside it, whoever wrote the note. */
+/** Maximum characters of a delivery in the list, and of each text beside it, whoever wrote the note. */
 const ARRIVAL_CHARACTERS = 65_536;
 const TEXT_CHARACTERS = 500;
 
@@ -82,7 +85,7 @@ export const boundedNote = ({ repository, arrival, ...note }: DeliveryNote): Del
 
 /** A delivery with a valid proof that the service could not process. */
 export interface KeptDelivery {
-  /** Its row in the list of deliveries until it is processed. */
+  /** The delivery's row in the list of deliveries until it is processed. */
   note: DeliveryNote & { arrival: Arrival };
   /** The generation of the hook that received it. */
   generation: number;
@@ -91,13 +94,15 @@ export interface KeptDelivery {
   requestId: string;
 }
 
-/** Milliseconds for which to keep one. The pool recognizes a repeated delivery for the same time. */
+/**
+ * Milliseconds for which the service keeps such a delivery. The pool recognizes a repeated delivery for the same time.
+ */
 const KEEP_MS = 4 * DAY_MS;
 
 export const isTooOld = ({ note }: KeptDelivery, now: number): boolean => now - note.at > KEEP_MS;
 
 /**
- * Deliveries with the same key, those of one repository, are processed in order: a pull request may depend on the push
- * before it.
+ * Returns the key for the order of processing. Deliveries with the same key, those of one repository, are processed in
+ * order, because a pull request may depend on the push before it.
  */
 export const orderKey = ({ note }: KeptDelivery): number | null => note.repository?.hostRepoId ?? null;

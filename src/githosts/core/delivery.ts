@@ -25,7 +25,7 @@ export const proves = async (
   secret: string,
 ): Promise<boolean> => secret !== "" && host.proves(headers, bytes, secret);
 
-/** A parsed delivery. `id` and `event` are the host's words, null without a valid one. */
+/** A parsed delivery. `id` and `event` are the host's words; null if the host sent no valid one. */
 export interface Delivery {
   id: string | null;
   event: string | null;
@@ -38,8 +38,8 @@ const readHeader = (headers: Headers, names: readonly string[]): string | null =
   names.map((name) => headers.get(name)).find((value) => value !== null && HEADER_VALUE.test(value)) ?? null;
 
 /**
- * Reads a delivery whose proof was verified. No bytes make it throw: bytes that no host sends are a problem, and
- * everything else is an arrival, possibly an ignored one.
+ * Reads a delivery whose proof was verified. No bytes make this throw. Bytes that no host sends are a problem.
+ * Everything else is an arrival, possibly an ignored one.
  * @param bytes The original body.
  */
 export const readDelivery = (host: GitHost, headers: Headers, bytes: Uint8Array): Delivery | { problem: string } => {

@@ -6,27 +6,29 @@ import type { Arrival, PullAction } from "./arrival.ts";
 /** An open pull request. */
 export interface OpenPull {
   number: number;
-  /** The full name of the head: `refs/heads/...`, or for a fork the ref in the repository: `refs/pull/7/head`. */
+  /**
+   * The full name of the head: `refs/heads/...`, or for a fork its ref in the repository, such as `refs/pull/7/head`.
+   */
   ref: string;
   /** The target branch, by its own name. */
   base: string;
   sha: string;
   isDraft: boolean;
   labels: string[];
-  /** Null if the host did not report it. */
+  /** The author's login; null if the host did not report it. */
   author: string | null;
   title: string;
 }
 
-/** Logins: the sender of a delivery, and those who are known to have pushed its commits before. */
+/** Logins: the sender of a delivery, and the people who are known to have pushed its commits before. */
 interface Senders {
   sender: string | null;
   pushers: readonly string[];
 }
 
 /**
- * One ref's change in a delivery. `before` is the previous head: zeros or null for a new branch, null also if the host
- * does not report it. `files` are all files that the pushed commits changed, null if the list is incomplete.
+ * One ref's change in a delivery. `before` is the previous head. It is zeros or null for a new branch, and also null if
+ * the host does not report it. `files` are all files that the pushed commits changed; null if the list is incomplete.
  */
 export type RefEvent =
   | ({
@@ -42,17 +44,20 @@ export type RefEvent =
   | {
       kind: "gone";
       ref: string;
-      /** Its last head; null if the host does not report it. */
+      /** The last head of the ref; null if the host does not report it. */
       sha?: string | null;
     }
   | ({
       kind: "pull";
-      /** `head`: it has a new head. `edited`: any other change: labels, draft, base, title. */
+      /** `head` means a new head. `edited` means any other change of labels, draft, base or title. */
       action: "opened" | "head" | "reopened" | "edited" | "closed";
       pull: OpenPull;
       before: string | null;
       isFork: boolean;
-      /** The host says that its author may write to the repository, and sent this. */
+      /**
+       * Whether the host reports that the pull request's author may write to the repository, and the author sent this
+       * event.
+       */
       isByMember: boolean;
       hasSkipMarker: boolean;
     } & Senders)
@@ -61,7 +66,10 @@ export type RefEvent =
 export type PushEvent = Extract<RefEvent, { kind: "push" }>;
 export type PullEvent = Extract<RefEvent, { kind: "pull" }>;
 
-/** An active pipeline of the repository. `file` is the path of its file, null if its definition is in its record. */
+/**
+ * An active pipeline of the repository. `file` is the path of its file; null if the pipeline's record contains its
+ * definition.
+ */
 export interface ActivePipeline {
   id: string;
   file: string | null;
@@ -76,43 +84,43 @@ export interface WantedBuild {
   ref: string;
   sha: string;
   before: string | null;
-  /** The pull request to build, or that the branch has. */
+  /** The pull request to build, or the pull request of the branch. */
   pull: OpenPull | null;
-  /** `read-file`: the agent only reads the file. Its steps run if that file wants the push. */
+  /** With `read-file`, the agent only reads the file. The build's steps run if that file wants the push. */
   purpose: "build" | "read-file";
-  /** Patterns that need a complete list of files; otherwise null. */
+  /** Patterns that can be decided only with a complete list of files; otherwise null. */
   undecidedPaths: string[] | null;
-  /** Whether older builds of the pipeline and ref end. */
+  /** Whether this build ends older builds of the pipeline and ref. */
   supersedes: boolean;
   trust: Trust;
   /** Whether a member must approve the commit before it runs. */
   needsApproval: boolean;
 }
 
-/** Builds of a pipeline and ref that are no longer needed: all of them, or those for one pull request. */
+/** Builds of a pipeline and ref that are no longer needed: all of them, or only those for one pull request. */
 export interface EndedRef {
   pipelineId: string;
   /** The full name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   pull: number | null;
-  /** The last head of a deleted ref: later builds stay. Absent or null if unknown. */
+  /** The last head of a deleted ref. Later builds stay. Absent or null if the head is unknown. */
   sha?: string | null;
 }
 
-/** The effects of a delivery. `ignored` says why there is no build, in words for people. */
+/** The effects of a delivery. `ignored` explains why there is no build, in words for people. */
 export interface Effects {
   builds: WantedBuild[];
   ended: EndedRef[];
   openPull: { remember: OpenPull } | { forget: number } | null;
   ignored: string | null;
-  /** Builds above the limit of one delivery, which are not created. */
+  /** Builds above the limit of one delivery. The service does not create them. */
   leftOut: WantedBuild[];
 }
 
-/** The host's prefix for branches with merge candidates. A push to one has no author. */
+/** The host's prefix for branches with merge candidates. A push to such a branch has no author. */
 export const MERGE_QUEUE = "gh-readonly-queue/";
 
-/** Reports whether a newer head of a ref, or its end, cancels a pipeline's older builds of it. */
+/** Reports whether a newer head of a ref, or the ref's end, cancels a pipeline's older builds of the ref. */
 export const endsOlder = (supersede: Supersede, ref: string, defaultBranch: string): boolean => {
   if (supersede !== "refs") return supersede === "all";
   return !ref.startsWith("refs/tags/") && !ref.startsWith(refOf(MERGE_QUEUE)) && ref !== refOf(defaultBranch);
@@ -130,7 +138,10 @@ const ACTIONS: Record<PullAction, PullEvent["action"]> = {
   ready: "edited",
 };
 
-/** A fork's branch may have the name of one in the repository, so only the number identifies its head. */
+/**
+ * Returns the ref of a pull request's head. A fork's branch may have the name of a branch in the repository, so only
+ * the pull request's number identifies the head.
+ */
 export const refOfPull = ({ ref, pull }: Pick<PullChange, "ref" | "pull">): string =>
   pull.isFork ? ref : refOf(pull.branch);
 
@@ -145,12 +156,14 @@ const toOpenPull = ({ ref, sha, pull }: PullChange): OpenPull => ({
   title: pull.title,
 });
 
-/** Facts about the commits of this delivery from earlier ones. */
+/** Facts about the commits of this delivery that earlier deliveries reported. */
 interface EarlierFacts {
-  /** Whether its author skips the build, which GitHub and Gitea do not report with a pull request. */
+  /**
+   * Reports whether the author of a commit skips its build. GitHub and Gitea do not report this with a pull request.
+   */
   isSkippedSha(sha: string): boolean;
   pushers: readonly string[];
-  /** Someone other than its author pushed the head of a fork. */
+  /** Whether someone other than the pull request's author pushed the head of a fork. */
   isOfAnother: boolean;
 }
 

@@ -14,7 +14,7 @@ import {
 import { judgeSource, type SourceRules, type SourceTrust } from "./source-trust.ts";
 import { NO_PIPELINE, type TriggerMatch, wantsGroup, wantsPull, wantsPush, wantsTag } from "./wants.ts";
 
-/** The most builds of one delivery. Anyone who can push can name more pipelines in a file than a repository has. */
+/** Maximum builds of one delivery. Anyone who can push can name more pipelines in a file than a repository has. */
 export const MOST_BUILDS = 500;
 
 const NOTHING: Effects = { builds: [], ended: [], openPull: null, ignored: null, leftOut: [] };
@@ -23,16 +23,16 @@ interface Repository extends SourceRules {
   defaultBranch: string;
 }
 
-/** A candidate head, and each pipeline's answer: whether it is wanted, and for what purpose. */
+/** A candidate head, and each pipeline's answer: whether the pipeline wants the head, and for what purpose. */
 interface Head {
   ref: string;
   sha: string;
   before: string | null;
   source: SourceTrust;
-  /** Its older builds end whatever the pipeline says. */
+  /** Whether the head's older builds end whatever the pipeline says. */
   isAlone?: boolean;
   choose(on: On): Choice;
-  /** Whether to read a pipeline's file at this head, wanted or not. */
+  /** Reports whether to read a pipeline's file at this head, even if the pipeline does not want the head. */
   mustRead(file: string): boolean;
 }
 
@@ -47,7 +47,10 @@ const nearer = (one: Choice, other: Choice): Choice => {
   return other.answer.near > one.answer.near ? other : one;
 };
 
-/** Returns the first of a branch's pull requests that a pipeline wants, by number, whichever delivery triggers it. */
+/**
+ * Returns the first of a branch's pull requests that a pipeline wants. The first is the one with the lowest number,
+ * whichever delivery triggers it.
+ */
 const choosePull = (on: On, pulls: OpenPull[], files: readonly string[] | null): Choice | null =>
   pulls
     .map((pull): Choice => ({ answer: wantsPull(on, pull, files), event: "pull", pull }))
@@ -93,7 +96,10 @@ const byNumber = (pulls: OpenPull[]): OpenPull[] => pulls.toSorted((one, other) 
 
 const SKIPPED: Choice["answer"] = { isWanted: false, near: 9, reason: "skip marker" };
 
-/** A list of commits is not the list of changes for a new branch or a forced push. */
+/**
+ * Returns the complete list of files; null if it is unknown. For a new branch or a forced push, the list of commits is
+ * not the list of changes.
+ */
 const wholeFiles = ({ before, isForced, files }: PushEvent): string[] | null =>
   before === null || isForced || /^0*$/.test(before) ? null : files;
 
@@ -120,7 +126,7 @@ const pushedHead = (event: PushEvent, repository: Repository, openPulls: OpenPul
   };
 };
 
-/** Returns the head of a pull request: as known before the delivery, or from the delivery. */
+/** Returns the head of a pull request, as known before the delivery or as reported by the delivery. */
 const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): Head => {
   const { pull, before, isFork, hasSkipMarker } = event;
   return {
@@ -141,14 +147,14 @@ const pullHead = (event: PullEvent, pulls: OpenPull[], repository: Repository): 
   };
 };
 
-/** Ends the remaining builds of a fork that is no longer built. */
+/** Ends the remaining builds of a fork that the service no longer builds. */
 const forksOff = ({ pull }: PullEvent, knownPull: OpenPull | undefined, pipelines: ActivePipeline[]): Effects => ({
   ...NOTHING,
   ...(knownPull && { ended: endedAll(pull.ref, pull.number, pipelines), openPull: { forget: pull.number } }),
   ignored: "fork, off",
 });
 
-/** Gitea and GitLab may not report the previous head: it is the known one. */
+/** Adds the previous head, which Gitea and GitLab may not report. It is the known head. */
 const afterKnown = (event: PullEvent, knownPull: OpenPull | undefined): PullEvent =>
   event.isFork && event.before === null && knownPull && knownPull.sha !== event.pull.sha
     ? { ...event, before: knownPull.sha }
@@ -186,7 +192,7 @@ const decidePull = (
 
 /**
  * Decides which builds a delivery creates and ends, for the active pipelines of its repository. `openPulls` are the
- * known ones of its ref, and the one with its number.
+ * known pull requests of its ref, and the pull request with its number.
  */
 export const decideEffects = (
   event: RefEvent,
@@ -225,7 +231,10 @@ export const decideEffects = (
   }
 };
 
-/** Reports whether two wanted builds are the same, from a push and its pull request, or from a repeated delivery. */
+/**
+ * Reports whether two wanted builds are the same. They may be from a push and its pull request, or from a repeated
+ * delivery.
+ */
 export const isSameBuild = (one: WantedBuild, other: WantedBuild): boolean =>
   one.pipelineId === other.pipelineId &&
   one.ref === other.ref &&

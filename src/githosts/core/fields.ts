@@ -8,7 +8,7 @@ import type { Fields } from "./body.ts";
 
 const TEXT_CHARACTERS = 250;
 
-/** An optional fact that nothing depends on: null if it is missing or of another type. */
+/** An optional fact that nothing depends on. It is null if it is missing or of another type. */
 export const optional = <Schema extends z.ZodMiniType>(schema: Schema) =>
   z.catch(z._default(z.nullable(schema), null), null);
 
@@ -24,7 +24,7 @@ export const LineField = z.pipe(z.string(), z.transform(oneLine));
 /** A whole number below 2^53, which parsing cannot change. */
 export const HostId = z.int().check(z.positive());
 
-/** 9999-12-31: later years do not sort as text. */
+/** The end of 9999-12-31, because later years do not sort as text. */
 const LAST_TIME = 253_402_300_799_999;
 
 /** A time as ISO 8601 in UTC; null for other text. GitLab also writes `2017-09-15 16:52:00 UTC`. */
@@ -36,7 +36,7 @@ export const HostTime = z.pipe(
   }),
 );
 
-/** A commit; null for zeros, which hosts send for no commit. */
+/** A commit's hash; null for zeros, which hosts send for no commit. */
 export const Sha = z.pipe(
   CommitSha,
   z.transform((sha) => (/^0+$/.test(sha) ? null : sha)),
@@ -53,7 +53,7 @@ const NAME_CHECKS = [
 
 const RefName = z.string().check(...NAME_CHECKS);
 
-/** A branch as a build may name it. A name that begins like a full ref would be confused with that ref. */
+/** A branch as a build may name it. A name that begins like a full ref could be confused with that ref. */
 export const BranchName = z.string().check(
   z.refine((name) => !name.startsWith("refs/"), "must not begin with refs/"),
   ...NAME_CHECKS,
@@ -76,7 +76,7 @@ export const Login = z.pipe(
 
 const LABELS = 100;
 
-/** The names of labels; empty if the list is missing. */
+/** The names of a pull request's labels. The list is empty if the field is missing. */
 export const labelsField = (label: z.ZodMiniType<string>) =>
   z.pipe(
     optional(z.array(label)),
@@ -93,7 +93,7 @@ export const refProblem = (ref: string): string | null => {
   return parsed.success ? null : `The name of the ${isBranch ? "branch" : "tag"} ${parsed.error.issues[0]?.message}.`;
 };
 
-/** Reads the facts of a delivery, or names the field that is missing or wrong, but never its value. */
+/** Reads the facts of a delivery. If a field is missing or wrong, names the field, but never its value. */
 export const factsIn = <Schema extends z.ZodMiniType>(schema: Schema, fields: Fields): z.output<Schema> | Ignored => {
   const parsed = schema.safeParse(fields);
   if (parsed.success) return parsed.data;

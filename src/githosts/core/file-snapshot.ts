@@ -12,24 +12,24 @@ const On = z.object({
   mergeGroup: z.boolean(),
 });
 
-/** The content of a pipeline's file on the default branch when it was last read. */
+/** The content of a pipeline's file on the default branch when the service last read it. */
 export const FileSnapshot = z.object({
   /** The SHA-256 of the last text read, in hex. */
   hash: z.string(),
-  /** The build that sent it; 0 for a definition in the pipeline's record. */
+  /** The number of the build that sent the text; 0 for a definition in the pipeline's record. */
   number: z.int(),
-  /** The commit of the text in effect; null if there is no text, and for a definition. */
+  /** The commit of the text in effect; null without a text, and for a definition. */
   commitSha: z.nullable(z.string()),
-  /** When that text was read, as ISO 8601. */
+  /** When the service read that text, as ISO 8601. */
   at: z.nullable(z.string()),
-  /** Whether the rest comes from a text, or from the defaults. */
+  /** Whether the other fields come from a text, or from the defaults. */
   isRead: z._default(z.boolean(), true),
   on: On,
   supersede: z.enum(SUPERSEDE),
   schedule: z.array(
     z.object({ name: z.string(), cron: z.string(), timeZone: z.string(), env: z.record(z.string(), z.string()) }),
   ),
-  /** The first mistake of a newer text, which is therefore ignored. */
+  /** The first mistake of a newer text. The service ignores that text because of it. */
   mistake: z._default(z.nullable(z.string()), null),
 });
 export type FileSnapshot = z.infer<typeof FileSnapshot>;
@@ -37,7 +37,7 @@ export type FileSnapshot = z.infer<typeof FileSnapshot>;
 /** Reads a stored snapshot; null if there is no readable one. */
 export const readSnapshot = (json: unknown): FileSnapshot | null => FileSnapshot.safeParse(json).data ?? null;
 
-/** The text of a file, which is empty if the commit has no file, and its source. */
+/** The text of a file, and its source. The text is empty if the commit has no file. */
 type TextRead = Pick<FileSnapshot, "hash" | "number" | "commitSha"> & { text: string; at: string };
 
 const NOTHING_READ = { commitSha: null, at: null, isRead: false, ...DEFAULT_TRIGGERS };

@@ -18,14 +18,16 @@ import type { StatusOutcome } from "./status-answers.ts";
  * that follow.
  */
 export interface GitHost {
-  /** The header of a delivery that names its event. */
+  /** The header that names the event of a delivery. */
   eventHeader: string;
-  /** Headers that name a delivery. The first one present counts: it is the same for each attempt to deliver. */
+  /**
+   * Headers that name a delivery. The first header that is present counts. It is the same for each attempt to deliver.
+   */
   deliveryHeaders: readonly string[];
-  /** Returns the event in a delivery. Never throws: it ignores anything unknown. */
+  /** Returns the event in a delivery. Never throws, and ignores anything unknown. */
   readArrival(event: string, fields: Fields): Arrival;
   /**
-   * Reports whether the sender of a delivery knows the hook's secret, which is not empty. Only one header counts: a
+   * Reports whether the sender of a delivery knows the hook's secret, which is not empty. Only one header counts, so a
    * valid header of another kind of host does not outweigh a wrong one.
    * @param bytes The original body.
    */
@@ -42,7 +44,7 @@ export interface GitHost {
   statusGapMs: number;
   /** Whether the host keeps a commit's statuses separate for each branch and tag that contains it. */
   keepsRefsApart: boolean;
-  /** How an App reports states instead of with statuses; null for a host without Apps like GitHub's. */
+  /** The way in which an App reports states, in place of statuses. Null for a host without Apps like GitHub's. */
   app: { statuses: StatusHost } | null;
 }
 
@@ -52,13 +54,16 @@ export interface HostAddress {
   token: string;
 }
 
-/** The owner of the token according to the host. `scopes` are the host's words; null if it does not report them. */
+/**
+ * The owner of the token according to the host. `scopes` are in the host's words; null if the host does not report
+ * them.
+ */
 interface HostAccount {
   name: string;
   scopes: string[] | null;
 }
 
-/** A repository as the host reports it. `id` stays the same when it is renamed. */
+/** A repository as the host reports it. `id` stays the same when the repository is renamed. */
 export interface RepositoryAtHost {
   id: number;
   fullName: string;
@@ -68,7 +73,7 @@ export interface RepositoryAtHost {
 
 export type RepositoryName = Pick<RepositoryAtHost, "id" | "fullName">;
 
-/** A hook at the host. `trouble` says why the host does not send to it, in our words. */
+/** A hook at the host. `trouble` explains why the host does not send to the hook, in our words. */
 export interface HostHook {
   id: string;
   url: string;
@@ -81,10 +86,10 @@ export interface HookSettings {
   secret: string;
 }
 
-/** The service's read requests to a connection's git host. Each call may throw a `HostProblem`, and nothing else. */
+/** The service's read requests to a connection's git host. Each call may throw a `HostProblem`, and no other error. */
 export interface HostReader {
   account(): Promise<HostAccount>;
-  /** Returns the page with this number, from 1. The last page has fewer than `limit`. */
+  /** Returns the page with this number, from 1. The last page has fewer than `limit` repositories. */
   repositories(page: number, limit: number): Promise<RepositoryAtHost[]>;
   repositoryById(id: number): Promise<RepositoryAtHost>;
   repositoryByName(fullName: string): Promise<RepositoryAtHost>;
@@ -92,7 +97,7 @@ export interface HostReader {
   missing(scopes: string[] | null): string[];
 }
 
-/** Also manages the hooks of single repositories. An App has one hook for all. */
+/** A client that also manages the hooks of single repositories. An App has one hook for all repositories. */
 export interface HostClient extends HostReader {
   hooks(repository: RepositoryName): Promise<HostHook[]>;
   /** @returns the hook's id */
@@ -105,11 +110,11 @@ export interface HostClient extends HostReader {
 export interface StatusHost {
   request(status: Status, token: string): HostRequest;
   outcome(answer: HostAnswer, now: number, status: Status): StatusOutcome;
-  /** Finds statuses whose creation the host did not confirm, if statuses have an id; otherwise absent. */
+  /** Finds statuses whose creation the host did not confirm. Absent if the host's statuses have no id. */
   find?: {
     request(status: Status, token: string): HostRequest;
     newest(answer: HostResponse, status: Status): number | null;
   };
-  /** Requests a repository by its id; null if a status contains the id anyway. */
+  /** Returns the request for a repository by its id; null if a status contains the id anyway. */
   repository: ((repoId: number, token: string) => HostRequest) | null;
 }

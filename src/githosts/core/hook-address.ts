@@ -6,10 +6,10 @@ import { HOSTS, isHostKind } from "../hosts.ts";
 
 const SHAPE = /^mrh_([a-z0-9-]{1,64})_([a-z]{1,32})\.([0-9a-f-]{36})\.([1-9][0-9]{0,8})_([A-Za-z0-9]{12})$/;
 
-/** One generation of a connection's hook. Each generation has its own address and its own secret. */
+/** One generation of a connection's hook. Each generation has its own address and secret. */
 export interface Hook {
   orgId: string;
-  /** The sender, and so the kind of proof. */
+  /** The kind of the sender, and so the kind of proof. */
   kind: HostKind;
   connectionId: string;
   generation: number;
@@ -25,7 +25,7 @@ const parts = ({ kind, connectionId, generation }: Hook): string => `${kind}.${c
 
 /**
  * Derives addresses `mrh_ORGANIZATION_KIND.CONNECTION.GENERATION_TAG` and their secrets from the keys of `TOKEN_KEYS`.
- * Neither is stored, and a forged address is rejected without a call to the database or an object.
+ * The service stores neither, and rejects a forged address without a call to the database or an object.
  */
 export class HookMint {
   readonly #signer: Signer;
@@ -34,7 +34,7 @@ export class HookMint {
     this.#signer = new Signer(keys);
   }
 
-  /** Returns the same for the same hook, as long as the first key stays the same. */
+  /** Returns the same address and secret for the same hook as long as the first key stays the same. */
   async grant(hook: Hook): Promise<HookGrant> {
     const key = this.#signer.first;
     const tag = await this.#signer.tag(key, "mrh", hook.orgId, parts(hook));
@@ -43,7 +43,7 @@ export class HookMint {
 
   /**
    * Returns the hook of an address with its secret, under the key that created the address; `undefined` for a forged
-   * one. Only the owner knows whether the connection and this generation are still valid.
+   * address. Only the owner knows whether the connection and this generation are still valid.
    */
   async recognize(token: string): Promise<(Hook & { secret: string }) | undefined> {
     const [, orgId = "", kind, connectionId = "", generation, tag = ""] = SHAPE.exec(token) ?? [];
@@ -68,7 +68,7 @@ export const loadHookMint = (text: string | undefined): HookMint =>
   once(text ?? "", () => new HookMint(parseKeys(text)));
 
 /**
- * Returns the pool's name for one generation of a connection's hook, under which it records that the hook is no longer
- * valid.
+ * Returns the pool's name for one generation of a connection's hook. Under this name the pool records that the hook is
+ * no longer valid.
  */
 export const hookName = (connectionId: string, generation: number): string => `hook:${connectionId}.${generation}`;

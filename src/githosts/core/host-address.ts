@@ -15,17 +15,17 @@ export const canonicalHostAddress = (address: string): string =>
   URL.canParse(address) ? withoutEnd(new URL(address).href, "/") : address;
 
 /**
- * Endings of names that exist in one network only: those that RFC 6761, 6762, 7686, 8375 and 9476 and ICANN reserve,
- * those that ICANN does not delegate because so many networks use them, and the defaults of routers, Windows and
+ * Endings of names that exist in one network only. RFC 6761, 6762, 7686, 8375 and 9476 and ICANN reserve some of them.
+ * ICANN does not delegate others, because so many networks use them. The rest are the defaults of routers, Windows and
  * Kubernetes.
  */
 const ONE_NETWORK =
   /(?:^|\.)(?:localhost|localdomain|local|internal|home\.arpa|test|invalid|onion|alt|corp|home|mail|lan|intranet|private|svc|cluster)$/;
 
-/** Matches names that other machines can find: not an address, not this machine, not a name of one network only. */
+/** Matches names that other machines can find. Rejects addresses, this machine, and names of one network only. */
 const isPublicName = (host: string): boolean => /^[a-z0-9.-]+\.[a-z][a-z0-9-]*$/.test(host) && !ONE_NETWORK.test(host);
 
-/** Returns why requests with a token must not go to this address, or to pages below it; null if they may. */
+/** Returns why requests with a token must not go to this address, or to pages below it; null if they may go there. */
 export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Reach): string | null => {
   const url = URL.canParse(address) ? new URL(address) : null;
   if (!url || !/^https?:\/\/[^/\\]/i.test(address)) return "must have the form https://git.example";
@@ -34,7 +34,7 @@ export const hostAddressProblem = (address: string, { protocols, ownOrigin }: Re
   const isLocalWork = protocols.includes("http");
   if (url.protocol !== "https:" && !isLocalWork) return "must begin with https:";
   if (url.hostname.endsWith(".")) return "must not have a dot at the end of its host";
-  // Cloudflare answers for a name on several ports; in local work the ports of one machine are different hosts.
+  // Cloudflare answers for a name on several ports. In local work, the ports of one machine are different hosts.
   const own = new URL(ownOrigin);
   const isOwn = isLocalWork ? url.host === own.host : url.hostname === own.hostname;
   if (isOwn) return "must not be the address of this service";

@@ -3,12 +3,16 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { type HostRequest, type HostResponse, hostFetch, isLimited } from "./host-fetch.ts";
 
 /**
- * `token`: it is not accepted; `right`: it lacks a permission; `missing`: not found, or hidden; `stranger`: the server
- * is not an API of this kind; `away`: it may answer later.
+ * The kind of a host's problem. `token`: the host does not accept the token. `right`: the token lacks a permission.
+ * `missing`: the resource was not found, or is hidden. `stranger`: the server is not an API of this kind. `away`: the
+ * host may answer later.
  */
 type HostProblemKind = "token" | "right" | "missing" | "refused" | "stranger" | "away";
 
-/** Why a git host did not fulfil a request. The message is our own sentence and quotes nothing of the answer. */
+/**
+ * The reason why a git host did not fulfil a request. The message is our own sentence and quotes nothing from the
+ * answer.
+ */
 export class HostProblem extends Error {
   override name = "HostProblem";
   readonly kind: HostProblemKind;
@@ -30,13 +34,13 @@ export interface HostManner {
 }
 
 interface ApiRequest extends Omit<HostRequest, "headers"> {
-  /** The permission that the token needs for this, for the sentence that reports its absence. */
+  /** The permission that the token needs for this request, for the sentence that reports its absence. */
   right: string;
   /** Whether the answer is a list, which may be larger. */
   isList?: true;
 }
 
-/** A host also answers 404 for anything that the token may not see. */
+/** Converts an answer to a problem. A host also answers 404 for anything that the token may not see. */
 const toProblem = ({ name: host, proof = "token" }: HostManner, answer: HostResponse, right: string): HostProblem => {
   const { status } = answer;
   if (isLimited(answer)) return new HostProblem("away", `${host} limits the rate of requests: try again later.`);

@@ -4,7 +4,10 @@ import { VERSION } from "../../protocol/version.ts";
 
 /** Milliseconds for a request and its whole answer. */
 const PATIENCE_MS = 10 * SECOND_MS;
-/** A host may redirect once if something moved. These codes keep the method; the others lead to a page for people. */
+/**
+ * Status codes of redirects that the service follows. A host may redirect once if something moved. These codes keep the
+ * method. The other codes lead to a page for people.
+ */
 const MOVED = new Set([301, 302, 307, 308]);
 /** A part of a path that leads to another part of the API. */
 const UPWARDS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
@@ -12,23 +15,23 @@ const UPWARDS = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 /** One request to the API of a git host. */
 export interface HostRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Relative to the API's address. Begins with a slash, and its parts are encoded. */
+  /** The path relative to the API's address. It begins with a slash, and its parts are encoded. */
   path: string;
-  /** One of these contains the token, so they never go to another origin. */
+  /** The request's headers. One of them contains the token, so they never go to another origin. */
   headers: Record<string, string>;
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   body?: unknown;
 }
 
-/** The answer of a git host; or why it did not answer, in words that contain nothing of the request. */
+/** The answer of a git host. Without an answer, the reason in words that contain nothing from the request. */
 export type HostAnswer =
   | {
       status: number;
       headers: Headers;
-      /** Cut at the limit. */
+      /** The answer's body, cut at the limit. */
       body: string;
       isCut: boolean;
-      /** Whether the host answered at another address of its own, because the resource moved. */
+      /** Whether the host answered at another address on the host, because the resource moved. */
       isMoved: boolean;
     }
   | { unreachable: string };
@@ -44,7 +47,7 @@ export const hostFetch = async (
 ): Promise<HostAnswer> => {
   const patience = new AbortController();
   const { signal } = patience;
-  // Clear it with the answer: a pending timer keeps the calling object awake, which costs money.
+  // Clear the timer with the answer: a pending timer keeps the calling object awake, which costs money.
   const timer = setTimeout(() => patience.abort(), PATIENCE_MS);
   try {
     const { origin } = new URL(apiUrl);

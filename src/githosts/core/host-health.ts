@@ -9,15 +9,15 @@ export interface StatusView {
   context: string;
   buildId: string;
   state: Line["wanted"]["state"];
-  /** The last state that the host accepted; null if none. */
+  /** The last state that the host accepted; null if it accepted none. */
   told: Line["wanted"]["state"] | null;
-  /** Why the service stopped reporting it, and when, in milliseconds since 1970. */
+  /** Why and when the service stopped reporting the status. The time is in milliseconds since 1970. */
   givenUp: { reason: string; at: number } | null;
 }
 
 /** The health of a connection to its host. */
 export interface HostHealth {
-  /** The number of unreported statuses, and the time of the first. */
+  /** The number of unreported statuses, and the time of the first one. */
   waiting: number;
   waitingSince: number | null;
   /** Why reporting is suspended, and until when. */

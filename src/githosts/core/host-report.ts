@@ -3,15 +3,16 @@ import type { HostTarget } from "./build-origin.ts";
 /** A state in the words of git hosts. */
 export type HostState = "pending" | "success" | "failure" | "error";
 
-/** The progress of an unfinished build: it waits for an agent, waits only for people, or runs. */
+/** The progress of an unfinished build. The build waits for an agent, waits only for people, or runs. */
 export type HostPhase = "queued" | "asking" | "running";
 
 /**
- * A state reported to a host: the phase of an unfinished build, if the host shows it, or a state that an end can have.
+ * A state reported to a host: the phase of an unfinished build, if the host shows it, or a state that an ended build
+ * can have.
  */
 export type ToldState = HostState | HostPhase;
 
-/** Returns the state to remember of an accepted report: a build that asks people is not confused with an ended one. */
+/** Returns the state of an accepted report to remember. It distinguishes a build that asks people from an ended one. */
 export const toldState = ({ state, phase }: Pick<HostReport, "state" | "phase">, hearsPhases: boolean): ToldState =>
   phase && (hearsPhases || isTerminal(state)) ? phase : state;
 
@@ -30,20 +31,23 @@ export interface HostReport extends HostTarget {
   number: number;
   version: number;
   sha: string;
-  /** Name of the branch or tag, or a full ref of another kind. Absent if the host keeps one state per commit. */
+  /** The name of the branch or tag, or a full ref of another kind. Absent if the host keeps one state per commit. */
   ref?: string;
   state: HostState;
-  /** Only some hosts show these: the progress of an unfinished build, and details of its end beyond the state. */
+  /** The progress of an unfinished build, which only some hosts show. */
   phase?: HostPhase;
-  /** Skipped builds do not count towards the repository's own state. */
+  /**
+   * Details of the end beyond the state, which only some hosts show. Skipped builds do not count towards the
+   * repository's own state.
+   */
   ended?: "skipped" | "canceled" | "timed-out";
-  /** The decisions that the build waits for, if it waits for people only. */
+  /** The decisions for which the build waits, if it waits for people only. */
   asks?: Ask[];
-  /** At most 140 characters, without any text from the outside. */
+  /** A description of at most 140 characters, without any text from the outside. */
   description: string;
 }
 
-/** Contexts of a commit without a build, although their pipelines may want one. */
+/** Contexts of a commit that have no build, although their pipelines may want one. */
 export interface LeftOut extends Pick<HostReport, "repoId" | "fullName" | "sha" | "ref" | "origin"> {
   contexts: string[];
 }
@@ -52,15 +56,16 @@ export interface LeftOut extends Pick<HostReport, "repoId" | "fullName" | "sha" 
 export const isTerminal = (state: HostState): boolean => state !== "pending";
 
 /**
- * Reports whether nothing follows because the build has ended. A build that asks people continues, whatever its state.
+ * Reports whether nothing follows because the build has ended. A build that asks people continues, whatever its state
+ * is.
  */
 export const isOver = ({ state, asks }: Pick<HostReport, "state" | "asks">): boolean => isTerminal(state) && !asks;
 
-/** Removes the ref from a report: most hosts have one state per commit, whatever refers to it. */
+/** Removes the ref from a report, because most hosts have one state per commit, whatever refers to it. */
 export const withoutRef = <T extends Pick<HostReport, "ref">>({ ref: _, ...report }: T): Omit<T, "ref"> => report;
 
 /**
- * Removes the parts of a report that a host with statuses does not show. There, a build that asks people shows its end
- * early and keeps it.
+ * Removes the parts of a report that a host with statuses does not show. On such a host, a build that asks people shows
+ * its end early and keeps it.
  */
 export const withoutPhases = ({ phase: _, asks: __, ...report }: HostReport): HostReport => report;

@@ -17,7 +17,7 @@ export interface DueStatus {
   line: Line;
 }
 
-/** The next step: a status now, or the time of the next one; null if nothing is left to report. */
+/** The next step: a status to send now, or the time of the next status. Null if nothing is left to report. */
 type Next = { due: DueStatus } | { at: number } | null;
 
 /** A line to report, its time, and whether it precedes the others of its commit. */
@@ -27,7 +27,10 @@ interface Item {
   isUrgent: boolean;
 }
 
-/** A commit's agenda: its first line, the times between which that is due, and the time of its newest state. */
+/**
+ * A commit's agenda: its first line, the earliest and latest times at which that line is due, and the time of the
+ * commit's newest state.
+ */
 interface Agenda {
   items: Item[];
   first: Item | null;
@@ -37,7 +40,8 @@ interface Agenda {
 }
 
 /**
- * Chooses the next status, from the commit with the newest state. There, ended builds come first, then the oldest line.
+ * Chooses the next status from the commit with the newest state. Within that commit, ended builds come first, then the
+ * oldest line.
  * @param gapMs The host's minimum gap between two statuses, in milliseconds.
  */
 export const nextStatus = (statuses: Statuses, gapMs: number, now: number, rules: StatusRules): Next => {
@@ -75,7 +79,7 @@ const rankOf = ({ line, isUrgent }: Item): number[] => [isUrgent ? 0 : 1, line.s
 
 const agendas = new WeakMap<Commit, Agenda>();
 
-/** Computed once: a commit never changes, but is replaced. */
+/** Returns a commit's agenda, computed once. A commit never changes, because a new object replaces it. */
 const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
   const earlier = agendas.get(commit);
   if (earlier) return earlier;
@@ -83,7 +87,7 @@ const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
   const hasEnd = commit.own.some(({ wanted, told }) => wanted.state === "success" && told?.buildId !== wanted.buildId);
   const items = linesOf(commit).flatMap((line): Item[] => {
     const at = dueAt(line, unheard, rules);
-    // Ends come first, and so does a beginning that an end of the same commit waits for.
+    // An end is urgent, and so is a beginning for which an end of the same commit waits.
     return at === null ? [] : [{ line, at, isUrgent: isOver(line.wanted) || (hasEnd && isUnheard(line)) }];
   });
   const newAgenda = agenda(items);
@@ -91,18 +95,18 @@ const cachedAgenda = (commit: Commit, rules: StatusRules): Agenda => {
   return newAgenda;
 };
 
-/** Returns when to report a line; null if there is nothing to report, or if it waits for another line. */
+/** Returns when to report a line. Returns null if there is nothing to report, or if the line waits for another line. */
 const dueAt = (line: Line, unheard: Line[], rules: StatusRules): number | null => {
   if (rules.isGivenUp(line) || rules.isTold(line) || rules.isHeld(line, unheard)) return null;
   if (line.againAt !== null) return Math.max(line.againAt, line.nextAt);
   if (isOver(line.wanted)) return Math.max(line.since, line.nextAt);
-  // A host without a state for the repository waits for one by itself.
+  // Without a state for the repository, the host itself waits for one, so report nothing.
   if (line.context === REPOSITORY_CONTEXT && line.told === null) return null;
   return Math.max(line.since + REST_MS, line.nextAt);
 };
 
 /**
- * Returns the commits after a request was interrupted and its result lost: the due status may have been sent, and the
+ * Returns the commits after a request was interrupted and its result lost. The due status may have been sent, and the
  * host may still process it.
  */
 export const cutOff = (statuses: Statuses, now: number, rules: StatusRules): Commit[] => {
@@ -122,7 +126,7 @@ export const waiting = ({ commits }: Pick<Statuses, "commits">, rules: StatusRul
       .map((line) => ({ commit, line })),
   );
 
-/** Returns the status in its form while it is in flight. */
+/** Returns the form of a status while it is in flight. */
 export const toSentStatus = ({ commit, line }: DueStatus): SentStatus => ({
   commit: commitKey(commit),
   context: line.context,

@@ -7,7 +7,7 @@ import { readFields, type StatusOutcome } from "./status-answers.ts";
 /** Where to report statuses, and the token for it. */
 export interface StatusAddress extends HostAddress {
   host: GitHost;
-  /** The token belongs to an App, which can report more than statuses. */
+  /** Whether the token belongs to an App, which can report more than statuses. */
   isApp: boolean;
 }
 
@@ -36,7 +36,8 @@ export const postStatus = async (address: StatusAddress, status: Status): Promis
 };
 
 /**
- * Finds the check run to update. Queries the host if an answer was lost, and returns that answer if it is inconclusive.
+ * Finds the check run to update. If an answer was lost, queries the host. Returns the host's answer if it is
+ * inconclusive.
  */
 const findCheckRun = async (
   address: StatusAddress,
@@ -50,7 +51,10 @@ const findCheckRun = async (
   return { checkRunId: find.newest(answer, status) ?? checkRunId };
 };
 
-/** Reports whether the repository may have another name: it moved, is missing, or another one took the name. */
+/**
+ * Reports whether the repository may have another name, because it moved, is missing, or another repository took the
+ * name.
+ */
 const isElsewhere = (answer: HostAnswer): boolean =>
   !("unreachable" in answer) && (answer.isMoved || answer.status === 404 || answer.status === 422);
 

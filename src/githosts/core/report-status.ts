@@ -3,12 +3,12 @@ import { type HostReport, isOver, isTerminal, type LeftOut } from "./host-report
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, REPOSITORY_CONTEXT, type WantedState } from "./statuses.ts";
 
-/** Contexts of one commit: the most that one push and one tag can create. */
+/** Maximum contexts of one commit: as many as one push and one tag can create. */
 const MOST_CONTEXTS = 1_000;
-/** The number of characters that every host accepts. */
+/** The number of description characters that every host accepts. */
 const DESCRIPTION_CHARACTERS = 140;
 
-/** Returns the commit with the report; the same object if the report is not new. */
+/** Returns the commit with the report. Returns the same object if the report is not new. */
 export const withReport = (
   commit: Commit | undefined,
   report: HostReport,
@@ -29,7 +29,7 @@ export const withReport = (
   return { ...name, own, overall, ...(leftOut.length > 0 && { leftOut }), endedAt: null };
 };
 
-/** Returns the commit with the left-out pipelines; the same object if it has them already. */
+/** Returns the commit with the left-out pipelines. Returns the same object if it already has them. */
 export const withLeftOut = (
   commit: Commit | undefined,
   { repoId, fullName, sha, ref, origin, contexts }: LeftOut,
@@ -63,11 +63,12 @@ const newLine = (before: Line | undefined, context: string, wanted: WantedState,
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
-/** Stands in for a missing deciding build. */
+/** Stands in for the deciding build if there is none yet. */
 const NO_BUILD = { buildId: "", number: 0, version: 0 };
 
 /**
- * Returns the repository's line. It links to the build that decides. It cannot succeed while a pipeline was left out.
+ * Returns the repository's line. It links to the build that decides. The line cannot succeed while a pipeline was left
+ * out.
  */
 const judgeOverall = (
   before: Line | undefined,
@@ -109,7 +110,7 @@ const describeOverall = (state: WantedState["state"], own: Line[], leftOut: numb
 export const isSettled = (line: Line, rules: StatusRules): boolean => rules.isTold(line) || rules.isGivenUp(line);
 
 /**
- * Milliseconds after which the service no longer reports a build that the host does not know yet, and after which it
+ * Milliseconds after which the service no longer reports a build that the host does not know yet. After DROP_MS it
  * reports no state at all.
  */
 const COLLAPSE_MS = DAY_MS;
@@ -118,7 +119,7 @@ const DROP_MS = 3 * DAY_MS;
 const COLLAPSED = "It waited for a day: the service reports the state of the whole commit instead.";
 const DROPPED = "It waited for three days.";
 
-/** Removes lines that have waited too long; returns the same commit if no line has. */
+/** Removes lines that have waited too long. Returns the same commit if no line has. */
 export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const whyNot = (line: Line): string | null => {
     if (isSettled(line, rules) || line.since > now - COLLAPSE_MS) return null;

@@ -13,7 +13,7 @@ export interface SourceRules {
 export type SourceTrust = Pick<WantedBuild, "trust" | "needsApproval">;
 
 const TRUSTED: SourceTrust = { trust: "trusted", needsApproval: false };
-/** Nobody needs to approve the code of an author who may write to the repository. */
+/** The trust in a listed author. Nobody needs to approve the code of an author who may write to the repository. */
 const OF_LISTED_AUTHOR: SourceTrust = { trust: "untrusted", needsApproval: false };
 
 /** Returns the listed ones of the logins, without duplicates and in lower case. */
@@ -26,8 +26,9 @@ export const filterListed = (
 };
 
 /**
- * Judges the source of a delivery's code. A fork's code is never trusted, whoever wrote it. A branch is not trusted if
- * a listed author ever pushed to it, or created one of its pull requests. `pulls` are the open ones of the ref.
+ * Judges the source of a delivery's code. The service never trusts a fork's code, whoever wrote it. It does not trust a
+ * branch if a listed author ever pushed to it, or created one of its pull requests. `pulls` are the open pull requests
+ * of the ref.
  */
 export const judgeSource = (event: RefEvent, rules: SourceRules, pulls: readonly OpenPull[]): SourceTrust => {
   switch (event.kind) {
@@ -59,7 +60,7 @@ interface Rules extends SourceRules {
   defaultBranch: string;
 }
 
-/** The keys under which to find earlier pushers of a delivery. `before` is the commit that it builds on. */
+/** The keys under which to find earlier pushers of a delivery. `before` is the commit on which the delivery builds. */
 interface Places {
   ref: string | null;
   sha: string | null;
@@ -73,7 +74,7 @@ export const findPlaces = (arrival: Arrival): Places => {
       return { ref: arrival.ref, sha: arrival.sha, before: arrival.before };
     case "pull":
       return { ...nowhere, ref: refOfPull(arrival), sha: arrival.sha };
-    // A tag collects nothing: it is only its commit.
+    // A tag collects no pushers, because it is only its commit.
     case "tag":
       return { ...nowhere, sha: arrival.sha };
     case "deleted":
@@ -83,15 +84,15 @@ export const findPlaces = (arrival: Arrival): Places => {
   }
 };
 
-/** Reports whether an existing branch has a new head. The sender is responsible for the chosen commit. */
+/** Reports whether an existing branch has a new head. The delivery's sender is responsible for the chosen commit. */
 const isMove = (arrival: Arrival): boolean =>
   arrival.kind === "push" ? arrival.before !== null : arrival.kind === "pull" && arrival.action === "new-head";
 
 const isOfDefault = (ref: string | null, { defaultBranch }: Rules): boolean => ref === refOf(defaultBranch);
 
 /**
- * Returns the known earlier pushers of a delivery's commits. The default branch has none: all branches start there, so
- * only its newest head counts.
+ * Returns the known earlier pushers of a delivery's commits. The default branch has no such pushers: all branches start
+ * there, so only its newest head counts.
  */
 export const pushersBefore = (arrival: Arrival, pushedBy: readonly PushedBy[], rules: Rules): string[] => {
   const { ref, sha } = findPlaces(arrival);
@@ -99,12 +100,15 @@ export const pushersBefore = (arrival: Arrival, pushedBy: readonly PushedBy[], r
   return pushedBy.filter(({ name }) => name !== sha || !isMove(arrival)).map(({ login }) => login);
 };
 
-/** Reports whether someone other than its author pushed the head of a fork, whoever labels it. */
+/**
+ * Reports whether someone other than the pull request's author pushed the head of a fork, whoever labels the pull
+ * request.
+ */
 export const isOfAnother = (arrival: Arrival, pushedBy: readonly PushedBy[]): boolean =>
   arrival.kind === "pull" &&
   pushedBy.some(({ name, login }) => name === arrival.sha && login !== arrival.pull.author?.toLowerCase());
 
-/** What a delivery adds to the record of pushers, and what it removes. */
+/** The changes of the record of pushers by a delivery: what to add, and what to remove. */
 interface PusherChanges {
   added: PushedBy[];
   forgotten: string[];
@@ -115,7 +119,7 @@ const NOTHING: PusherChanges = { added: [], forgotten: [] };
 const without = (pushedBy: readonly PushedBy[], additions: PushedBy[]): PushedBy[] =>
   additions.filter((one) => !pushedBy.some(({ name, login }) => name === one.name && login === one.login));
 
-/** Records heads that someone else pushed to a member's fork, if members need no approval. */
+/** Records heads that someone other than the author pushed to a member's fork, if members need no approval. */
 const learnOfFork = (
   { action, sender, sha, pull }: PullChange,
   pushedBy: readonly PushedBy[],

@@ -4,7 +4,7 @@ import { withEndTime } from "./report-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { type Commit, type Line, linesOf, type Pace, type SentStatus, type Statuses } from "./statuses.ts";
 
-/** Reads an answer in the way that all hosts share. `now` is in milliseconds since 1970. */
+/** Reads an answer by the rules that all hosts share. `now` is in milliseconds since 1970. */
 export const readStatusOutcome = (answer: HostAnswer, now: number): StatusOutcome => {
   if ("unreachable" in answer) {
     return { kind: "away", isUnsure: true, reason: `The git host cannot be reached: ${answer.unreachable}.` };
@@ -39,7 +39,10 @@ const refusals: Record<number, string> = {
   422: "The git host does not accept the status: the commit does not exist, or has too many statuses (422).",
 };
 
-/** A proxy in front of the host may answer with a page for people and status 200. The host then got nothing. */
+/**
+ * Returns the outcome of an accepted status. A proxy in front of the host may answer with a page for people and status
+ * 200. The host then received nothing.
+ */
 const accepted = (answer: HostResponse): StatusOutcome => {
   const body = readFields(answer);
   if (body === null) {
@@ -49,7 +52,7 @@ const accepted = (answer: HostResponse): StatusOutcome => {
   return { kind: "told", pipelineId: Number.isSafeInteger(pipeline) ? (pipeline as number) : null };
 };
 
-/** Returns the fields of an answer that is a JSON object; null for any other. */
+/** Returns the fields of an answer that is a JSON object; null for any other answer. */
 export const readFields = ({ body }: HostResponse): Record<string, unknown> | null => {
   try {
     const value: unknown = JSON.parse(body);
@@ -61,7 +64,10 @@ export const readFields = ({ body }: HostResponse): Record<string, unknown> | nu
   }
 };
 
-/** `Retry-After` has seconds or a date (RFC 9110, 10.2.3); GitHub's reset is a time in seconds. */
+/**
+ * Reads until when to pause. `Retry-After` has seconds or a date (RFC 9110, 10.2.3). GitHub's reset is a time in
+ * seconds.
+ */
 const readPause = ({ headers }: HostResponse, now: number): number | null => {
   const after = headers.get("Retry-After");
   if (after !== null) {
@@ -74,21 +80,26 @@ const readPause = ({ headers }: HostResponse, now: number): number | null => {
 
 /** The result of a sent status. `reason` is in words for people. */
 export type StatusOutcome =
-  /** GitLab names the pipeline that contains the state, GitHub the check run that shows it. */
+  /**
+   * The host accepted the status. GitLab names the pipeline that contains the state, and GitHub the check run that
+   * shows it.
+   */
   | { kind: "told"; pipelineId: number | null; checkRunId?: number }
   /** The host does not accept the token. */
   | { kind: "unauthorized"; reason: string }
-  /** The host accepts the token, but not for this. */
+  /** The host accepts the token, but not for this request. */
   | { kind: "forbidden"; reason: string }
-  /** The host limits our requests; until when, in milliseconds since 1970, if it says so. */
+  /**
+   * The host limits our requests. `until` is the end of the limit in milliseconds since 1970, if the host reports it.
+   */
   | { kind: "limited"; until: number | null; reason: string }
   /** The host is busy with this commit, or has it under another name. */
   | { kind: "busy"; reason: string }
-  /** The host has a problem. Without any answer, it may still process the request. */
+  /** The host has a problem. If it gave no answer, it may still process the request. */
   | { kind: "away"; isUnsure: boolean; reason: string }
   /** The host does not accept the link. */
   | { kind: "unlinked"; reason: string }
-  /** It would also fail the next time. */
+  /** The host rejected the request, and would also reject the next try. */
   | { kind: "refused"; reason: string };
 
 /** The effects of an answer: the commit, or nothing if it no longer exists, and the pace. */
@@ -116,7 +127,7 @@ export const takeAnswer = (
   return { commit: withEndTime(withLine(commit, next), now, rules), pace };
 };
 
-/** A GitLab pipeline belongs to all contexts of the commit on its ref. */
+/** Returns the commit with a line. A GitLab pipeline belongs to all contexts of the commit on its ref. */
 const withLine = (commit: Commit, line: Line): Commit => {
   const { pipelineId } = line;
   const shared = (other: Line): Line => {
@@ -145,7 +156,9 @@ const lineOnceTold = (
   };
 };
 
-/** Returns the line after a failed try. A state that was reported in the meantime has not been tried. */
+/**
+ * Returns the line after a failed try. If a newer state was reported in the meantime, that state has not been tried.
+ */
 const lineAfterFailure = (
   line: Line,
   sentStatus: SentStatus,
@@ -168,7 +181,7 @@ const chooseWait = ({ kind }: StatusOutcome, tries: number, rules: StatusRules):
   return kind === "forbidden" ? rules.forbiddenWait(tries) : rules.lineWait(tries);
 };
 
-/** Returns the pace after an answer. An answer about the status alone shows that the host is well. */
+/** Returns the pace after an answer. An answer about the status alone shows that the host works. */
 const nextPace = (pace: Pace, outcome: StatusOutcome, now: number, rules: StatusRules): Pace => {
   const failures = pace.failures + 1;
   const until = (quietUntil: number, trouble: string): Pace => ({ ...pace, failures, quietUntil, trouble });

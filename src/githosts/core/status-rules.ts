@@ -21,7 +21,10 @@ const LONGEST_PAUSE_MS = HOUR_MS;
 const doubling = (first: number, times: number, most: number): number =>
   Math.min(first * 2 ** Math.min(times - 1, 20), most);
 
-/** Later builds of a repository have higher numbers. If a restored pool reused a number, the id decides. */
+/**
+ * Returns the order of a state. Later builds of a repository have higher numbers. If a restored pool reused a number,
+ * the id decides.
+ */
 const orderOf = ({ number, buildId, version, ...wanted }: WantedState): (number | string)[] => [
   number,
   buildId,
@@ -35,15 +38,15 @@ const isAfter = (left: (number | string)[], right: (number | string)[]): boolean
 };
 
 /**
- * The rules of the statuses, each with a name. The simulation replaces one at a time with a wrong rule, which proves
- * that its checks notice the absence of each.
+ * The rules of the statuses, each with a name. The simulation replaces one rule at a time with a wrong rule. This
+ * proves that its checks notice the absence of each rule.
  */
 export const STATUS_RULES = {
   /** Whether a report is newer than the wanted state. Nothing follows the end of a build. */
   isNews: (before: WantedState, report: WantedState): boolean => isAfter(orderOf(report), orderOf(before)),
   /**
-   * Whether the host has accepted the wanted state. The same state from an earlier time does not count, because others
-   * may have followed it.
+   * Whether the host has accepted the wanted state. The same state from an earlier time does not count, because other
+   * states may have followed it.
    */
   isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
@@ -61,27 +64,30 @@ export const STATUS_RULES = {
   maySend: ({ inFlight }: Statuses): boolean => inFlight === null,
   /** When to send the next request. @param gapMs The host's minimum gap between two statuses, in milliseconds. */
   mayAskAt: ({ quietUntil, sentAt }: Pace, gapMs: number): number => Math.max(quietUntil, sentAt + gapMs),
-  /** Until when the host may process a request without an answer. */
+  /** The time until which the host may process a request without an answer. */
   unsureUntil: (now: number): number => now + LATE_MS,
-  /** Until when a line waits after this many tries, and the whole connection after this many consecutive failures. */
+  /**
+   * Until when a line waits after this many tries. `hostWait` does the same for the whole connection after this many
+   * consecutive failures.
+   */
   lineWait: (tries: number): number => doubling(2 * SECOND_MS, tries, MOST_WAIT_MS),
   forbiddenWait: (times: number): number => doubling(MINUTE_MS, times, MOST_WAIT_MS),
   hostWait: (failures: number): number => doubling(2 * SECOND_MS, failures, MINUTE_MS),
-  /** The first time, only reread the token: it may have been replaced. */
+  /** After the first failure, only reread the token, because somebody may have replaced it. */
   tokenWait: (failures: number): number => (failures === 1 ? 0 : doubling(MINUTE_MS, failures - 1, MOST_WAIT_MS)),
-  /** When a host that limits requests accepts them again, if it says so. */
+  /** When a host that limits requests accepts them again, if the host reports it. */
   pauseUntil: (now: number, until: number | null, failures: number): number =>
     until === null
       ? now + doubling(MINUTE_MS, failures, MOST_WAIT_MS)
       : clamp(until, now + SECOND_MS, now + LONGEST_PAUSE_MS),
   isHopeless: (line: Line, now: number): boolean => line.triedFrom !== null && now - line.triedFrom >= GIVE_UP_MS,
   /**
-   * A success waits while the host has not received another unfinished build of the commit. Otherwise all would look
-   * well.
+   * Whether a success waits because the host has not received another unfinished build of the commit. Otherwise the
+   * host would show that all builds succeeded.
    */
   isHeld: (line: Line, unheard: Line[]): boolean =>
     line.wanted.state === "success" && unheard.some((other) => other !== line),
-  /** The state of the repository: a failure at once, a success at the end. Skipped builds do not count. */
+  /** The state of the repository. It is a failure at once, and a success at the end. Skipped builds do not count. */
   overall: (own: Line[]): WantedState["state"] => {
     const states = own.map(({ wanted }) => wanted.state);
     if (states.some((state) => state === "failure" || state === "error")) return "failure";

@@ -3,7 +3,7 @@ import type { DueStatus } from "./next-status.ts";
 import type { StatusRules } from "./status-rules.ts";
 import { REPOSITORY_CONTEXT } from "./statuses.ts";
 
-/** Replaces a build's id for the state of the repository. */
+/** The id that replaces a build's id for the state of the repository. */
 export const COMMIT_AS_WHOLE = "commit";
 
 /** One status to store at a git host. */
@@ -12,13 +12,13 @@ export interface Status
     HostReport,
     "repoId" | "fullName" | "sha" | "ref" | "context" | "state" | "phase" | "ended" | "asks" | "description" | "buildId"
   > {
-  /** The address of the build's page. */
+  /** The address of the build's page; null without one. */
   url: string | null;
   /** The GitLab pipeline that received the first status of the commit. */
   pipelineId: number | null;
-  /** Whether it is the repository's own status, over all contexts of the commit. */
+  /** Whether this is the repository's own status, over all contexts of the commit. */
   isOverall: boolean;
-  /** The id by which the host identifies it to us: the build, or the commit as a whole. */
+  /** The id by which the host identifies the status to us. It stands for the build, or for the commit as a whole. */
   externalId: string;
   /** The build's summary in Markdown; null without one, or if the host has no place for it. */
   summary: string | null;
@@ -26,13 +26,19 @@ export interface Status
   since: number;
   /** The check run to update; null to create one. */
   checkRunId: number | null;
-  /** The host has a status with this name, older than the App. The service continues to report it as a status. */
+  /**
+   * Whether the host has a status with this name that is older than the App. The service continues to report it as a
+   * status.
+   */
   wasStatus: boolean;
-  /** Whether the host may have unknown check runs of this build: query it first. */
+  /** Whether the host may have unknown check runs of this build. Query the host first. */
   mayHaveRun: boolean;
 }
 
-/** Returns the status of a line. `origin` is where the service was last reached, for builds without a request. */
+/**
+ * Returns the status of a line. `origin` is the address at which a client last reached the service, for builds without
+ * a request.
+ */
 export const toStatus = ({ commit, line }: DueStatus, origin: string | null, rules: StatusRules): Status => {
   const { state, phase, ended, asks, description, buildId } = line.wanted;
   const isOverall = line.context === REPOSITORY_CONTEXT;

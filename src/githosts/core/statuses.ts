@@ -12,7 +12,7 @@ export type WantedState = Pick<
 /** A GitHub check run: one for each build, and one for each commit as a whole. */
 interface CheckRun {
   id: number;
-  /** The build that it shows. The repository's own check run shows the build that decides. */
+  /** The build that the check run shows. The repository's own check run shows the build that decides. */
   buildId: string;
 }
 
@@ -22,42 +22,42 @@ export interface Line {
   wanted: WantedState;
   /** When the wanted state became known. Times are milliseconds since 1970. */
   since: number;
-  /** The last state that the host accepted, and since when that was wanted. */
+  /** The last state that the host accepted, and the time from which that state was wanted. */
   told: (Pick<WantedState, "buildId" | "state"> & { since: number }) | null;
-  /** Failed tries of the wanted state: how many, since when, and when to try again. */
+  /** Failed tries of the wanted state: their number, the time of the first, and the time of the next try. */
   tries: number;
   triedFrom: number | null;
   nextAt: number;
   givenUp: { reason: string; at: number } | null;
-  /** Until then the host may still process an earlier request without an answer. */
+  /** Until this time, the host may still process an earlier request without an answer. */
   unsureUntil: number;
-  /** When to report an accepted state again, because a late one may have arrived in between. */
+  /** When to report an accepted state again, because a late state may have arrived in between. */
   againAt: number | null;
   /** The GitLab pipeline that contains the state. */
   pipelineId: number | null;
   /** Whether the host accepts the link to the build's page. */
   mayLink: boolean;
-  /** The last one created. Absent in rows of earlier releases, and if the host has none. */
+  /** The check run that was created last. Absent in rows of earlier releases, and if the host has none. */
   checkRun?: CheckRun | null;
 }
 
 /** A commit of a repository, with a line for each reported context and one for the repository. */
 export interface Commit {
-  /** The host's id. */
+  /** The host's id of the repository. */
   repoId: number;
   /** The repository's last known name. */
   fullName: string;
   sha: string;
   /**
-   * Set if the host keeps the states of each branch and tag separate; absent elsewhere, and in rows of earlier
-   * releases.
+   * The commit's ref, if the host keeps the states of each branch and tag separate. Absent on other hosts, and in rows
+   * of earlier releases.
    */
   ref?: string;
   own: Line[];
   overall: Line;
-  /** Contexts that should have a build and do not. Absent without any, and in rows of earlier releases. */
+  /** Contexts that should have a build and do not. Absent if there are none, and in rows of earlier releases. */
   leftOut?: string[];
-  /** When everything had ended, and was reported or abandoned; null before that. */
+  /** When every build had ended, and its state was reported or abandoned; null before that. */
   endedAt: number | null;
 }
 
@@ -65,7 +65,7 @@ export interface Commit {
 export interface Pace {
   /** The service sends no request before this time. */
   quietUntil: number;
-  /** Why not, in words for people; null if nothing is wrong. */
+  /** Why the service sends no request, in words for people; null if nothing is wrong. */
   trouble: string | null;
   /** The number of consecutive failures of the host or its token. */
   failures: number;
@@ -78,7 +78,7 @@ export interface SentStatus extends Pick<WantedState, "buildId" | "state">, Pick
   commit: string;
 }
 
-/** The pending reports of a connection. Ended commits are not here. */
+/** The pending reports of a connection, without ended commits. */
 export interface Statuses {
   commits: Map<string, Commit>;
   pace: Pace;

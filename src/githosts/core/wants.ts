@@ -10,7 +10,7 @@ const UNWANTED_BRANCH = "no pipeline builds this branch";
 
 interface Repository {
   defaultBranch: string;
-  /** Its page in the dashboard. */
+  /** The address of the pipeline's page in the dashboard. */
   address: string;
 }
 
@@ -23,7 +23,10 @@ export const explainReason = (reason: string, arrival: Arrival, { defaultBranch,
   return `${UNWANTED_BRANCH}: ${there} is the default branch at the host, but here it is ${defaultBranch}`;
 };
 
-/** Yes, with the paths that are still undecided; or no, with its closeness: people see the closest reason. */
+/**
+ * Whether an event triggers a pipeline. A yes has the paths that are still undecided. A no has its closeness, because
+ * people see the closest reason.
+ */
 export type TriggerMatch =
   | { isWanted: true; undecidedPaths: string[] | null }
   | { isWanted: false; near: number; reason: string };
@@ -46,7 +49,7 @@ const byPaths = (paths: string[] | null, files: readonly string[] | null): Trigg
 
 const isOneOf = (patterns: string[] | null, name: string): boolean => patterns === null || isRefIn(patterns, name);
 
-/** Reports whether a push of a branch is wanted. `files` is null if the list is incomplete. */
+/** Reports whether a pipeline wants a push of a branch. `files` is null if the list is incomplete. */
 export const wantsPush = (
   { push }: On,
   { branch, isDefault, files }: { branch: string; isDefault: boolean; files: readonly string[] | null },
@@ -62,7 +65,8 @@ export const wantsTag = ({ tag }: On, name: string): TriggerMatch => {
 };
 
 /**
- * Reports whether a pull request is wanted. No host lists its files, so the files of its last push can only say yes.
+ * Reports whether a pipeline wants a pull request. No host lists the files of a pull request, so the files of its last
+ * push can only lead to yes.
  */
 export const wantsPull = ({ pull: wanted }: On, pull: OpenPull, files: readonly string[] | null): TriggerMatch => {
   if (!wanted) return no(0, "no pipeline builds pull requests");

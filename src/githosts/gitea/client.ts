@@ -5,7 +5,7 @@ import { ask, encodePath, type HostManner, HostNumber, order } from "../core/hos
 const TO_READ = "the permission read:repository";
 const ACCOUNT = "the permission read:user";
 const HOOKS = "the permission write:repository, as an administrator of the repository";
-/** Gitea's default maximum page has 50 entries (`MAX_RESPONSE_ITEMS`). */
+/** The maximum number of hooks on a page. Gitea's default maximum page has 50 entries (`MAX_RESPONSE_ITEMS`). */
 const MOST_HOOKS = 50;
 const EVENTS = ["push", "create", "delete", "pull_request"];
 

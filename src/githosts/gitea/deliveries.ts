@@ -60,8 +60,8 @@ const PULL_ACTIONS = new Map<string, PullAction>([
 ]);
 
 /**
- * Returns the event in a delivery of Gitea or Forgejo. A new branch or tag also arrives as a push.
- * @param event Its header `X-Gitea-Event`.
+ * Returns the event in a delivery from Gitea or Forgejo. A new branch or tag also arrives as a push.
+ * @param event The delivery's header `X-Gitea-Event`.
  */
 export const giteaArrival = (event: string, fields: Fields): Arrival => {
   switch (event) {

@@ -1,22 +1,25 @@
 import * as z from "zod/mini";
 import { fromBase64, toBase64 } from "../../crypto/encoding.ts";
 
-/** The text is not the private RSA key of a GitHub App. The message quotes nothing of it. */
+/** The text is not the private RSA key of a GitHub App. The message quotes nothing from the text. */
 export class AppKeyUnusable extends Error {
   override name = "AppKeyUnusable";
 }
 
 const ALGORITHM = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 const SMALLEST_BITS = 2048;
-/** Seconds. GitHub's clock may be behind ours, and it accepts a lifetime of at most ten minutes. */
+/**
+ * Seconds by which a token is backdated, because GitHub's clock may be behind ours. GitHub accepts a lifetime of at
+ * most ten minutes.
+ */
 const BACKDATED_S = 60;
 const LIFETIME_S = 9 * 60;
 
 const PEM = /^\s*-----BEGIN (RSA PRIVATE KEY|PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----\s*$/;
-/** `version 0, rsaEncryption`: PKCS#8 puts this before a PKCS#1 key (RFC 5208, RFC 8017 appendix A). */
+/** The bytes of `version 0, rsaEncryption`, which PKCS#8 puts before a PKCS#1 key (RFC 5208, RFC 8017 appendix A). */
 const RSA_HEADER = [2, 1, 0, 48, 13, 6, 9, 42, 134, 72, 134, 247, 13, 1, 1, 1, 5, 0];
 
-/** Encodes a DER value whose content has 256 to 65535 bytes: its length takes two bytes. */
+/** Encodes a DER value whose content has 256 to 65535 bytes. The length of such a value takes two bytes. */
 const der = (tag: number, content: Uint8Array): number[] => [
   tag,
   0x82,
@@ -25,7 +28,7 @@ const der = (tag: number, content: Uint8Array): number[] => [
   ...content,
 ];
 
-/** GitHub issues PKCS#1, and WebCrypto accepts only PKCS#8. */
+/** Wraps a key. GitHub issues PKCS#1, and WebCrypto accepts only PKCS#8. */
 const wrapped = (pkcs1: Uint8Array): Uint8Array<ArrayBuffer> =>
   new Uint8Array(der(48, new Uint8Array([...RSA_HEADER, ...der(4, pkcs1)])));
 
@@ -81,12 +84,12 @@ export class AppKey {
 const AppSecret = z.object({
   /** The App's private key, as PEM. */
   key: z.string(),
-  /** The previous token, needed to remove the hooks that it created. */
+  /** The previous token, with which the service removes the hooks that it created with that token. */
   formerToken: z.optional(z.string()),
 });
 type AppSecret = z.infer<typeof AppSecret>;
 
 export const writtenAppSecret = (secret: AppSecret): string => JSON.stringify(secret);
 
-/** Reads the output of `writtenAppSecret`. @throws if it is something else */
+/** Reads the output of `writtenAppSecret`. @throws if the text is something else */
 export const readAppSecret = (text: string): AppSecret => AppSecret.parse(JSON.parse(text));

@@ -13,10 +13,10 @@ export const APP_PERMISSIONS = {
   merge_queues: "read",
 } as const;
 
-/** The events that GitHub sends to an App. It sends those of the App's own installation in any case. */
+/** The events that GitHub sends to an App. GitHub always sends the events of the App's own installation. */
 const APP_EVENTS = ["push", "pull_request", "check_run", "check_suite", "merge_group", "repository"] as const;
 
-/** The input for a new App. The addresses are this service's. */
+/** The input for a new App. The addresses belong to this service. */
 interface AppPlaces {
   name: string;
   origin: string;
@@ -24,7 +24,10 @@ interface AppPlaces {
   hookUrl: string;
 }
 
-/** https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest */
+/**
+ * Creates the manifest of an App:
+ * https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+ */
 export const appManifest = ({ name, origin, connectionId, hookUrl }: AppPlaces) => ({
   name,
   url: origin,
@@ -36,17 +39,17 @@ export const appManifest = ({ name, origin, connectionId, hookUrl }: AppPlaces) 
   default_events: APP_EVENTS,
 });
 
-/** Returns where a person creates an App at GitHub: for an organization, or else for their own account. */
+/** Returns the address where a person creates an App at GitHub, for an organization or for their own account. */
 export const appFormUrl = (webUrl: string, organization: string | null, state: string): string => {
   const owner = organization === null ? "" : `/organizations/${encodeURIComponent(organization)}`;
   return `${webUrl}${owner}/settings/apps/new?state=${encodeURIComponent(state)}`;
 };
 
-/** GitHub allows at most 34 characters, and each name once. */
+/** Returns the name of a new App. GitHub allows at most 34 characters, and each name once. */
 export const appName = (orgId: string): string => `millrace-${orgId}`.slice(0, 34);
 
 const SHAPE = /^([0-9a-f-]{36})\.([0-9a-z]{1,9})\.([A-Za-z0-9]{12})$/;
-/** Milliseconds. GitHub accepts a manifest's code for the same time. */
+/** Milliseconds for which a state is valid. GitHub accepts a manifest's code for the same time. */
 const VALID_MS = HOUR_MS;
 
 /** The person who creates an App for a connection. The same person must return with it. */
@@ -64,7 +67,10 @@ const parts = ({ orgId, sessionId, connectionId }: AppMaking, time: string): str
   time,
 ];
 
-/** Derives the `state` `CONNECTION.TIME.TAG` of a visit to GitHub from the keys of `TOKEN_KEYS`. It is not stored. */
+/**
+ * Derives the `state` `CONNECTION.TIME.TAG` of a visit to GitHub from the keys of `TOKEN_KEYS`. The service does not
+ * store it.
+ */
 export class AppStates {
   readonly #signer: Signer;
 
@@ -72,7 +78,7 @@ export class AppStates {
     this.#signer = new Signer(keys);
   }
 
-  /** @param now In milliseconds. */
+  /** Returns the state for a visit. @param now In milliseconds. */
   async grant(making: AppMaking, now: number): Promise<string> {
     const time = Math.floor(now / 1000).toString(36);
     return `${making.connectionId}.${time}.${await this.#signer.tag(this.#signer.first, ...parts(making, time))}`;

@@ -21,10 +21,13 @@ interface InstallationToken {
 
 /** The scope of a token: all permissions of the App, or fewer. */
 export interface TokenScope {
-  /** Numbers of repositories. The default is all that the installation sees. */
+  /** Numbers of repositories. By default, the token is for all repositories that the installation sees. */
   repositoryIds?: number[];
   permissions?: Record<string, "read" | "write">;
-  /** GitHub's token format from before April 2026, for repositories where git does not accept the new one. */
+  /**
+   * Whether to use GitHub's token format from before April 2026, for repositories where git does not accept the new
+   * format.
+   */
   isClassic?: boolean;
 }
 
@@ -58,7 +61,7 @@ export interface InstalledPlace {
   id: string;
   account: string | null;
   isSuspended: boolean;
-  /** Such as `checks:write`. */
+  /** The granted permissions, such as `checks:write`. */
   permissions: string[];
 }
 
@@ -76,7 +79,7 @@ export const appManner = (apiUrl: string, bearer: string, more: Record<string, s
   headers: { ...githubHeaders(bearer), ...more },
 });
 
-/** Mints a token of an installation. @throws HostProblem */
+/** Creates a token of an installation. @throws HostProblem */
 export const installationToken = async (
   apiUrl: string,
   jwt: string,
@@ -107,7 +110,7 @@ export const appAt = (apiUrl: string, jwt: string) => {
     async installation(id: string): Promise<InstalledPlace> {
       return toInstalled((await askApp(`/app/installations/${encodeURIComponent(id)}`, Installation)).value);
     },
-    /** Finds its installation for a repository. */
+    /** Finds the App's installation for a repository. */
     async findInstallation(fullName: string): Promise<string> {
       return String(
         (await askApp(`/repos/${encodePath(fullName)}/installation`, z.object({ id: HostNumber }))).value.id,
@@ -132,7 +135,7 @@ export type AppAt = ReturnType<typeof appAt>;
 
 const ConversionForm = z.object({ id: HostNumber, client_id: z.nullish(z.string()), pem: z.string() });
 
-/** An App that GitHub has just created. `key` is its private key, as PEM, which nobody sees. */
+/** An App that GitHub has just created. `key` is its private key, as PEM, which no person sees. */
 export interface MadeApp {
   id: string;
   clientId: string | null;
@@ -153,7 +156,7 @@ export const convertManifest = async (apiUrl: string, code: string): Promise<Mad
 /** Reads the data that an App's installation sees. `token` is the installation's. */
 export const githubAppReader = (app: AppAt, installationId: string, apiUrl: string, token: string): HostReader => {
   const manner = appManner(apiUrl, token);
-  /** The token can read everything public, so check that the App is installed for the repository. */
+  /** Check that the App is installed for the repository, because the token can read everything public. */
   const read = async (path: string) => {
     const repository = toHostRepository((await ask(manner, { method: "GET", path, right: RIGHT }, RepoAnswer)).value);
     await app.findInstallation(repository.fullName);
@@ -176,7 +179,7 @@ export const githubAppReader = (app: AppAt, installationId: string, apiUrl: stri
   };
 };
 
-/** A permission to write includes the one to read. */
+/** Returns the missing permissions. A permission to write includes the permission to read. */
 const findMissing = (granted: string[]): string[] =>
   Object.entries(APP_PERMISSIONS)
     .filter(([name, level]) => ![`${name}:${level}`, `${name}:write`].some((one) => granted.includes(one)))
@@ -200,8 +203,8 @@ export const isHiddenFromGit = async (cloneUrl: string, token: string): Promise<
 const Permission = z.object({ permission: z.string(), role_name: z.nullish(z.string()) });
 
 /**
- * Returns the role of a person by their permission on the repository: write is a member, maintain a maintainer, admin
- * an admin; null for less.
+ * Returns the role of a person by their permission on the repository: member for write, maintainer for maintain, admin
+ * for admin, and null for less.
  * https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
  * @throws HostProblem
  */

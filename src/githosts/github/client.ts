@@ -15,12 +15,15 @@ export const githubHeaders = (bearer: string): Record<string, string> => ({
 });
 
 const EVENTS = ["push", "pull_request", "merge_group", "repository"];
-/** A repository may have 20 hooks for each event. */
+/** The maximum number of hooks on a page. A repository may have 20 hooks for each event. */
 const MOST_HOOKS = 100;
 
 const TO_READ = "the scope repo (classic), or Metadata: read (fine-grained)";
 const HOOKS = "the scope admin:repo_hook (classic), or Webhooks: read and write (fine-grained)";
-/** Classic scopes. GitHub does not report those of fine-grained tokens. */
+/**
+ * The classic scopes that the service needs, with a sentence for each. GitHub does not report those of fine-grained
+ * tokens.
+ */
 const NEEDED: { scopes: string[]; sentence: string }[] = [
   { scopes: ["repo", "admin:repo_hook"], sentence: `The token cannot manage hooks: give it ${HOOKS}.` },
   {

@@ -165,7 +165,7 @@ const mergeGroup = (fields: Fields): Arrival => {
   return { kind: "merge-group", action, repository, sender, ref, sha, base };
 };
 
-/** Returns the event in a delivery of GitHub. @param event Its header `X-GitHub-Event`. */
+/** Returns the event in a delivery from GitHub. @param event The delivery's header `X-GitHub-Event`. */
 export const githubArrival = (event: string, fields: Fields): Arrival => {
   switch (event) {
     case "push":

@@ -7,9 +7,9 @@ import { appManner } from "./app.ts";
 const REDELIVERED_MS = 3 * DAY_MS;
 /** Milliseconds for which a requested redelivery counts as under way. */
 const UNDER_WAY_MS = 10 * MINUTE_MS;
-/** Answers that a redelivery cannot change: the delivery was understood and rejected. */
+/** Statuses of answers that a redelivery cannot change, because the service understood and rejected the delivery. */
 const REFUSED: ReadonlySet<number> = new Set([400, 401, 410, 413, 415]);
-/** The events, with their actions, that are useful even hours later; all actions if none is named. */
+/** The events, with their actions, that are useful even hours later. Null means all actions. */
 const WANTED: Record<string, readonly string[] | null> = {
   push: null,
   pull_request: null,
@@ -20,17 +20,17 @@ const WANTED: Record<string, readonly string[] | null> = {
   check_run: ["rerequested", "requested_action"],
   check_suite: ["rerequested"],
 };
-/** For these events, a later delivery of the same ref contains all facts of an earlier one. */
+/** For these events, a later delivery of the same ref contains all facts of an earlier delivery. */
 const OF_A_REF: ReadonlySet<string> = new Set(["push", "pull_request"]);
 
 /** One of GitHub's attempts to deliver, from its list. Times are milliseconds since 1970. */
 export interface Attempt {
   id: number;
-  /** The same for all attempts of one delivery. */
+  /** The delivery's id, which is the same for all its attempts. */
   guid: string;
   at: number;
   isOk: boolean;
-  /** The answer's status; 0 if there was no answer. */
+  /** The status of the answer; 0 without an answer. */
   code: number;
   event: string;
   action: string | null;
@@ -40,14 +40,14 @@ export interface Attempt {
 /** The record of a delivery that did not arrive. */
 export interface DeliveryMemory {
   guid: string;
-  /** When it was first delivered. */
+  /** When GitHub first tried to deliver it. */
   firstAt: number;
-  /** How many redeliveries were requested, and when the last. */
+  /** The number of requested redeliveries, and the time of the last request. */
   tries: number;
   triedAt?: number;
-  /** Its ref; absent until somebody checks, null if it concerns no ref. */
+  /** The delivery's ref. Absent until the service checks it, and null if the delivery concerns no ref. */
   ref?: string | null;
-  /** The service does nothing more about it. */
+  /** Whether the service does nothing more about the delivery. */
   isOver: boolean;
 }
 
@@ -56,7 +56,7 @@ export interface MissedDelivery extends DeliveryMemory {
   attemptId: number;
   event: string;
   repositoryId: number | null;
-  /** A redelivery was requested a moment ago. */
+  /** Whether the service requested a redelivery a moment ago. */
   isUnderWay: boolean;
 }
 
@@ -68,10 +68,10 @@ export interface ArrivedDelivery {
   ref: string | null;
 }
 
-/** The rules, each with a name. The tests replace one at a time with a wrong rule. */
+/** The rules, each with a name. The tests replace one rule at a time with a wrong rule. */
 export const MISSED_RULES = {
   mostTries: 3,
-  /** Redeliveries requested at once. */
+  /** Maximum redeliveries to request at once. */
   atOnce: 20,
   isOld: (firstAt: number, now: number): boolean => now - firstAt > REDELIVERED_MS,
   /** Whether any attempt arrived, according to GitHub or our own list. */
@@ -132,7 +132,10 @@ export const findMissed = (
 const subjectOf = ({ repositoryId, ref }: Pick<MissedDelivery, "repositoryId" | "ref">): string =>
   `${repositoryId} ${ref}`;
 
-/** The deliveries to redeliver now, newest first; those to abandon; and the number that must wait. */
+/**
+ * The deliveries to redeliver now, newest first; the deliveries to abandon; and the number of deliveries that must
+ * wait.
+ */
 interface Orders {
   again: MissedDelivery[];
   over: MissedDelivery[];
@@ -140,9 +143,9 @@ interface Orders {
 }
 
 /**
- * Chooses only the newest delivery of each ref, because an older one would restore an older head. A delivery that
+ * Chooses only the newest delivery of each ref, because an older delivery would restore an older head. A delivery that
  * arrived counts by the time of its first attempt.
- * @param missed Newest first. From one with an unknown ref on, all wait.
+ * @param missed The missed deliveries, newest first. From the first one with an unknown ref on, all wait.
  */
 export const chooseOrders = (
   missed: MissedDelivery[],
@@ -204,7 +207,7 @@ const readCursor = (headers: Headers): string | null => {
   return query === undefined ? null : new URLSearchParams(query).get("cursor");
 };
 
-/** Returns a page of the failed attempts, newest first. @param jwt The App's. @throws HostProblem */
+/** Returns a page of the failed attempts, newest first. @param jwt The App's JWT. @throws HostProblem */
 export const failedAttempts = async (
   apiUrl: string,
   jwt: string,
@@ -227,6 +230,6 @@ export const refOfDelivery = async (apiUrl: string, jwt: string, id: number): Pr
   return number ? `refs/pull/${number}/head` : (ref ?? null);
 };
 
-/** Makes GitHub redeliver. @throws HostProblem */
+/** Has GitHub redeliver. @throws HostProblem */
 export const deliverAgain = (apiUrl: string, jwt: string, id: number): Promise<void> =>
   order(appManner(apiUrl, jwt), { method: "POST", path: `${PATH}/${id}/attempts`, right: RIGHT });

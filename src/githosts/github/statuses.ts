@@ -6,7 +6,7 @@ import type { Status } from "../core/status.ts";
 import { readFields, readStatusOutcome } from "../core/status-answers.ts";
 import { githubHeaders } from "./client.ts";
 
-/** https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
+/** Creates a commit status: https://docs.github.com/en/rest/commits/statuses#create-a-commit-status */
 const statusRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, state, url, description, context } = status;
   return {
@@ -33,8 +33,8 @@ const MOST_ACTIONS = 3;
 const cut = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
 /**
- * Null while the build continues. An end without a verdict on the commit is a failure, because a neutral one would let
- * it pass.
+ * Returns the conclusion of a check run; null while the build continues. An end without a verdict on the commit is a
+ * failure, because a neutral conclusion would let the commit pass.
  */
 const toConclusion = ({ state, phase, ended, asks, isOverall }: Status): string | null => {
   if (asks || phase === "asking") return "action_required";
@@ -45,7 +45,10 @@ const toConclusion = ({ state, phase, ended, asks, isOverall }: Status): string 
   return ended === "timed-out" ? "timed_out" : "failure";
 };
 
-/** GitHub shows buttons only on a completed run, and only to people with write access. */
+/**
+ * Returns the buttons of a check run. GitHub shows buttons only on a completed run, and only to people with write
+ * access.
+ */
 const toActions = ({ asks = [] }: Status) =>
   asks.slice(0, MOST_ACTIONS).map(({ index, name }) => ({
     label: asks.length === 1 ? "Approve" : cut(`Approve ${name}`, LABEL_CHARACTERS),
@@ -60,7 +63,9 @@ const toProgress = (status: Status): object => {
   return { status: "in_progress", started_at: new Date(status.since).toISOString() };
 };
 
-/** https://docs.github.com/en/rest/checks/runs: created once for each build, and then updated by its id. */
+/**
+ * Creates a check run once for each build, and then updates it by its id: https://docs.github.com/en/rest/checks/runs
+ */
 const checkRunRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, context, externalId, checkRunId, url, description, summary } = status;
   const runs = `/repos/${encodePath(fullName)}/check-runs`;
@@ -84,7 +89,7 @@ const readId = (run: unknown): number | null => {
   return Number.isSafeInteger(id) ? (id as number) : null;
 };
 
-/** Finds the build's runs at the host, which shows the newest. */
+/** Finds the build's runs at the host, which shows the newest one. */
 const find: StatusHost["find"] = {
   request: ({ fullName, sha, context }, token) => ({
     method: "GET",

@@ -42,7 +42,7 @@ export const gitlabClient = ({ apiUrl, token }: HostAddress): HostClient => {
   const read = async (name: string) =>
     toRepository((await ask(manner, { method: "GET", path: `/projects/${name}`, right: API }, Project)).value);
   const hooksPath = ({ id }: RepositoryName) => `/projects/${id}/hooks`;
-  /** Null if the release lacks this request. @throws HostProblem */
+  /** Returns the token's scopes; null if GitLab's release lacks this request. @throws HostProblem */
   const scopes = async (): Promise<string[] | null> => {
     try {
       const request = { method: "GET", path: "/personal_access_tokens/self", right: API } as const;

@@ -27,7 +27,7 @@ const Push = z.object({
   commits: optional(z.array(ListedCommit)),
 });
 
-/** GitLab lists only the newest 20 commits, in no guaranteed order. */
+/** Reads a push. GitLab lists only the newest 20 commits, in no guaranteed order. */
 const push = (fields: Fields): Arrival => {
   const facts = factsIn(Push, fields);
   if ("kind" in facts) return facts;
@@ -89,7 +89,10 @@ const ACTIONS = new Map<string, PullAction>([
   ["merge", "closed"],
 ]);
 
-/** Every other change is an `update` too. Only `oldrev` means that there are new commits. */
+/**
+ * Returns the action on a merge request. Every other change is an `update`, too. Only `oldrev` means that there are new
+ * commits.
+ */
 const toAction = ({ object_attributes, changes }: MergeRequest): PullAction | undefined => {
   if (object_attributes.action !== "update") return ACTIONS.get(object_attributes.action);
   if (object_attributes.oldrev) return "new-head";
@@ -133,9 +136,9 @@ const mergeRequest = (fields: Fields): Arrival => {
 };
 
 /**
- * Returns the event in a delivery of GitLab. Its project hooks do not report a rename, which shows as a new full name
- * of a known id.
- * @param event Its header `X-Gitlab-Event`.
+ * Returns the event in a delivery from GitLab. GitLab's project hooks do not report a rename. A rename shows as a new
+ * full name of a known id.
+ * @param event The delivery's header `X-Gitlab-Event`.
  */
 export const gitlabArrival = (event: string, fields: Fields): Arrival => {
   switch (event) {

@@ -13,8 +13,8 @@ const toGitlabState = ({ state, ended }: Status): string => {
 };
 
 /**
- * https://docs.gitlab.com/api/commits/#set-commit-pipeline-status; names the project by its id, which survives a
- * rename.
+ * Sets a commit's status: https://docs.gitlab.com/api/commits/#set-commit-pipeline-status. Names the project by its id,
+ * which survives a rename.
  */
 const request = (status: Status, token: string): HostRequest => {
   const { repoId, sha, ref, context, url, description, pipelineId } = status;
@@ -24,7 +24,7 @@ const request = (status: Status, token: string): HostRequest => {
     headers: { "PRIVATE-TOKEN": token },
     body: {
       state: toGitlabState(status),
-      // Without it, GitLab sets the state on the first branch that has the commit.
+      // Without a ref, GitLab sets the state on the first branch that has the commit.
       ...(ref !== undefined && { ref }),
       name: context,
       ...(url !== null && { target_url: url }),
@@ -39,8 +39,9 @@ const isSame = (status: Status, atHost: string): boolean =>
   atHost === toGitlabState(status) || (status.state === "pending" && atHost === "running");
 
 /**
- * GitLab's statuses are a state machine. It rejects a repeat with 400, although the state is set. It also rejects a
- * state after an end that somebody else set, on a job canceled by hand: the next try creates another job.
+ * Reads an answer. GitLab's statuses are a state machine. It rejects a repeat with 400, although the state is set. It
+ * also rejects a state after an end that somebody else set, on a job canceled by hand. The next try then creates
+ * another job.
  */
 const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome => {
   if (!("unreachable" in answer) && answer.status === 400) {
@@ -61,14 +62,14 @@ export const GITLAB: GitHost = {
   readArrival: gitlabArrival,
   /** GitLab sends the secret itself. */
   proves: async (headers, _bytes, secret) => sameText(headers.get("X-Gitlab-Token") ?? "", secret),
-  /** In the format of Standard Webhooks, which newer releases require. */
+  /** Returns a secret in the format of Standard Webhooks, which newer releases require. */
   hookSecret: (mac) => `whsec_${toBase64(mac)}`,
   apiUrl: (webUrl) => `${webUrl}/api/v4`,
   pageUrl: (repositoryUrl, page) => `${repositoryUrl}/-/${page}`,
   client: gitlabClient,
   statuses: { request, outcome, repository: null },
   statusGapMs: 0,
-  /** Each branch and tag has its own pipeline, which contains its statuses. */
+  /** On GitLab, each branch and tag has its own pipeline, which contains its statuses. */
   keepsRefsApart: true,
   app: null,
 };
