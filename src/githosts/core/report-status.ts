@@ -63,7 +63,7 @@ const newLine = (before: Line | undefined, context: string, wanted: WantedState,
   return { context, wanted, since: now, told, ...untried, unsureUntil, pipelineId, mayLink, checkRun };
 };
 
-/** Stands in for the deciding build if there is none yet. */
+/** Stands in for a missing deciding build. */
 const NO_BUILD = { buildId: "", number: 0, version: 0 };
 
 /**

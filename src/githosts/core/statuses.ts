@@ -55,7 +55,7 @@ export interface Commit {
   ref?: string;
   own: Line[];
   overall: Line;
-  /** Contexts that should have a build and do not. Absent if there are none, and in rows of earlier releases. */
+  /** Contexts that should have a build and do not. Absent without such contexts, and in rows of earlier releases. */
   leftOut?: string[];
   /** When every build had ended, and its state was reported or abandoned; null before that. */
   endedAt: number | null;

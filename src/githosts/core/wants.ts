@@ -10,7 +10,7 @@ const UNWANTED_BRANCH = "no pipeline builds this branch";
 
 interface Repository {
   defaultBranch: string;
-  /** The address of the pipeline's page in the dashboard. */
+  /** The address of the repository's page in the dashboard. */
   address: string;
 }
 
