@@ -18,8 +18,8 @@ const tokenWorks = (url: string, token: string): Promise<boolean> =>
   );
 
 /**
- * Returns an admin token of the local organization: the saved one, or that of a new organization, or a new one from the
- * operator.
+ * Returns an admin token of the local organization. This is the saved token, the token of a new organization, or a new
+ * token from the operator.
  */
 export const openOrganization = async (
   url: string,

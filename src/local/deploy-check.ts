@@ -21,7 +21,7 @@ const ask = async <T>(service: string, token: string, path: string): Promise<T |
 };
 
 /**
- * Compares the hooks that the service and each git host have; null if the token is not a maintainer's.
+ * Compares the hooks that the service and each git host have. Returns null if the token is not a maintainer's.
  * @throws where the service does not answer
  */
 export const checkHooks = async (service: string, token: string): Promise<Checked[] | null> => {
@@ -33,7 +33,7 @@ export const checkHooks = async (service: string, token: string): Promise<Checke
   if (connections === null) return null;
   const active = connections.filter(({ isActive }) => isActive);
   const checks: Checked[] = [];
-  // Run these in sequence: each requests every hook from its host.
+  // Run these in sequence, because each requests every hook from its host.
   for (const { id, name } of active) {
     const check = await ask<Omit<Checked, "name">>(service, token, `/connection/${id}/check`);
     if (check) checks.push({ ...check, name });
@@ -91,7 +91,7 @@ export interface WranglerResult {
 }
 type Wrangler = (...args: string[]) => Promise<WranglerResult>;
 
-/** One requirement of a deployment. `fix` says what to do when it is missing. */
+/** One requirement of a deployment. `fix` explains what to do if the requirement is not met. */
 interface Finding {
   what: string;
   isOk: boolean;
@@ -192,7 +192,8 @@ export const checkDeployment = async (settings: string, wrangler: Wrangler): Pro
 };
 
 /**
- * Checks that every agent has the features that this release requires. Skipped without MILLRACE_URL and MILLRACE_TOKEN.
+ * Checks that every agent has the features that this release requires. Skips the check without MILLRACE_URL and
+ * MILLRACE_TOKEN.
  */
 const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
   if (!url || !token) return [];
@@ -206,7 +207,8 @@ const checkAgents = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.
 };
 
 /**
- * Checks that git hosts send to addresses that the service accepts. Skipped without MILLRACE_URL and MILLRACE_TOKEN.
+ * Checks that git hosts send to addresses that the service accepts. Skips the check without MILLRACE_URL and
+ * MILLRACE_TOKEN.
  */
 const compareHooks = async ({ MILLRACE_URL: url, MILLRACE_TOKEN: token }: NodeJS.ProcessEnv): Promise<Finding[]> => {
   if (!url || !token) return [];

@@ -45,7 +45,7 @@ export const makeSampleRepository = (folder: string): string => {
   writeFileSync(join(work, PIPELINE_DEFAULTS.configPath), PIPELINE);
   writeFileSync(join(work, "test.sh"), TEST);
   const author = ["-c", "user.name=Millrace", "-c", "user.email=sample@millrace.invalid", "-c", "commit.gpgsign=false"];
-  // Ignore the developer's own hooks: they are for other commits.
+  // Ignore the developer's own hooks, because they are for other commits.
   const git = (...args: string[]) =>
     execFileSync("git", ["-c", "core.hooksPath=/dev/null", ...args], {
       cwd: work,

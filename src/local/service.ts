@@ -19,7 +19,10 @@ export const ROOT = join(import.meta.dirname, "../..");
 const WRANGLER = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
 const CONFIG = join(ROOT, "wrangler.toml");
 
-/** Reads the local secrets and settings, and creates them if they are missing. They allow clones by file and http. */
+/**
+ * Reads the local secrets and settings, and creates them if they are missing. The settings allow clones by file and
+ * http.
+ */
 export const ensureDevVars = (path: string): Record<string, string> => {
   if (!existsSync(path)) {
     const lines = Object.entries({ ...freshKeyset(), CLONE_PROTOCOLS: "https,ssh,http,file" });
@@ -42,7 +45,7 @@ const wrangler = (args: string[], stdio: "inherit" | "pipe"): ChildProcess =>
     stdio: ["ignore", stdio, stdio],
   });
 
-/** Waits for a child's end. @throws with its output unless it exits with 0. */
+/** Waits for a child's end. @throws with the child's output unless the child exits with 0 */
 const waitForSuccess = async (child: ChildProcess, what: string): Promise<void> => {
   let output = "";
   child.stdout?.on("data", (bytes) => {
@@ -76,7 +79,7 @@ interface StartServiceOptions {
   quiet?: boolean;
   logLevel?: "log" | "warn";
   config?: string;
-  /** Default: any free port. */
+  /** The port of the inspector. The default is any free port. */
   inspectorPort?: number;
 }
 
@@ -90,7 +93,7 @@ const devCommand = (options: StartServiceOptions): string[] => {
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", String(inspectorPort)];
   const files = ["--persist-to", state, "--config", config, "--env-file", envFile];
-  // Without --test-scheduled, wrangler advises people to trigger the upkeep; `upkeep.ts` does that already.
+  // Without --test-scheduled, wrangler advises people to trigger the upkeep. `upkeep.ts` does that already.
   const quiet = ["--show-interactive-dev-session=false", "--test-scheduled", "--log-level", logLevel];
   return ["dev", ...address, ...files, ...settings, ...quiet];
 };
@@ -122,7 +125,7 @@ const isReachable = (url: string): Promise<boolean> =>
 const PATIENCE = 30 * SECOND_MS;
 
 /**
- * Ends a child with these signals, one after the other while it lives, and with SIGKILL after the last.
+ * Ends a child with these signals, one after the other while the child lives, and with SIGKILL after the last.
  * @returns when the process has ended
  */
 export const endProcess = async (child: ChildProcess, signals: NodeJS.Signals[] = ["SIGTERM"]): Promise<void> => {
@@ -147,7 +150,7 @@ const isGoneWithin = (exit: Promise<unknown>, milliseconds: number): Promise<boo
     );
   });
 
-/** Runs the upkeep of a local service once. An unreachable service gets it in the next minute. */
+/** Runs the upkeep of a local service once. If the service is unreachable, its upkeep runs in the next minute. */
 export const runUpkeep = (url: string): Promise<void> =>
   fetch(`${url}/cdn-cgi/local/scheduled`).then(
     () => {},

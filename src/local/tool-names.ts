@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { MIB } from "../protocol/units.ts";
 
 /*
- * Writes the tool names that `tools` knows: `npm run tool-names -- PATH`, with the version of mise that the agent pins.
+ * Writes the tool names that `tools` accepts. Run it as `npm run tool-names -- PATH`, with the version of mise that the
+ * agent pins.
  */
 
 const FILE = "src/pipeline/fields/tool-names.ts";
