@@ -14,14 +14,17 @@ TO_BASE64[UNDERSCORE] = SLASH;
 export const toBase64Url = (base64: Uint8Array): Uint8Array =>
   base64.map((byte) => (byte === PLUS ? MINUS : byte === SLASH ? UNDERSCORE : byte));
 
-/** 1 for each character of base64 and base64url, by byte. */
+/** A 1 for each character of base64 and base64url, indexed by byte. */
 const IS_BASE64 = new Uint8Array(256);
 for (const char of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_")
   IS_BASE64[char.charCodeAt(0)] = 1;
 
-/** A line break counts as a wrap only after this many base64 characters, so that other lines are not held back. */
+/**
+ * The number of base64 characters after which a line break counts as a wrap, so that the mask does not hold back other
+ * lines.
+ */
 export const WRAP_MIN = 20;
-/** The most bytes of line breaks and indentation in one wrap. */
+/** The maximum bytes of line breaks and indentation in one wrap. */
 const GAP_MAX = 64;
 
 const [TAB, LF, CR, SPACE] = [9, 10, 13, 32];

@@ -3,10 +3,10 @@ import { Checkpoints } from "./fingerprints.ts";
 /** Sorted needles in one block of memory. Needles with a common prefix are adjacent. */
 export class MaskDictionary {
   readonly size: number;
-  /** All needles in a row; needle n is `bytes[starts[n]..starts[n + 1])`. */
+  /** All needles in a row. Needle n is `bytes[starts[n]..starts[n + 1])`. */
   readonly bytes: Uint8Array;
   readonly starts: Uint32Array;
-  /** Needles that begin with byte b are `buckets[b]..buckets[b + 1]`. */
+  /** The ranges of needles by their first byte. Needles that begin with byte b are `buckets[b]..buckets[b + 1]`. */
   readonly buckets: Uint32Array;
 
   #checkpoints: Checkpoints | undefined;
@@ -26,7 +26,7 @@ export class MaskDictionary {
     for (let b = 1; b <= 256; b++) this.buckets[b] = Math.max(this.buckets[b]!, this.buckets[b - 1]!);
   }
 
-  /** Built on first use, because most texts never need them. */
+  /** The checkpoints, built on first use, because most texts never need them. */
   get checkpoints(): Checkpoints {
     this.#checkpoints ??= new Checkpoints(this.needles());
     return this.#checkpoints;
@@ -41,8 +41,8 @@ export class MaskDictionary {
   }
 
   /**
-   * Finds the lower bound: the first of the needles `low..high`, equal up to `depth`, whose next byte is at least
-   * `byte`.
+   * Finds the lower bound among the needles `low..high`, which are equal up to `depth`. The bound is the first needle
+   * whose next byte is at least `byte`.
    */
   bound(low: number, high: number, depth: number, byte: number): number {
     const { bytes, starts } = this;

@@ -15,7 +15,10 @@ const unicode = (binary: string): string => {
 
 const codeUnit = (char: string): string => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** RFC 3986 with digits in both cases; the looser sets of JavaScript and Python; HTML forms with `+` for a space. */
+/**
+ * The escapes of RFC 3986 with digits in both cases, the looser sets of JavaScript and Python, and HTML forms with `+`
+ * for a space.
+ */
 const percent: Escape = (value) => {
   const encode = (unsafe: RegExp) => value.replace(unsafe, (char) => `%${byteHex(char).toUpperCase()}`);
   const strict = encode(/[^A-Za-z0-9\-._~]/g);
@@ -33,7 +36,8 @@ const percent: Escape = (value) => {
 const SHORT: Record<string, string> = { "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
 /**
- * The output of JSON.stringify, also applied twice, and of Go (safe for HTML), Python (ASCII only) and PHP (slashes).
+ * The output of JSON.stringify, also when applied twice, and the output of Go (safe for HTML), Python (ASCII only) and
+ * PHP (slashes).
  */
 const json: Escape = (value) => {
   const plain = value.replace(/["\\]/g, "\\$&").replace(/[\x00-\x1f]/g, (char) => SHORT[char] ?? codeUnit(char));
@@ -49,7 +53,9 @@ const xml: Escape = (value) => {
   return [text, attribute, ...["&#39;", "&apos;", "&#x27;"].map((quote) => attribute.replaceAll("'", quote))];
 };
 
-/** `$'...'`: bash prints this for values with control characters, and in the C locale also for non-ASCII ones. */
+/**
+ * The form `$'...'`. Bash prints it for values with control characters, and in the C locale also for non-ASCII values.
+ */
 const ansiC: Escape = (value) => {
   const octal = (char: string) => `\\${char.charCodeAt(0).toString(8).padStart(3, "0")}`;
   const plain = value

@@ -3,7 +3,10 @@ import type { MaskDictionary } from "./dictionary.ts";
 
 export const HASH_MULTIPLIER = 0x9e3779b1;
 
-/** The first seven bytes of a needle contain a whole aligned word, whatever their alignment. */
+/**
+ * The minimum length of a needle for words. The first seven bytes of a needle contain a whole aligned word, whatever
+ * their alignment.
+ */
 const WORD_MIN = 7;
 
 /**
@@ -11,12 +14,15 @@ const WORD_MIN = 7;
  * whether a needle may begin there or up to three bytes earlier. Words are little-endian, as on every platform.
  */
 export class Filter {
-  /** Indexed by a word's hash: bit b is set if a needle may begin b bytes before the word. */
+  /** The filter, indexed by a word's hash. Bit b is set if a needle may begin b bytes before the word. */
   readonly words: Uint8Array;
   readonly shift: number;
-  /** Indexed by the first two bytes: 1 for each needle that is too short for words. Null without such needles. */
+  /**
+   * A 1 for each needle that is too short for words, indexed by the needle's first two bytes. Null without such
+   * needles.
+   */
   readonly pairs: Uint8Array | null;
-  /** Indexed by the first byte: 1 for each needle. */
+  /** A 1 for each needle, indexed by the needle's first byte. */
   readonly first: Uint8Array;
 
   constructor(plain: MaskDictionary, wrapped: MaskDictionary) {

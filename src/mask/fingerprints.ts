@@ -1,7 +1,10 @@
 import { type LineWraps, TO_BASE64 } from "./base64.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** Rabin-Karp fingerprints of 52 bits: two primes under 2^26, so that products are exact, each with its own base. */
+/**
+ * Rabin-Karp fingerprints of 52 bits. They use two primes under 2^26, so that products are exact, each with its own
+ * base.
+ */
 const P = 67_108_859;
 const Q = 67_108_837;
 const BASE_P = 48_271_013;
@@ -26,8 +29,8 @@ class Powers {
   }
 
   /**
-   * Returns the fingerprint of the last `times * step` bytes. `p` and `q` cover all bytes, `beforeP` and `beforeQ` the
-   * earlier ones.
+   * Returns the fingerprint of the last `times * step` bytes. `p` and `q` cover all bytes, and `beforeP` and `beforeQ`
+   * cover the earlier ones.
    */
   ofRest(beforeP: number, beforeQ: number, p: number, q: number, times: number): number {
     while (this.#p.length <= times) {
@@ -55,15 +58,15 @@ interface Checkpoint {
 }
 
 /**
- * The needles' prefixes of 64, 128, ... bytes, by fingerprint. Without them, repetitive text that resembles a needle
- * would be compared again from each of its bytes.
+ * The needles' prefixes of 64, 128, ... bytes, by fingerprint. Without them, the cursor would compare repetitive text
+ * that resembles a needle again from each of the text's bytes.
  */
 export class Checkpoints {
   readonly longest: number;
   readonly #keys: Float64Array;
   readonly #values: Uint32Array;
 
-  /** The needles must be sorted: a needle that is a prefix of another comes first. */
+  /** The needles must be sorted: a needle that is a prefix of another needle comes first. */
   constructor(needles: Uint8Array[]) {
     const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);
@@ -121,8 +124,8 @@ const startsWith = (whole: Uint8Array, start: Uint8Array): boolean =>
   start.length <= whole.length && start.every((byte, at) => whole[at] === byte);
 
 /**
- * Bytes to keep before the current start. When there are more, and they are over half of all bytes, the fingerprints
- * restart.
+ * Bytes to keep before the current start. When there are more bytes, and they are over half of all bytes, the
+ * fingerprints restart.
  */
 const LAG = 4096;
 
@@ -132,7 +135,8 @@ export class PrefixFingerprints {
   readonly #wraps: LineWraps | null;
   readonly #powers = new Powers(CHECKPOINT_STEP);
   /**
-   * The stream offset of each byte, and the fingerprint halves of all bytes before it. The halves have one extra entry.
+   * The stream offset of each byte, and the fingerprint halves of all bytes before it. The halves have one additional
+   * entry.
    */
   #places: number[] = [];
   #p: number[] = [0];
@@ -145,15 +149,15 @@ export class PrefixFingerprints {
   }
 
   /**
-   * Finds the farthest checkpoint that the text from `start` on reaches before `to`, with the stream offsets of its end
-   * and of the end of the longest needle on the way.
+   * Finds the farthest checkpoint that the text from `start` on reaches before `to`. Returns it with the stream offsets
+   * of its end and of the end of the longest needle on the way.
    */
   leap(checkpoints: Checkpoints, start: number, to: number): (Checkpoint & { at: number; matchedTo: number }) | null {
     const first = this.#reach(start, to);
     let farthest = -1;
     let low = 0;
     let high = Math.floor(Math.min(this.#places.length - first, checkpoints.longest) / CHECKPOINT_STEP);
-    // Repetitive text usually reaches as far as it can, so try that first.
+    // Repetitive text usually reaches as far as possible, so try that first.
     for (let times = high; low < high; times = (low + high + 1) >>> 1) {
       const end = first + times * CHECKPOINT_STEP;
       const checkpoint = checkpoints.find(

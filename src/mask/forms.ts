@@ -4,7 +4,7 @@ import { ESCAPES } from "./escapes.ts";
 
 /** The minimum length of an encoded form in bytes. Shorter forms would mask too much other text. */
 const ENCODED_MIN = 8;
-/** The minimum length in characters of a line that is masked on its own. */
+/** The minimum length in characters of a line that the mask replaces on its own. */
 const LINE_MIN = 4;
 
 /** `plain` forms match byte for byte. `wrapped` forms also match when line breaks cut them, as in printed base64. */
@@ -44,8 +44,8 @@ const hex = (binary: string): string => {
 const UNESCAPED = /^[A-Za-z0-9_.-]*$/;
 
 /**
- * Returns the base64 that every text has in common where the value follows `offset` (mod 3) other bytes, and the form
- * with padding for a text that ends with the value.
+ * Returns the base64 that every text has in common where the value follows `offset` (mod 3) other bytes. Also returns
+ * the form with padding for a text that ends with the value.
  */
 const base64At = (binary: string, offset: number): string[] => {
   const whole = btoa("\0".repeat(offset) + binary);
@@ -94,8 +94,9 @@ export const groupedForms = (secrets: Iterable<string | Uint8Array>): Forms => {
 };
 
 /**
- * Returns all byte forms in which a secret may appear: raw; each line of 4 characters or more; LF as CRLF; base64 at
- * all three offsets, hex, and the escapes of URLs, JSON, XML and shells (encoded forms of 8 bytes or more).
+ * Returns all byte forms in which a secret may appear. They are the raw value, each line with 4 characters or more, and
+ * the value with CRLF in place of LF. They also include encoded forms of 8 bytes or more: base64 at all three offsets,
+ * hex, and the escapes of URLs, JSON, XML and shells.
  */
 export const allForms = (secrets: Iterable<string | Uint8Array>): Uint8Array[] => {
   const { plain, wrapped } = groupedForms(secrets);

@@ -37,7 +37,7 @@ type Secrets = Iterable<string | Uint8Array>;
 
 /** A masker's position in the stream, from which another masker can resume. */
 export interface MaskerPosition {
-  /** The number of input bytes that were released. */
+  /** The number of input bytes that the masker has released. */
   readonly offset: number;
   /** The offset at which the last mask ends, possibly after `offset`; -1 before the first mask. */
   readonly covered: number;
@@ -45,14 +45,14 @@ export interface MaskerPosition {
   readonly run: number;
 }
 
-/** The scanner searches input in slices of this many bytes, to limit memory. */
+/** Bytes in one slice of input. The scanner searches input in slices to limit memory. */
 const SLICE = 64 * 1024;
 const MASK_BYTES = new TextEncoder().encode(MASK);
 
 const isNeedles = (secrets: Secrets | Needles): secrets is Needles => "plain" in secrets;
 
 /**
- * Prepares the search for secrets. This is expensive, and many maskers can share the result. The search also finds
+ * Prepares the search for secrets. This is expensive, but many maskers can share the result. The search also finds
  * `earlierNeedles`.
  */
 export const compile = (secrets: Secrets, earlierNeedles?: Needles): Needles => {
@@ -71,7 +71,7 @@ export class Masker {
   readonly #window: SlidingWindow;
   readonly #wraps: LineWraps;
   #scanner: Scanner;
-  /** Hits that are not released yet, ascending. */
+  /** Hits that the masker has not released yet, ascending. */
   #spans: { start: number; end: number }[] = [];
   #offset: number;
   #covered: number;

@@ -4,19 +4,22 @@ import { type Filter, HASH_MULTIPLIER } from "./filter.ts";
 import { CHECKPOINT_STEP, PrefixFingerprints } from "./fingerprints.ts";
 import type { SlidingWindow } from "./sliding-window.ts";
 
-/** After this many equal bytes, the cursor tries to leap over text that was compared before. */
+/** After this many equal bytes, the cursor tries to leap over text that it compared before. */
 const LEAP_FROM = 8;
 
-/** Compares text from one position on, as long as it may become a needle of the dictionary. */
+/** Compares text from one position on, as long as the text may become a needle of the dictionary. */
 class Cursor {
   readonly #dictionary: MaskDictionary;
   readonly #window: SlidingWindow;
-  /** Null for needles that line breaks cannot cut. */
+  /** The line wraps; null for needles that line breaks cannot cut. */
   readonly #wraps: LineWraps | null;
   readonly #track: PrefixFingerprints;
-  /** Text before this stream offset was compared before, so a leap saves time there. */
+  /** The cursor compared the text before this stream offset earlier, so a leap saves time there. */
   #reached = 0;
-  /** Needles `#low..#high` begin with the first `#depth` bytes of the text. With wraps these are `#length` bytes. */
+  /**
+   * Needles `#low..#high` begin with the first `#depth` bytes of the text. With wraps, these bytes of text are
+   * `#length` bytes long.
+   */
   #low = 0;
   #high = 0;
   #depth = 0;
@@ -67,7 +70,7 @@ class Cursor {
         continue;
       }
       const last = starts[high - 1]!;
-      // As long as the first and the last needle match the text, so do those between them.
+      // As long as the first and the last needle match the text, the needles between them match, too.
       if (!wraps) {
         const from = at - depth;
         const limit = Math.min(length, end - from, depth < LEAP_FROM ? LEAP_FROM : length);
@@ -127,9 +130,9 @@ export class Scanner {
   readonly #wraps: LineWraps;
   readonly #plain: Cursor;
   readonly #wrapped: Cursor;
-  /** Every needle that begins before this stream offset has been found. */
+  /** The stream offset before which the scanner has found the beginning of every needle. */
   settled: number;
-  /** Before this stream offset, compare every position: a wrap there hides needles from the filter. */
+  /** Before this stream offset, compare every position, because a wrap there hides needles from the filter. */
   #tryTo = 0;
 
   constructor(needles: Needles, window: SlidingWindow, wraps: LineWraps, offset: number) {
@@ -141,7 +144,7 @@ export class Scanner {
     this.settled = offset;
   }
 
-  /** Calls `report` with stream offsets; starts are ascending. `final` means that no more bytes follow. */
+  /** Calls `report` with stream offsets, in ascending order of the starts. `final` means that no more bytes follow. */
   scan(final: boolean, report: (start: number, end: number) => void): void {
     const { bytes, base } = this.#window;
     const end = this.#window.end - base;

@@ -1,7 +1,7 @@
-/** The part of a stream that is still needed. Bytes are added at its end and dropped at its start. */
+/** The part of a stream that is still needed. The masker adds bytes at its end and drops bytes at its start. */
 export class SlidingWindow {
   bytes = new Uint8Array(4096);
-  /** The same memory, four bytes at a time. */
+  /** The same memory as `bytes`, four bytes at a time. */
   words = new Uint32Array(this.bytes.buffer);
   /** Stream offset of `bytes[0]`. */
   base: number;
