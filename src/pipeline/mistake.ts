@@ -1,8 +1,8 @@
-/** A position in the pipeline file. Both count from 1, columns in UTF-16 units. */
+/** A position in the pipeline file. Line and column count from 1, and columns in UTF-16 units. */
 export interface Position {
   line: number;
   column: number;
-  /** The path of an included file, if the position is there. */
+  /** The path of an included file, if that file contains the position. */
   file?: string;
 }
 
@@ -13,12 +13,12 @@ export const byPlace = (a: Position, b: Position): number => {
   return a.line - b.line || a.column - b.column;
 };
 
-/** Returns the same text for the same place. */
+/** Returns a key for the place. Equal places have the same key. */
 export const placeKey = ({ file, line, column }: Position): string => `${line}:${column}:${file ?? ""}`;
 
 /**
- * A mistake or a hint in a pipeline file. The message may quote keys of the file, and names that should be keys, but no
- * other values, because they could be secrets.
+ * A mistake or a hint in a pipeline file. The message may quote keys of the file, and names that should be keys. It
+ * never quotes other values, because they could be secrets.
  */
 export interface Mistake extends Position {
   message: string;
@@ -50,7 +50,7 @@ export class LocatedMistake extends Error {
 
 /**
  * A mistake in an expression, with its offset in UTF-16 units. The message never quotes the text or a value, because
- * they could contain a secret.
+ * these could contain a secret.
  */
 export class ExpressionMistake extends Error {
   readonly offset: number;

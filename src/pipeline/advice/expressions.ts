@@ -18,7 +18,7 @@ export const CONTEXT_ADVICE = new Map([
   ["variables", "Variables that are not secret are in `vars`"],
 ]);
 
-/** Properties, `context.property`. */
+/** Equivalents of properties, as `context.property`. */
 export const PROPERTY_EQUIVALENTS = new Map([
   ["github.sha", "build.commit"],
   ["github.ref", "build.branch"],
@@ -43,14 +43,14 @@ export const PROPERTY_EQUIVALENTS = new Map([
   ["agent.os", "agent.platform"],
 ]);
 
-/** Properties of a step. */
+/** Equivalents of a step's properties. */
 export const STEP_PROPERTY_EQUIVALENTS = new Map([
   ["result", "outcome"],
   ["status", "outcome"],
   ["exit_code", "exitCode"],
 ]);
 
-/** Functions, in lower case. */
+/** Advice on functions, by their names in lower case. */
 export const FUNCTION_ADVICE = new Map([
   [
     "hashfiles",

@@ -1,6 +1,6 @@
 /*
  * Keys of GitHub Actions, GitLab, Woodpecker, Drone, Buildkite, CircleCI, Azure Pipelines, Travis, Codemagic and
- * Bitrise, with their equivalents here. One row has all keys with the same advice.
+ * Bitrise, with their equivalents here. Keys with the same advice share a row.
  */
 type Rows = [keys: string, advice: string][];
 
@@ -117,7 +117,7 @@ export const BESIDE_STEPS_ADVICE = table(
   ["downloads", FROM_JOBS],
 );
 
-/** Keys of a job below `jobs`. Later rows win. */
+/** Keys of a job below `jobs`. A later row for the same key wins. */
 export const JOB_KEY_ADVICE = table(
   ...ANYWHERE,
   ["strategy", "Write `matrix`, `max-parallel` and `fail-fast` in the job itself"],

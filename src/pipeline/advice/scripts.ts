@@ -1,10 +1,11 @@
 /*
- * Commands with which a script talks to another CI system. Here they would silently do nothing, so they are mistakes.
+ * Commands with which a script talks to another CI system. Here the commands would silently do nothing, so they are
+ * mistakes.
  */
 
 const SPEAKS = "write `NAME=value` to";
 
-/** Files of GitHub Actions, by their variables. */
+/** Files of GitHub Actions, by the variables that name them. */
 const FILES = new Map([
   ["GITHUB_OUTPUT", `This does not set an output here: ${SPEAKS} "$MILLRACE_OUTPUT"`],
   ["GITHUB_ENV", `This does not set a variable for later steps here: ${SPEAKS} "$MILLRACE_ENV"`],
@@ -54,7 +55,7 @@ interface Idiom {
   variable: string | null;
 }
 
-/** The most idioms to report in one script. */
+/** Maximum idioms to report in one script. */
 const MAX_IDIOMS = 200;
 
 /** Finds the idioms of other systems in a script, except those in comments. */

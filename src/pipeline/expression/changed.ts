@@ -16,12 +16,13 @@ const readPattern = (argument: Data, index: number): string => {
   return pattern;
 };
 
-/** A budget for all calls in a condition, and for all questions of a build's conditions. */
+/** Creates a budget. It covers all calls in a condition, or all questions of a build's conditions. */
 export const changedWork = (): Work => ({ left: PATTERN_WORK });
 
 /**
- * `changed('docs/**', ...)` reports whether a changed file matches the patterns. It is true without a list of `files`,
- * and if comparing them is too much work: a build without a comparison omits nothing.
+ * Creates the function `changed('docs/**', ...)`, which reports whether a changed file matches the patterns. It is true
+ * without a list of `files`, and if comparing the files is too much work. A build without a comparison therefore omits
+ * nothing.
  */
 export const changedFunction = (files: readonly string[] | null): FunctionDefinition => {
   const work = changedWork();
@@ -36,6 +37,6 @@ export const changedFunction = (files: readonly string[] | null): FunctionDefini
 /** Returns the question of one call in a job's condition as one text, with a pattern on each line. */
 export const changedQuestion = (patterns: readonly string[]): string => patterns.join("\n");
 
-/** Answers such a question from the changed files. */
+/** Answers the question of a call from the changed files. */
 export const answerChanged = (question: string, files: readonly string[], work: Work): boolean =>
   isTouched(question.split("\n"), files, work) ?? true;

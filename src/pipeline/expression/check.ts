@@ -32,15 +32,15 @@ import type { Expression } from "./parse.ts";
 
 /** The names known before a build: ids of earlier steps, and variables if the pipeline is known. */
 export interface KnownNames {
-  /** Ids of earlier steps; null in places that are evaluated before the first step. */
+  /** Ids of earlier steps; null for expressions that are evaluated before the first step. */
   steps: string[] | null;
-  /** Whether there may be earlier steps that nobody read. */
+  /** Whether there may be earlier steps in files that nobody read. */
   hasUnread?: boolean;
   /** The names of the inputs, in an included file. */
   inputs?: string[];
-  /** Set for a job in `jobs`, which also has the contexts `matrix` and `needs`. */
+  /** The names of a job in `jobs`, which also has the contexts `matrix` and `needs`. Absent elsewhere. */
   job?: JobNames;
-  /** Set for expressions of the job itself. */
+  /** The level of an expression of the job itself. Absent elsewhere. */
   level?: JobLevel;
   variables?: {
     vars: Set<string>;
@@ -50,7 +50,7 @@ export interface KnownNames {
   };
 }
 
-/** The variables that a condition reads must be known before it is evaluated. */
+/** The advice on a condition's variables. They must be known before the condition is evaluated. */
 const NAME_VARIABLES = "Spell out the name of the variable, as in `vars.NAME`";
 
 /** Reports whether the service adds this variable to every build. */
@@ -228,7 +228,7 @@ class Checker {
   }
 }
 
-/** Finds all wrong names in an expression that can be found before a build, and invalid patterns. */
+/** Finds all wrong names in an expression that can be found before a build. Also finds invalid patterns. */
 export const wrongNames = (expression: Expression, names: KnownNames, unknown: UnknownNames): ExpressionMistake[] => {
   const checker = new Checker(expression, names);
   if (expression.root) checker.walk(expression.root, unknown === "null");

@@ -3,14 +3,14 @@ import type { ExpressionData, Pair } from "@actions/expressions/data/expressiond
 
 export type Data = ExpressionData;
 
-/** A text or number from a secret. Values computed from it are secret too. */
+/** A text or number from a secret. Values computed from it are secret, too. */
 class SecretText extends data.StringData {}
 class SecretNumber extends data.NumberData {}
 
 /** Reports whether printing this value would reveal a secret. */
 export const isSecretData = (value: Data): boolean => value instanceof SecretText || value instanceof SecretNumber;
 
-/** The mistake to report for a missing key. With `always`, also in places where an unknown name is null. */
+/** The mistake to report for a missing key. With `always`, report it also in places where an unknown name is null. */
 export interface MissingKey {
   message: string;
   suggestion?: string | undefined;
@@ -18,8 +18,8 @@ export interface MissingKey {
 }
 
 /**
- * The library's dictionary loses keys that are names of Object.prototype (`constructor`, `__proto__`) and ignores
- * letter case. This one keeps all keys, and with `missing` it finds exact names only.
+ * A dictionary that keeps all keys, and that finds only exact names if it has `missing`. The library's dictionary loses
+ * keys that are names of Object.prototype (`constructor`, `__proto__`) and ignores letter case.
  */
 export class Dictionary extends data.Dictionary {
   readonly #pairs = new Map<string, Data>();

@@ -16,14 +16,14 @@ import { type Data, Dictionary, isSecretData } from "./data.ts";
 import { type JobContextStatus, RESULT_LIMIT, WORK_LIMIT } from "./functions.ts";
 import type { Expression } from "./parse.ts";
 
-/** The names of an expression, contexts and bare variables, the job's status, and the functions. */
+/** The names of an expression: contexts and bare variables, the job's status, and the functions. */
 export interface EvaluationScope {
   names: Dictionary;
   status: JobContextStatus;
   functions: Map<string, FunctionDefinition>;
 }
 
-/** How to evaluate an unknown name. In `if` it is null; elsewhere it is a mistake, except left of `||`. */
+/** The value of an unknown name. In `if` it is null. Elsewhere it is a mistake, except left of `||`. */
 export type UnknownNames = "null" | "mistake";
 
 /** A value that replaces its expression, so that it is evaluated once. */
@@ -101,7 +101,7 @@ class NamedEvaluator extends Evaluator {
   }
 }
 
-/** Evaluates an expression; an empty one is null. @throws {ExpressionMistake} */
+/** Evaluates an expression. An empty expression is null. @throws {ExpressionMistake} */
 export const evaluate = (expression: Expression, scope: EvaluationScope, unknown: UnknownNames): Data => {
   if (!expression.root) return new data.Null();
   const value = new NamedEvaluator(expression, expression.root, scope, unknown).evaluate();
@@ -120,7 +120,7 @@ export const evaluateText = (expression: Expression, scope: EvaluationScope): { 
   return { text: value.coerceString(), isSecret: isSecretData(value) };
 };
 
-/** Evaluates the condition of `if`. Without a status function it means `success() && (...)`. */
+/** Evaluates the condition of `if`. A condition without a status function means `success() && (...)`. */
 export const evaluateCondition = (expression: Expression, scope: EvaluationScope): boolean => {
   if (!expression.usesStatus && scope.status !== "success") return false;
   return expression.root === null || !falsy(evaluate(expression, scope, "null"));

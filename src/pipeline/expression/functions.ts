@@ -14,7 +14,7 @@ const DEPTH_LIMIT = 64;
 /** The most characters in the results of all functions of one expression. */
 export const WORK_LIMIT = 16 * RESULT_LIMIT;
 
-/** A result that cannot exceed the limit: 299 characters of format() can produce 100 MB. */
+/** A result that cannot exceed the limit. Without it, 299 characters of format() could produce 100 MB. */
 class BoundedText {
   readonly #parts: string[] = [];
   #length = 0;

@@ -1,4 +1,4 @@
-/** An expression in a text. It starts at `${{` and ends after `}}`; `inner` is the trimmed text between them. */
+/** An expression in a text. It starts at `${{` and ends after `}}`. `inner` is the trimmed text between them. */
 export interface Span {
   start: number;
   end: number;
@@ -8,7 +8,7 @@ export interface Span {
 }
 
 /**
- * Finds the expressions in a text, in order. `open` is the offset of a `${{` that is never closed. `}}` in quotes is
+ * Finds the expressions in a text, in order. `open` is the offset of a `${{` that is never closed. A `}}` in quotes is
  * text.
  */
 export const findSpans = (text: string): { spans: Span[]; open?: number } => {

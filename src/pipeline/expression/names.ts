@@ -12,10 +12,10 @@ export const isJobContext = (name: string): name is JobContextName =>
 
 export const STATUS_FUNCTIONS = ["success", "failure", "always", "cancelled"] as const;
 
-/** Reports whether a function, by its name in lower case, depends on how jobs or steps ended. */
+/** Reports whether a function depends on how jobs or steps ended. Names are in lower case. */
 export const isStatusFunction = (name: string): boolean => (STATUS_FUNCTIONS as readonly string[]).includes(name);
 
-/** Every function that an expression can call. Letter case is ignored, as in GitHub Actions. */
+/** Every function that an expression can call. Letter case does not count, as in GitHub Actions. */
 export const FUNCTION_NAMES = [
   "contains",
   "startsWith",
@@ -32,10 +32,10 @@ export const FUNCTION_NAMES = [
 const LITERALS = ["true", "false", "null", "NaN", "Infinity"];
 const RESERVED = new Set<string>([...CONTEXT_NAMES, ...FUNCTION_NAMES, ...LITERALS]);
 
-/** Reports whether a bare name means a variable. A variable with a reserved name is written `env.NAME`. */
+/** Reports whether a bare name means a variable. A file writes a variable with a reserved name as `env.NAME`. */
 export const isVariableName = (name: string): boolean => !RESERVED.has(name);
 
-/** The properties of each context with a fixed shape. `step` is for `steps.ID`. */
+/** The properties of each context with a fixed shape. The properties under `step` are for `steps.ID`. */
 export const CONTEXT_PROPERTIES = {
   build: [
     "id",
@@ -63,15 +63,15 @@ export const CONTEXT_PROPERTIES = {
 
 /** The names that the expressions of one job in `jobs` can use. */
 export interface JobNames {
-  /** The keys of its matrix; null if it has none. */
+  /** The keys of the job's matrix; null if it has no matrix. */
   matrix: string[] | null;
-  /** The jobs that it needs, by key, with the names of their outputs. */
+  /** The jobs that this job needs, by key, with the names of their outputs. */
   needs: Map<string, { hasMatrix: boolean; outputs: string[] }>;
 }
 
 /**
- * Where an expression of the job itself is used: `condition` is its `if`, evaluated when its needs have ended; `plan`
- * is everything else, evaluated before any job runs. At either time no agent has the job.
+ * The place of an expression of the job itself. `condition` is the job's `if`, which is evaluated when the job's needs
+ * have ended. `plan` is everything else, which is evaluated before any job runs. At either time no agent has the job.
  */
 export type JobLevel = "condition" | "plan";
 
@@ -92,7 +92,7 @@ const NEEDS_TOO_EARLY =
 export const refusedContext = (level: JobLevel, context: string): string | undefined =>
   level === "plan" && context === "needs" ? NEEDS_TOO_EARLY : REFUSED.get(context);
 
-/** An unknown name, with the one that was probably meant. */
+/** An unknown name, with the name that the author probably meant. */
 interface WrongName {
   message: string;
   suggestion?: string | undefined;

@@ -6,17 +6,17 @@ import { ExpressionMistake } from "../mistake.ts";
 import { changedFunction } from "./changed.ts";
 import { FUNCTION_NAMES, STATUS_FUNCTIONS } from "./names.ts";
 
-/** A parsed expression; `root` is null when it is empty. */
+/** A parsed expression. `root` is null when the expression is empty. */
 export interface Expression {
   text: string;
   root: Expr | null;
   /** The offset in `text` of each token of the tree. */
   offsets: Map<Token, number>;
-  /** Whether it calls a status function. If so, `if` does not add `success()`. */
+  /** Whether the expression calls a status function. If so, `if` does not add `success()`. */
   usesStatus: boolean;
 }
 
-/** The most tokens in one expression. This few cannot nest deeply enough to exhaust the stack. */
+/** Maximum tokens in one expression. So few tokens cannot nest deeply enough to exhaust the stack. */
 const TOKEN_LIMIT = 2000;
 
 const lex = (text: string): Token[] => {
@@ -33,7 +33,10 @@ const lex = (text: string): Token[] => {
   }
 };
 
-/** Counts offsets itself, because the library's line and column are wrong after a line break inside a text. */
+/**
+ * Returns the offset of each token. It counts offsets itself, because the library's line and column are wrong after a
+ * line break inside a text.
+ */
 const tokenOffsets = (text: string, tokens: Token[]): Map<Token, number> => {
   let end = 0;
   return new Map(
@@ -46,7 +49,7 @@ const tokenOffsets = (text: string, tokens: Token[]): Map<Token, number> => {
   );
 };
 
-/** Unescapes each '' of a text, because the library unescapes only the first. */
+/** Unescapes each '' of a text. The library unescapes only the first one. */
 const unescapeToken = (token: Token): Token =>
   token.type === TokenType.STRING ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") } : token;
 

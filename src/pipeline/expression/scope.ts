@@ -6,7 +6,10 @@ import type { EvaluationScope } from "./evaluate.ts";
 import { functionsFor, type JobContextStatus } from "./functions.ts";
 import { CONTEXT_NAMES, type ContextName, isVariableName, type JobContextName } from "./names.ts";
 
-/** `needs` and `matrix` exist only for a job in `jobs`, `inputs` only in an included file. */
+/**
+ * The contexts of an expression. `needs` and `matrix` exist only for a job in `jobs`, and `inputs` only in an included
+ * file.
+ */
 export type Contexts = Record<ContextName, Dictionary> & Partial<Record<JobContextName | "inputs", Dictionary>>;
 
 /** The contexts by name. Any other name is a variable of `env`. */
@@ -25,7 +28,10 @@ class ScopeNames extends Dictionary {
   }
 }
 
-/** `changedFiles` are the files that the build's commits changed; null if unknown. */
+/**
+ * Creates the names that expressions can read. `changedFiles` are the files that the build's commits changed; null if
+ * they are unknown.
+ */
 export const makeScope = (
   contexts: Contexts,
   status: JobContextStatus,
@@ -36,7 +42,10 @@ export const makeScope = (
   functions: functionsFor(status, changedFiles),
 });
 
-/** Creates a context whose keys are variables. `elsewhere` has the keys of the other kind, and the message for them. */
+/**
+ * Creates a context whose keys are variables. `elsewhere` has the keys of the other kind of variable, and the message
+ * for them.
+ */
 export const contextOfVariables = (
   pairs: Iterable<readonly [string, Data]>,
   elsewhere?: { keys: Set<string>; message: string; context: "vars" | "secrets" },
@@ -67,13 +76,13 @@ export const fixedContext = (pairs: Iterable<readonly [string, Data]>): Dictiona
   return dictionary;
 };
 
-/** The outputs of a step. An output that was not set is always null. */
+/** Creates the outputs of a step. An output that was not set is always null. */
 export const outputsContext = (pairs: Iterable<readonly [string, Data]>): Dictionary =>
   new Dictionary(pairs, () => null);
 
 /* The contexts that only the expressions of a job in `jobs` have. */
 
-/** The combination of a job. A key that only other combinations have is null. */
+/** Creates the context for the combination of a job. A key that only other combinations have is null. */
 export const matrixContext = (matrix: Matrix | null): Dictionary =>
   new Dictionary(
     Object.entries(matrix ?? {}).map(([key, value]) => [key, toData(value)]),
@@ -83,7 +92,7 @@ export const matrixContext = (matrix: Matrix | null): Dictionary =>
 const jobOutputs = (outputs: Record<string, string>): Dictionary =>
   outputsContext(Object.entries(outputs).map(([key, value]) => [key, textData(value)]));
 
-/** Nothing merges the outputs of a job with a matrix. */
+/** The outputs of a job with a matrix, which are not merged. Any key is a mistake. */
 const NOT_MERGED = new Dictionary([], () => ({
   message: "The needed job has a matrix: read its `jobs`, a list with the outputs of each",
   always: true,
@@ -108,6 +117,6 @@ const needContext = ({ result, outcome, outputs, jobs }: Needs[string]): Diction
   ]);
 };
 
-/** The results of the jobs that a job needs, by key. */
+/** Creates the context with the results of the jobs that a job needs, by key. */
 export const needsContext = (needs: Needs): Dictionary =>
   fixedContext(Object.entries(needs).map(([key, need]) => [key, needContext(need)]));

@@ -38,7 +38,7 @@ export const REQUIRES = mapping(
 const orTemplate = <Value>(parser: NodeParser<Value>): NodeParser<Value | ScalarText> =>
   either(parser, (node: Node) => !isScalar(node) || !String(node.value).includes("${{"), text());
 
-/** `requires`, where the combination of a matrix may decide: every value can contain expressions. */
+/** The parser of `requires`, where the combination of a matrix may decide. Every value can contain expressions. */
 export const REQUIRES_OF_JOB = mapping(
   {
     platform: field(orTemplate(PLATFORM), "Operating system of the agent. May use ${{ }}."),

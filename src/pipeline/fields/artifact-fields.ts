@@ -104,7 +104,7 @@ const DOWNLOAD = mapping(
 
 const NOT_A_LIST = "Write a list, for example `[{ name: app, path: build/*.ipa }]`";
 
-/** A single value gets a message that says how to write a list. */
+/** A list of artifacts. A single value gets a message that says how to write a list. */
 const ARTIFACT_LIST = list(ARTIFACT, { atLeast: 1, atMost: LIMITS.artifacts });
 export const ARTIFACTS: NodeParser<ParsedBy<typeof ARTIFACT>[]> = {
   schema: ARTIFACT_LIST.schema,

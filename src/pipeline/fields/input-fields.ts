@@ -23,7 +23,7 @@ const INPUT = mapping(FIELDS, {
 });
 const RECORD = record({ ...NAME_IN_FILE, message: "An input's name must be letters, digits, _ and -" }, INPUT);
 
-/** An input of an included file. Without `fallback` it needs a value. */
+/** An input of an included file. An input without `fallback` needs a value. */
 export interface Input extends InputKind {
   name: string;
   fallback?: InputLiteral;
@@ -31,7 +31,7 @@ export interface Input extends InputKind {
 
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
 
-/** Reads a text as a value of this kind; undefined if it is not one. */
+/** Reads a text as a value of this kind; undefined if the text is not a valid value. */
 export const parseInput = (literal: string, { type, options }: InputKind): InputLiteral | undefined => {
   if (type === "string") return literal;
   if (type === "choice") return options.includes(literal) ? literal : undefined;
@@ -40,7 +40,7 @@ export const parseInput = (literal: string, { type, options }: InputKind): Input
   return Number.isFinite(number) ? number : undefined;
 };
 
-/** Returns what a value of this kind must be, for a message. */
+/** Describes a valid value of this kind, for a message. */
 export const inputProblem = ({ type, options }: InputKind): string =>
   type === "choice"
     ? `This must be one of: ${options.join(", ")}`

@@ -28,7 +28,7 @@ const neededJob = mapping(
 );
 const NEED = either(text(), (node) => !isMap(node), neededJob);
 const NEEDS_LIST = list(NEED, { atMost: LIMITS.needs });
-/** A single value gets a message that says how to write a list. */
+/** A list of needs. A single value gets a message that says how to write a list. */
 const NEEDS: NodeParser<ParsedBy<typeof NEED>[]> = {
   schema: NEEDS_LIST.schema,
   parse(node, context) {
@@ -82,7 +82,7 @@ const GROUP_NAME: NodeParser<ScalarText> = {
 /** Names of protected variable groups. */
 export const GROUP_NAMES = list(GROUP_NAME, { atMost: LIMITS.groups });
 
-/** How often a job is retried after its steps failed. */
+/** The number of retries of a job after its steps failed. */
 export const JOB_RETRY = wholeNumber(0, FILE_LIMITS.retries);
 
 /** Keys of a job in `jobs`. */

@@ -10,7 +10,7 @@ import { NAME_IN_FILE } from "./step-fields.ts";
 
 const COMPUTED = "A computed matrix is not supported yet: list its values";
 
-/** Text as written, so that `3.10` stays `3.10`. `true` and `false` are booleans. */
+/** The value of an axis. Text stays as written, so that `3.10` stays `3.10`. `true` and `false` are booleans. */
 const VALUE: NodeParser<MatrixValue> = {
   schema: { type: ["string", "number", "boolean"], maxLength: LIMITS.jobNameCharacters },
   parse(node, context) {
@@ -50,10 +50,10 @@ const AXIS = {
   message: "The name of an axis must be letters, digits, _ and -, not beginning with a digit",
 };
 
-/** The combinations of a matrix; null if it has mistakes, which are then in the context. */
+/** The combinations of a matrix. They are null if the matrix has mistakes, which are then in the context. */
 interface MatrixOfFile {
   axes: string[];
-  /** All keys: those of the axes, and those that `include` adds. */
+  /** All keys: the keys of the axes, and those that `include` adds. */
   keys: string[];
   combinations: Matrix[];
 }
@@ -104,7 +104,7 @@ const matrixIn = (node: Node, context: ParseContext): MatrixOfFile | undefined =
   return { axes, keys, combinations };
 };
 
-/** A matrix with its combinations. A matrix with mistakes has none. */
+/** A matrix with its combinations. A matrix with mistakes has no combinations. */
 export const MATRIX: NodeParser<MatrixOfFile> = {
   schema: {
     type: "object",

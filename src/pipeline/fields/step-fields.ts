@@ -8,10 +8,10 @@ import { choice, flag, KEY, name, text, wholeNumber } from "../yaml/scalar-parse
 import { FILE_LIMITS } from "./limits.ts";
 
 const times = wholeNumber(1, FILE_LIMITS.retryTimes);
-/** The exit code of a program that failed. */
+/** The exit code of a failed program. */
 const exitCode = wholeNumber(1, 255);
 
-/** Keys of other systems. */
+/** Advice on keys of other systems. */
 const ADVICE: [keys: string, advice: string][] = [
   ["max limit attempts max_attempts max-attempts automatic", "Write `times`: the tries after the first one"],
   ["exit_codes exit-codes exit_status when", "Write `on`, a list of exit codes: `on: [1, 137]`"],
@@ -30,7 +30,7 @@ const OPTIONS = mapping(
   { name: "`retry`", adviceForKey: (key) => ADVICE.find(([keys]) => keys.split(" ").includes(key))?.[1] },
 );
 
-/** `retry` of a step: a number of tries, or a mapping. */
+/** The `retry` of a step: a number of tries, or a mapping. */
 const RETRY = either(OPTIONS, isMap, times);
 
 /** Returns why a step cannot run in this folder, without quoting it; null if it can. */
@@ -48,7 +48,7 @@ export const NAME_IN_FILE = {
 };
 
 export const env = field(record(KEY, text(true)), "Variables for the steps, by name. Values may use ${{ }}.");
-/** A pipeline's `timeoutSeconds` has the same limit. */
+/** The maximum timeout in minutes. A pipeline's `timeoutSeconds` has the same limit. */
 export const TIMEOUT_MINUTES = LIMITS.timeoutSeconds / 60;
 const timeout = field(wholeNumber(1, TIMEOUT_MINUTES), "Minutes after which it is stopped.");
 const workingDirectory = field(text(), "Folder the commands run in, relative to the checkout. May use ${{ }}.");

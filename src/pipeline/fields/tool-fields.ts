@@ -12,7 +12,7 @@ import { REGISTRY_NAMES } from "./tool-names.ts";
  * special meaning.
  */
 
-/** Not a tool to set up: the agent reports the versions on its machine. */
+/** Xcode is not a tool to set up. The agent reports the versions on its machine. */
 export const XCODE = "xcode";
 
 /** Other names for tools, as other programs write them. */
@@ -24,7 +24,7 @@ const OTHER_NAMES = new Map([
   ["rustc", "rust"],
 ]);
 
-/** Sources of packages, as in `npm:prettier`. Sources that run code of their own repository are not allowed. */
+/** Sources of packages, as in `npm:prettier`. A source that runs code from its own repository is not allowed. */
 const PACKAGE_KINDS = [
   "npm",
   "pipx",
@@ -53,7 +53,7 @@ const packageProblem = (name: string): string | null => {
   return PACKAGE.test(rest) ? null : "After the colon, write the name of a package";
 };
 
-/** Returns why no tool has this name; null if one has. `similar` are names that the author may have meant. */
+/** Returns why no tool has this name; null if a tool has it. `similar` are names that the author may have meant. */
 const toolNameProblem = (name: string): { message: string; similar: Iterable<string> } | null => {
   if (name === XCODE || REGISTRY_NAMES.has(name)) return null;
   if (name.length <= LONGEST_TOOL_NAME && name.includes(":")) {
@@ -83,7 +83,7 @@ const NAME = {
 
 const NAMED = record(NAME, text(false, 'the version, for example "24"'));
 
-/** Names and versions. Every name must be known, and every version without an expression must be valid. */
+/** Names and versions of tools. Every name must be known, and every version without an expression must be valid. */
 const NAMED_TOOLS: typeof NAMED = {
   schema: { ...NAMED.schema, minProperties: 1, maxProperties: FILE_LIMITS.tools },
   parse(node, context) {
@@ -107,6 +107,6 @@ const toolVersionProblem = (name: string, version: string): string | null =>
 
 const isWord = (node: Node): boolean => isScalar(node);
 
-/** `tools`: the tools to set up before the first step. */
+/** The parser of `tools`, which names the tools to set up before the first step. */
 export const TOOLS: NodeParser<"auto" | ParsedBy<typeof NAMED>> = either(choice<"auto">("auto"), isWord, NAMED_TOOLS);
 export type WrittenTools = ParsedBy<typeof TOOLS>;

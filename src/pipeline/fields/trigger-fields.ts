@@ -11,7 +11,7 @@ import { choice, flag, KEY, name, text } from "../yaml/scalar-parsers.ts";
 const BY_HAND = "The API and the dashboard start a build by hand: leave it out";
 const NO_IGNORE = "A pattern with ! only excludes: write '**', then '!' and the pattern";
 
-/** Keys of `on`. */
+/** Advice on keys of `on`. */
 const ON_KEY_ADVICE = new Map([
   ["pull_request", "Write `pull`"],
   ["merge_request", "Write `pull`"],
@@ -32,7 +32,7 @@ const ON_KEY_ADVICE = new Map([
   ["manual", BY_HAND],
 ]);
 
-/** Keys of `push`, `tag` and `pull`. */
+/** Advice on keys of `push`, `tag` and `pull`. */
 const EVENT_KEY_ADVICE = new Map([
   ["tags", "Tags have their own key: write `tag: { names: [...] }` below `on`"],
   ["branches-ignore", NO_IGNORE],
@@ -43,7 +43,7 @@ const EVENT_KEY_ADVICE = new Map([
 
 const MOST_SCHEDULES = 20;
 
-/** Text without a problem according to `problemOf`. */
+/** Text in which `problemOf` finds no problem. */
 const withRule = (
   parser: NodeParser<ScalarText>,
   problemOf: (value: string) => string | null,
@@ -74,7 +74,7 @@ const patterns = (kind: NameKind): NodeParser<ScalarText[]> => {
 
 const TRUE: NodeParser<true> = { schema: { const: true }, parse: () => true };
 
-/** `true` for all of them, or a mapping of conditions. */
+/** The value of an event: `true` for all events of the kind, or a mapping of conditions. */
 const event = <Conditions extends { node: Node }>(conditions: NodeParser<Conditions>) =>
   either(TRUE, (node) => isScalar(node) && node.value === true, conditions);
 

@@ -12,20 +12,22 @@ import { contextOfVariables, fixedContext, matrixContext } from "../expression/s
 import { ExpressionMistake } from "../mistake.ts";
 import type { GraphFacts, GraphJob, JobGraph } from "./graph.ts";
 
-/** The condition of a job. Without a status function it is evaluated only if success() holds. */
+/** The condition of a job. A condition without a status function is evaluated only if success() holds. */
 export interface Condition {
   expression: Expression;
   usesStatus: boolean;
-  /** How often it names `needs`. */
+  /** How often the condition names `needs`. */
   needs: number;
   traits: Traits;
 }
 
-/** The facts about a condition that are needed long before it is evaluated. */
+/** The facts about a condition that the service needs long before it evaluates the condition. */
 interface Traits {
-  /** It names always() or cancelled(), so the job may still run for some minutes after a cancel. */
+  /**
+   * Whether the condition names always() or cancelled(), so that the job may still run for some minutes after a cancel.
+   */
   cleansUp: boolean;
-  /** The combinations of a matrix may have different results. */
+  /** Whether the combinations of a matrix may have different results. */
   usesMatrix: boolean;
 }
 
@@ -49,10 +51,13 @@ const parse = (text: string): Condition => {
 const SUCCESS = parse("success()");
 const NO_TRAITS: Traits = { cleansUp: false, usesMatrix: false };
 
-/** Keyed by the graphs in memory, which never change. A parsed condition is far larger than its traits. */
+/**
+ * The traits of conditions, by the graphs in memory, which never change. A parsed condition is far larger than its
+ * traits.
+ */
 const traits = new WeakMap<JobGraph, Map<string, Traits>>();
 
-/** The conditions of a build while it is settled. Each text is parsed once. */
+/** The conditions of a build while it is settled. The build parses each text once. */
 export class Conditions {
   readonly #parsed = new Map<string, Condition | ExpressionMistake>();
   readonly #traits: Map<string, Traits>;
@@ -69,14 +74,14 @@ export class Conditions {
     return parsed;
   }
 
-  /** Parses a condition; `success()` for a job without one. @throws {ExpressionMistake} */
+  /** Parses a condition. A job without one has `success()`. @throws {ExpressionMistake} */
   parse(text: string | null): Condition {
     const parsed = this.#find(text);
     if (parsed instanceof ExpressionMistake) throw parsed;
     return parsed;
   }
 
-  /** Returns the traits of a condition; none for an invalid text. */
+  /** Returns the traits of a condition. An invalid text has no traits. */
   findTraits(text: string | null): Traits {
     if (text === null) return SUCCESS.traits;
     const knownTraits = this.#traits.get(text);
@@ -98,8 +103,8 @@ const attempt = (text: string): Condition | ExpressionMistake => {
 };
 
 /**
- * The most characters that all conditions of a build may read and create in one settlement, because other calls wait
- * for the pool.
+ * Maximum characters that all conditions of a build may read and create in one settlement. Other calls wait for the
+ * pool meanwhile.
  */
 const MOST_WORK = 16 * MIB;
 
@@ -112,7 +117,7 @@ export class ConditionWork {
     if (this.#done > MOST_WORK) throw new ExpressionMistake("The conditions of all jobs together read too much text");
   }
 
-  /** Counts a function's arguments before the call, and its result. */
+  /** Counts a function's arguments before the call, and counts its result. */
   counted(args: readonly Data[], call: () => Data): Data {
     for (const one of args) this.#countData(one);
     const result = call();

@@ -12,14 +12,14 @@ import { graphJob, jobKeys } from "./graph-job.ts";
 import { PlanScope } from "./plan-scope.ts";
 import { questionsInCondition } from "./questions.ts";
 
-/** Sorts the definitions so that each follows everything that it needs, otherwise in the order of the file. */
+/** Sorts the definitions so that each follows everything that it needs. Otherwise keeps the order of the file. */
 const inOrderOfNeeds = (jobs: readonly JobDefinition[]): JobDefinition[] => {
   const waiting = [...jobs];
   const placedKeys = new Set<string>();
   const ordered: JobDefinition[] = [];
   while (waiting.length > 0) {
     const ready = waiting.findIndex(({ needs }) => needs.every(({ job }) => placedKeys.has(job)));
-    // A plan has no circle of needs, because its file would have been rejected.
+    // A plan has no circle of needs, because the service would have rejected its file.
     const [next] = waiting.splice(Math.max(ready, 0), 1);
     placedKeys.add(next!.key);
     ordered.push(next!);
@@ -33,19 +33,19 @@ export interface ExpandOptions {
   hash: string;
   /** The features that an agent needs to run the jobs, beyond `jobs` itself. */
   features?: Feature[];
-  /** Null for a definition in the pipeline's record. */
+  /** The path of the file; null for a definition in the pipeline's record. */
   path: string | null;
   commitSha: string | null;
-  /** The requirements of the pipeline and the trigger, which an agent must also meet. */
+  /** The requirements of the pipeline and the trigger. An agent must also meet these. */
   requires: Requires;
-  /** The pipeline's timeout. The smaller of this and the job's applies. */
+  /** The pipeline's timeout. The smaller of this and the job's timeout applies. */
   timeoutSeconds: number;
   newId(): string;
 }
 
 type Expansion = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
-/** The most bytes of a stored graph, which is beside its file's text. */
+/** Maximum bytes of a stored graph. The graph is stored beside its file's text. */
 const MOST_BYTES = MIB;
 const START = { line: 1, column: 1 };
 const ONLY_FROM_COMMIT =
@@ -53,7 +53,7 @@ const ONLY_FROM_COMMIT =
 
 const jsonBytes = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).byteLength;
 
-/** Mistakes, once for each place: all combinations of a matrix produce the same ones. */
+/** The mistakes, once for each place, because all combinations of a matrix produce the same mistakes. */
 class Mistakes {
   readonly #byPlace = new Map<string, Mistake>();
 
@@ -133,8 +133,8 @@ const jobsIn = (plan: Plan, options: ExpandOptions, mistakes: Mistakes): GraphJo
 };
 
 /**
- * Creates the jobs of a build from its file. Each combination of a matrix becomes a job, and all expressions except
- * conditions are evaluated. A file of steps becomes one job.
+ * Creates the jobs of a build from its file. Each combination of a matrix becomes a job. A file of steps becomes one
+ * job. Evaluates all expressions except conditions.
  */
 export const expand = (plan: Plan, options: ExpandOptions): Expansion => {
   const mistakes = new Mistakes();

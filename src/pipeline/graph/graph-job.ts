@@ -23,8 +23,9 @@ const keyWith = (definition: string, values: (string | boolean)[]): string =>
   beginning(inOneLine(`${definition} (${values.join(", ")})`), LIMITS.jobNameCharacters);
 
 /**
- * Returns the keys of a definition's jobs, `test (26.10, phone)`, in the order of the combinations. A key has the
- * values of the axes, if these distinguish the combinations; otherwise all values, and if necessary a number.
+ * Returns the keys of a definition's jobs, such as `test (26.10, phone)`, in the order of the combinations. A key has
+ * the values of the axes, if these distinguish the combinations. Otherwise it has all values, and if necessary a
+ * number.
  */
 export const jobKeys = (definition: string, axes: readonly string[], combinations: readonly Matrix[]): string[] => {
   const short = combinations.map((one) => {

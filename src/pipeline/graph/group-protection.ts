@@ -16,7 +16,7 @@ export interface AttachedGroup {
   protection: GroupProtection | null;
 }
 
-/** A job that requests groups, or a build without jobs, which names none. */
+/** A job that requests groups, or a build without jobs, which requests no groups. */
 export interface GroupRequest {
   /** The names of the groups that the job requests. */
   groups: readonly string[];
@@ -27,8 +27,8 @@ export interface GroupRequest {
 }
 
 /**
- * Reports whether builds of the ref may get the variables. If only one kind of ref has patterns, the other kinds are
- * not allowed. Otherwise anyone who can push a tag would get a branch's variables.
+ * Reports whether builds of the ref may get the variables. If only one kind of ref has patterns, no ref of the other
+ * kinds is allowed. Otherwise anyone who can push a tag would get a branch's variables.
  */
 export const allowsRef = ({ branches, tags }: GroupProtection, branch: string): boolean => {
   if (branches === null && tags === null) return true;
@@ -54,7 +54,8 @@ const explainRefusal = (
 };
 
 /**
- * Returns the groups whose variables the job gets, in order. `refused` says why a requested group is not among them.
+ * Returns the groups whose variables the job gets, in order. `refused` explains why a requested group is not among
+ * them.
  */
 export const openGroups = (
   attached: readonly AttachedGroup[],
@@ -69,7 +70,8 @@ export const openGroups = (
 };
 
 /**
- * Returns the highest role that must approve before a job of the ref may get its protected groups; null if none must.
+ * Returns the highest role that must approve before a job of the ref may get its protected groups; null if nobody must
+ * approve.
  */
 export const requiredApproval = (groups: readonly AttachedGroup[], branch: string): Role | null =>
   groups.reduce<Role | null>((highest, { protection }) => {
@@ -81,9 +83,9 @@ export const requiredApproval = (groups: readonly AttachedGroup[], branch: strin
 const GATE_OF_GROUP = { message: null, timeoutHours: 72, hostStatus: "success" } as const satisfies Partial<Gate>;
 
 /**
- * Returns the job with the gate that its protected groups require: one decision, by the highest role. A group adds no
- * gate if it does not allow this ref, or if the build is untrusted. Otherwise a person would approve something that the
- * job cannot have.
+ * Returns the job with the gate that its protected groups require. The gate has one decision, by the highest role. A
+ * group adds no gate if it does not allow this ref, or if the build is untrusted. Otherwise a person would approve
+ * something that the job cannot have.
  */
 export const withGate = (
   job: GraphJob,

@@ -2,19 +2,20 @@ import type { BuildReason } from "../../protocol/build.ts";
 import type { TestSummary } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 
-/** Why an agent must stop a job early. */
+/** The reason why an agent must stop a job early. */
 export type StopReason = Extract<BuildReason, "canceled" | "fail-fast" | "superseded">;
 
-/** Why a job ended without its own result. */
+/** The reason why a job ended without its own result. */
 export interface JobCause {
   /**
-   * `condition`: its own `if` was false. `need-skipped`, `need-failed`, `need-canceled`: the end of the named job.
-   * `fail-fast`: the named job failed. `canceled`: a person, or a newer head, canceled the build or the job.
+   * `condition` means that the job's own `if` was false. `need-skipped`, `need-failed` and `need-canceled` mean the end
+   * of the named job. `fail-fast` means that the named job failed. `canceled` means that a person, or a newer head,
+   * canceled the build or the job.
    */
   kind: "condition" | "need-skipped" | "need-failed" | "need-canceled" | "fail-fast" | "canceled" | "gate";
-  /** The key of the job that caused this. */
+  /** The key of the job that caused this end. */
   job: string | null;
-  /** The condition, or the text of a person. */
+  /** The condition, or the text from a person. */
   text: string | null;
 }
 
@@ -30,13 +31,13 @@ export interface JobEnd {
   finishedAt: number;
   agentId: string | null;
   attempt: number;
-  /** Failed tries before the last one. Absent without any. */
+  /** Failed tries before the last one. Absent without failed tries. */
   retries?: number;
-  /** The summary of its test reports. Absent without any. */
+  /** The summary of the job's test reports. Absent without reports. */
   tests?: TestSummary;
-  /** The fence of the lease that sent the result; 0 without a lease. Outputs count under this fence alone. */
+  /** The fence of the lease that sent the result; 0 without a lease. Outputs count only under this fence. */
   fence: number;
-  /** The job of an earlier build that this result comes from, if the build is a retry. */
+  /** The job of an earlier build from which this result comes, if the build is a retry. */
   adopted?: { buildId: string; jobId: string; fence: number };
 }
 
@@ -46,7 +47,7 @@ export interface GateDecision {
   at: number;
   /** The caller, for the audit. */
   actor: string;
-  /** The person, for people. */
+  /** The name of the person, for people. */
   name: string;
   role: Role;
   comment: string | null;

@@ -19,10 +19,10 @@ type ExpandedMatrix =
   | { combinations: Matrix[]; problems?: undefined }
   | { combinations?: undefined; problems: MatrixProblem[] };
 
-/** The most combinations of the axes that are compared with `exclude`. */
+/** Maximum combinations of the axes that are compared with `exclude`. */
 const MOST_BEFORE_EXCLUDE = 4 * LIMITS.jobs;
 
-/** The most names of axes and of the extra keys of `include`, because each combination may get them all. */
+/** Maximum names of axes and of the additional keys of `include`, because each combination may get all of them. */
 const MOST_KEYS = 100;
 
 const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
@@ -30,7 +30,7 @@ const TOO_MANY = `A build has at most ${LIMITS.jobs} jobs`;
 const matches = (combination: Matrix, filter: [string, MatrixValue][]): boolean =>
   filter.every(([key, value]) => combination[key] === value);
 
-/** Returns the cross product in the order written: the last axis changes first. */
+/** Returns the cross product in the order written. The last axis changes first. */
 const crossProduct = (axes: WrittenMatrix["axes"]): Matrix[] => {
   if (axes.length === 0) return [];
   return axes.reduce<Matrix[]>(
@@ -82,7 +82,10 @@ const applyExclude = (all: Matrix[], exclude: Matrix[], problems: MatrixProblem[
   return rest;
 };
 
-/** Adds the extra keys of each item to the combinations that it fits, and appends the items that fit none. */
+/**
+ * Adds the additional keys of each item to the combinations that the item fits. Appends the items that fit no
+ * combination.
+ */
 const applyInclude = (combinations: Matrix[], { axes, include }: WrittenMatrix): Matrix[] => {
   const names = new Set(axes.map(({ name }) => name));
   const extended = combinations.map((one) => ({ ...one }));
@@ -98,8 +101,8 @@ const applyInclude = (combinations: Matrix[], { axes, include }: WrittenMatrix):
 };
 
 /**
- * Returns the combinations of a matrix by GitHub's rule and in its order, with values compared exactly. Here an item of
- * `exclude` that fits nothing is a problem, and so is a matrix with nothing left.
+ * Returns the combinations of a matrix by GitHub's rule and in its order. Compares values exactly. Here an item of
+ * `exclude` that fits nothing is a problem, and so is a matrix without remaining combinations.
  */
 export const expandMatrix = (matrix: WrittenMatrix): ExpandedMatrix => {
   const problems = findProblems(matrix);

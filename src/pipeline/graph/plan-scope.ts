@@ -10,7 +10,9 @@ import type { LocatedExpression, Template } from "../parse/plan.ts";
 import { locateMistakes } from "../prepare/step-environment.ts";
 import type { GraphFacts, Matrix } from "./graph.ts";
 
-/** The most characters that all expressions of a plan may read and create, and the most tokens that they may have. */
+/**
+ * Maximum characters that all expressions of a plan may read and create. It is also the maximum number of their tokens.
+ */
 const MOST_WORK = 4 * MIB;
 
 const factsContext = (values: Record<string, unknown>, names: readonly string[]): Dictionary =>
@@ -30,7 +32,7 @@ const makeContexts = ({ build, repository, vars }: GraphFacts): Omit<Contexts, "
   };
 };
 
-/** Evaluates the fields of one plan's jobs, within one bound for all of them. */
+/** Evaluates the fields of one plan's jobs. All of them share one bound. */
 export class PlanScope {
   readonly #contexts: Omit<Contexts, "matrix">;
   readonly #functions: Map<string, FunctionDefinition>;
@@ -46,7 +48,7 @@ export class PlanScope {
     );
   }
 
-  /** Whether the bound is reached. */
+  /** Whether the evaluation has reached the bound. */
   get isSpent(): boolean {
     return this.#work > MOST_WORK;
   }

@@ -23,7 +23,7 @@ const childrenOf = (node: Expr): Expr[] => {
   return node instanceof Binary ? [node.left, node.right] : [];
 };
 
-/** The facts about the commit and the service that planning the jobs of a file requires. */
+/** The facts about the commit and the service that are necessary to plan the jobs of a file. */
 export interface Questions {
   /** The `changed()` questions in conditions of jobs. `answerChanged` answers each. */
   changed: string[];
@@ -55,13 +55,13 @@ export const questionsInCondition = (job: JobDefinition): string[] =>
 const listExpressions = (plan: Plan): LocatedExpression[] =>
   (plan.jobs ?? []).flatMap((job) => [...(job.if ? [job.if] : []), ...plannedExpressions(job)]);
 
-/** Returns the questions of a file's jobs; nothing if it has only steps. */
+/** Returns the questions of a file's jobs. A file with only steps has no questions. */
 export const collectQuestions = (plan: Plan): Questions => ({
   changed: [...new Set((plan.jobs ?? []).flatMap(questionsInCondition))],
   vars: [...new Set(listExpressions(plan).flatMap(nodesIn).flatMap(variableIn))],
 });
 
-/** Reports whether it may read `build.number`, also as `build[...]`, `build.*` and `toJSON(build)`. */
+/** Reports whether an expression may read `build.number`, also as `build[...]`, `build.*` and `toJSON(build)`. */
 const readsNumber = (node: Expr): boolean => {
   if (node instanceof ContextAccess) return node.name.lexeme === "build";
   const property = node instanceof IndexAccess && node.expr instanceof ContextAccess ? node.index : null;

@@ -19,7 +19,7 @@ export const readNeeds = (job: JobOfFile): WrittenNeed[] =>
 
 type Jobs = { key: string; node: Node; value: JobOfFile }[];
 
-/** Each need must name another job of the file, once. */
+/** Reports needs that do not name another job of the file, or that name a job twice. */
 const checkEach = (jobs: Jobs, context: ParseContext): void => {
   const keys = jobs.map(({ key }) => key);
   const jobKeys = new Set(keys);
@@ -34,7 +34,7 @@ const checkEach = (jobs: Jobs, context: ParseContext): void => {
   }
 };
 
-/** Names that differ only in letter case are easily confused. */
+/** Reports names that differ only in letter case, because people easily confuse them. */
 const checkCase = (jobs: Jobs, context: ParseContext): void => {
   const keysInLowerCase = new Map<string, string>();
   for (const { key, node } of jobs) {

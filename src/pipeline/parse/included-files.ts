@@ -6,17 +6,20 @@ export interface IncludedText {
   text: string;
 }
 
-/** The text of a file to include; or why it has none; or, in a check, that nobody reads it. */
+/**
+ * The text of a file to include, or the reason why it has no text. In a check, the answer may be that nobody reads the
+ * file.
+ */
 export type ToInclude = { text: string } | { problem: string } | { unread: string };
 
-/** Finds a file to include by its path from the repository's root. The same path always has the same answer. */
+/** Finds a file to include by its path from the repository's root. The same path always gives the same answer. */
 export type Includes = (path: string) => ToInclude;
 
 export const NOTHING_TO_INCLUDE: Includes = () => ({
   problem: "Only a file in the repository can include others: this definition belongs to no commit",
 });
 
-/** Files whose texts are known, and the ones that a file includes, directly or indirectly. */
+/** Files with known texts, and the files among them that a file includes, directly or indirectly. */
 export class KnownFiles {
   readonly #texts: Map<string, ToInclude>;
   readonly #otherwise: Includes;
@@ -44,8 +47,8 @@ export class KnownFiles {
 }
 
 /**
- * Returns the text to hash for a plan: the file itself, or if it includes others, all of them. The two forms never
- * collide, because no file contains NUL.
+ * Returns the text to hash for a plan. This is the file itself, or if it includes others, all of the files. The two
+ * forms never collide, because no file contains NUL.
  */
 export const hashedText = (text: string, includes: readonly IncludedText[]): string => {
   if (includes.length === 0) return text;
@@ -63,11 +66,11 @@ export class IncludeState {
   readonly asked = new Set<string>();
   /** The result of reading each file; null if it has mistakes. */
   readonly read = new Map<string, unknown>();
-  /** The characters of all texts, each counted once. */
+  /** The characters of all texts. Each text counts once. */
   characters: number;
   /** The number of the file's steps that come from other files. */
   steps = 0;
-  /** Whether some files were not read, so that their steps are unknown. */
+  /** Whether some files were not read, so that nobody knows their steps. */
   hasUnread = false;
 
   constructor(text: string, find: Includes) {

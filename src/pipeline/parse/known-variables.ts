@@ -6,7 +6,7 @@ import { inputNames } from "./parse-steps.ts";
 import type { EnvEntry, InputScope, JobDefinition, LocatedExpression, Plan, PlanStep, Template } from "./plan.ts";
 import { plannedExpressions, planOfJob, toolVersions } from "./plan-contents.ts";
 
-/** The keys of the variables that the pipeline's builds receive. The service's own may be absent. */
+/** The keys of the variables that the pipeline's builds receive. The service's own variables may be absent. */
 export interface KnownVariables {
   vars: Iterable<string>;
   secrets: Iterable<string>;
@@ -16,7 +16,7 @@ class VariableChecker {
   readonly mistakes: Mistake[] = [];
   readonly #vars: Set<string>;
   readonly #secrets: Set<string>;
-  /** The keys in the environment at this place; null after a step that may have added more. */
+  /** The keys in the environment at this place; null after a step that may have added other keys. */
   env: Set<string> | null;
   /** The other names in a job's expressions. */
   job: Pick<KnownNames, "job" | "level"> = {};
@@ -45,7 +45,7 @@ class VariableChecker {
     for (const part of template ?? []) if (typeof part !== "string") this.expression(part, "mistake", steps);
   }
 
-  /** Each entry may use those above it. */
+  /** Checks entries. Each entry may use those above it. */
   entries(entries: EnvEntry[], steps: string[]): void {
     for (const { key, value } of entries) {
       this.template(value, steps);
@@ -53,7 +53,7 @@ class VariableChecker {
     }
   }
 
-  /** Checks the values in `with`, once for all steps that they are for. */
+  /** Checks the values in `with`, once for all steps that use them. */
   #enter(scope: InputScope | undefined, steps: string[]): void {
     if (scope && !this.#checkedScopes.has(scope)) {
       this.#checkedScopes.add(scope);
@@ -112,7 +112,7 @@ const inOrder = (mistakes: Mistake[]): Mistake[] => {
   return [...firstAtPlace.values()].slice(0, FILE_LIMITS.mistakes).sort(byPlace);
 };
 
-/** Reports each variable in a plan that its build does not have, or has as the other kind. */
+/** Reports each variable in a plan that its build does not have, or has as the other kind of variable. */
 export const unknownVariables = (plan: Plan, variables: KnownVariables): Mistake[] => {
   const walk = new VariableChecker(variables, plan);
   walk.template(plan.name, []);
@@ -124,7 +124,8 @@ export const unknownVariables = (plan: Plan, variables: KnownVariables): Mistake
 };
 
 /**
- * The same for expressions that are evaluated before any job runs: conditions of jobs, their names and requirements.
+ * Does the same for expressions that are evaluated before any job runs: conditions of jobs, their names and
+ * requirements.
  */
 export const unknownBeforeJobs = (plan: Plan, variables: KnownVariables): Mistake[] =>
   inOrder(

@@ -4,7 +4,7 @@ import { FILE_LIMITS, FileLimitExceeded } from "../fields/limits.ts";
 import type { Mistake, Position } from "../mistake.ts";
 import type { IncludeState } from "./included-files.ts";
 
-/** Maps each alias to its node: the last one before it with that anchor, or undefined. */
+/** Maps each alias to its node, or to undefined. The node is the last one before the alias that has this anchor. */
 const resolveAliases = (document: Document.Parsed): Map<Node, Node | undefined> => {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node | undefined>();
@@ -23,7 +23,7 @@ const resolveAliases = (document: Document.Parsed): Map<Node, Node | undefined> 
 /** The file of a document, and the files that it includes. */
 interface ContextOptions {
   included: IncludeState;
-  /** Set for an included file: its path, and the context of the including file. The limits treat both as one file. */
+  /** Set for an included file: its path, and the context of the including file. The limits treat both files as one. */
   within?: { file: string; context: ParseContext };
 }
 
@@ -32,7 +32,7 @@ export class ParseContext {
   readonly source: string;
   readonly included: IncludeState;
   readonly mistakes: Mistake[];
-  /** Valid, but possibly not what the author meant. */
+  /** Hints on text that is valid, but possibly not what the author meant. */
   readonly hints: Mistake[];
   /** How often this file includes others. */
   includes = 0;
@@ -42,7 +42,7 @@ export class ParseContext {
   readonly #lines: LineCounter;
   readonly #reported: Map<Mistake[], Set<number>>;
   readonly #memoized = new Map<Node, Map<string, unknown>>();
-  /** The last resolved alias. A limit that aliases exceed is reported there. */
+  /** The last resolved alias. If aliases exceed a limit, the mistake is reported at this alias. */
   #alias: Node | undefined;
 
   constructor(source: string, document: Document.Parsed, lines: LineCounter, { included, within }: ContextOptions) {
@@ -63,7 +63,7 @@ export class ParseContext {
     return { line, column: col, ...(this.#file === undefined ? {} : { file: this.#file }) };
   }
 
-  /** Whether no more mistakes are reported, because locating each takes time. */
+  /** Whether to report no more mistakes, because locating each mistake takes time. */
   get isFull(): boolean {
     return this.mistakes.length >= FILE_LIMITS.mistakes;
   }
@@ -81,7 +81,10 @@ export class ParseContext {
     this.#report(this.hints, where, { message });
   }
 
-  /** Adds the first message for an offset. A later one is a consequence of it, or comes from another alias of it. */
+  /**
+   * Adds the first message for an offset. A later message is a consequence of the first one, or comes from another
+   * alias of the same node.
+   */
   #report(among: Mistake[], where: Node | number, what: { message: string; suggestion?: string }): void {
     const offset = typeof where === "number" ? where : (where.range?.[0] ?? 0);
     const offsets = this.#reported.get(among);
@@ -95,7 +98,7 @@ export class ParseContext {
     return new FileLimitExceeded(message, offset, this.positionAt(offset));
   }
 
-  /** Returns the node itself, or the node of an alias, for a look before `resolve` reads it. */
+  /** Returns the node itself, or the node of an alias, for a look at it before `resolve` reads it. */
   peek(node: Node): Node | undefined {
     return isAlias(node) ? this.#aliases.get(node) : node;
   }
@@ -126,7 +129,7 @@ export class ParseContext {
     );
   }
 
-  /** Computes a value of a node once, however many aliases refer to it. */
+  /** Computes a value of a node once, however many aliases refer to the node. */
   memoize<Made>(node: Node, kind: string, make: () => Made): Made {
     const values = this.#memoized.get(node) ?? new Map<string, unknown>();
     this.#memoized.set(node, values);

@@ -23,7 +23,7 @@ import type { JobDefinition } from "./plan.ts";
 
 type WrittenJob = { key: string; node: Node; value: JobOfFile };
 
-/** Keys that a job without steps may have, because none of them concerns an agent. */
+/** Keys that a job without steps may have, because these keys do not concern an agent. */
 const WITHOUT_STEPS = new Set(["node", "name", "needs", "if", "gate", "continue-on-error"]);
 
 const DEFAULT_GATE_HOURS = 72;
@@ -163,7 +163,7 @@ const checkSums = (jobs: WrittenJob[], context: ParseContext): void => {
   }
 };
 
-/** Parses the jobs of a file in order. Mistakes are in the context. */
+/** Parses the jobs of a file in order. The context has their mistakes. */
 export const parseJobs = (file: JobsFile, context: ParseContext): JobDefinition[] => {
   const jobs = file.jobs ?? [];
   const all = new Map(jobs.map(({ key, value }) => [key, value]));

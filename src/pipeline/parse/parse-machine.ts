@@ -31,7 +31,7 @@ export const parseRequires = (requires: WrittenRequires | undefined, parser: Tem
   xcode: null,
 });
 
-/** Merges requirements: the file's apply to all jobs, unless a job overrides them. */
+/** Merges requirements. The file's requirements apply to all jobs, unless a job overrides them. */
 export const mergeTemplates = (own: RequiresTemplate, outer: RequiresTemplate): RequiresTemplate => ({
   platform: own.platform ?? outer.platform,
   ios: own.ios ?? outer.ios,
@@ -41,7 +41,10 @@ export const mergeTemplates = (own: RequiresTemplate, outer: RequiresTemplate): 
   xcode: own.xcode ?? outer.xcode,
 });
 
-/** Parses how to fetch the commit. `outer` is the file's setting for all its jobs, for anything that `own` omits. */
+/**
+ * Parses how to fetch the commit. `outer` is the file's setting for all its jobs. It applies to anything that `own`
+ * omits.
+ */
 export const parseCheckout = (own?: WrittenCheckout, outer?: WrittenCheckout): Checkout | false => {
   if (own === false || (own === undefined && outer === false)) return false;
   const merged = { ...(outer || {}), ...own };
@@ -65,11 +68,11 @@ const parseNamedTools = (tools: WrittenTools | undefined, parser: TemplateParser
       }))
     : [];
 
-/** Parses the tools of a file or a job; null for none. */
+/** Parses the tools of a file or a job; null without tools. */
 export const parseTools = (tools: WrittenTools | undefined, parser: TemplateParser): ToolsTemplate | null =>
   tools === "auto" ? "auto" : tools ? parseNamedTools(tools, parser) : null;
 
-/** Merges the tools of a job: its own precede those of the file. `auto` cannot be combined. */
+/** Merges the tools of a job. The job's own tools precede those of the file. `auto` cannot be combined. */
 export const mergeTools = (own: ToolsTemplate | null, outer: ToolsTemplate | null): ToolsTemplate | null => {
   if (own === null || outer === null) return own ?? outer;
   if (own === "auto" || outer === "auto") return own;
@@ -77,13 +80,13 @@ export const mergeTools = (own: ToolsTemplate | null, outer: ToolsTemplate | nul
   return [...outer.filter(({ name }) => !names.has(name)), ...own];
 };
 
-/** Finds Xcode, which is not set up: an agent has it, or another agent gets the job. */
+/** Finds Xcode, which the agent does not set up. If an agent does not have it, another agent gets the job. */
 export const xcodeIn = (tools: ToolsTemplate | null): NamedTool | null =>
   typeof tools === "object" ? (tools?.find(({ name }) => name === XCODE) ?? null) : null;
 
 /**
- * Returns the version that a file of steps requires. It cannot contain expressions, because the agent is chosen before
- * they are evaluated.
+ * Returns the Xcode version that a file of steps requires. The version cannot contain expressions, because the service
+ * chooses the agent before they are evaluated.
  */
 export const plainXcode = (tools: ToolsTemplate | null, context: ParseContext): string | null => {
   const version = xcodeIn(tools)?.version;

@@ -16,7 +16,9 @@ export const inputNames = (scope: InputScope | undefined): Pick<KnownNames, "inp
 class InputScopes {
   readonly #scopes = new Map<IncludeCall, Map<InputScope | undefined, InputScope>>();
 
-  /** `calls` begins with the innermost. `names` are those in the step's own expressions. */
+  /**
+   * Finds the scope of a step. `calls` begins with the innermost call. `names` are those in the step's own expressions.
+   */
   find(calls: IncludeCall[], names: KnownNames): InputScope | undefined {
     const [call, ...around] = calls;
     if (!call) return undefined;
@@ -68,7 +70,7 @@ export const parseCondition = (condition: boolean | ScalarText | undefined, node
   return parser.expression(node as Scalar, String(condition), 0, "null");
 };
 
-/** Checks the literal parts. A folder with expressions is checked again when they have values. */
+/** Checks the literal parts of a folder. A folder with expressions is checked again when they have values. */
 const parseFolder = (scalar: ScalarText, parser: TemplateParser): Template => {
   const folder = parser.template(scalar);
   const problem = folderProblem(folder.map((part) => (typeof part === "string" ? part : "?")).join(""));
@@ -117,7 +119,7 @@ interface StepDefaults {
   env: string[];
 }
 
-/** Parses the steps of a file or of a job. `job` has the other names in their expressions. */
+/** Parses the steps of a file or of a job. `job` has the other names in the steps' expressions. */
 export const parseSteps = (
   steps: PlacedStep[],
   { shell = "bash", ...rest }: StepDefaults,

@@ -86,7 +86,7 @@ const planOfJobs = (file: JobsFile, context: ParseContext): Plan => {
   };
 };
 
-/** Also reports mistakes in the jobs of a file for another CI. */
+/** Checks the jobs of a file. Also reports mistakes in the jobs of a file for another CI. */
 const checkJobs = (root: Node, context: ParseContext): void => {
   for (const node of jobsIn(root, FILE_FIELDS, context)) {
     const job = OTHER_CI_JOB.parse(node, context);
@@ -99,7 +99,7 @@ interface Kinds<Also> {
   jobs: NodeParser<JobsFile & Also>;
 }
 
-/** Parses a file as one of steps or one of jobs. `file` has all its keys. */
+/** Parses a file as a file of steps or a file of jobs. `file` has all its keys. */
 const readAs = <Also>(
   kinds: Kinds<Also>,
   root: Node,
@@ -124,8 +124,8 @@ const planIn = (root: Node, context: ParseContext): Plan | undefined => {
 };
 
 /**
- * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake too. Ignores its
- * triggers, which cannot break a build. `includes` has the files that it includes.
+ * Parses and checks what a pipeline file's builds do. A file that exceeds a limit is a mistake, too. Ignores the file's
+ * triggers, which cannot break a build. `includes` has the files that the file includes.
  */
 export const parsePlan = (text: string, includes?: Includes): ParsedPlan => {
   const { value, hints, mistakes } = readFile(text, planIn, includes);

@@ -24,8 +24,8 @@ const textKeys = (node: Node | undefined): string[] =>
   isMap(node) ? node.items.map((pair) => (isScalar(pair.key) ? String(pair.key.value) : "")) : [];
 
 /**
- * Reports whether the value of a key is a job, as at the top of GitLab files and in `workflows` of Codemagic and
- * Bitrise.
+ * Reports whether the value of a key is a job. GitLab files have jobs at their top, and Codemagic and Bitrise in
+ * `workflows`.
  */
 const isJob = (value: Node, context: ParseContext): boolean =>
   textKeys(context.resolve(value)).some((key) => /^(?:steps|scripts?|stage|extends|commands|trigger)$/.test(key));
@@ -127,13 +127,13 @@ export const PIPELINE_FILE = kinds(
 const ANYTHING = field<unknown>({ schema: {}, parse: () => null }, "Read from the default branch, by the service.");
 const ANY_TRIGGERS = { on: ANYTHING, supersede: ANYTHING, schedule: ANYTHING };
 
-/** A file as an agent reads it. The agent ignores its triggers, which are decided elsewhere. */
+/** A file as an agent reads it. The agent ignores the file's triggers, because they are decided elsewhere. */
 export const RUNNABLE_FILE = kinds(
   mapping({ ...BUILD_FIELDS, ...ANY_TRIGGERS }, ADVICE),
   mapping({ ...JOBS_FIELDS, ...ANY_TRIGGERS }, JOBS_ADVICE),
 );
 
-/** A job in a file for another CI. It has the keys of a pipeline file, and requires none of them. */
+/** A job in a file for another CI. The job has the keys of a pipeline file, and requires none of them. */
 export const OTHER_CI_JOB = mapping(
   { ...BUILD_FIELDS, steps: { ...BUILD_FIELDS.steps, required: false } },
   { name: "a job", adviceForKey: (key) => jobKeyAdvice(key) ?? FILE_KEY_ADVICE.get(key) },
@@ -155,5 +155,5 @@ export const PIPELINE_SCHEMA = {
   ],
 };
 
-/** The same for files that they include. */
+/** The JSON Schema of the files that pipeline files include. */
 export const INCLUDE_SCHEMA = { $schema: DRAFT, title: "Steps that Millrace pipelines include", ...INCLUDED_SCHEMA };

@@ -1,16 +1,18 @@
 import { FEATURES, type Feature } from "../../protocol/jobs.ts";
 import type { JobDefinition, LocatedExpression, Plan, PlanStep, Template, ToolsTemplate } from "./plan.ts";
 
-/** The key of the only job of a file of steps, if it is planned. */
+/** The key of the only job of a file of steps, if the service plans that job. */
 export const ONLY_JOB = "build";
 
 /**
- * Reports whether the jobs of a file are planned before any runs. This includes a file of steps that requests groups or
- * retries.
+ * Reports whether the service plans the jobs of a file before any job runs. This includes a file of steps that requests
+ * groups or retries.
  */
 export const isPlanned = ({ jobs, groups, retry }: Plan): boolean => jobs !== null || groups.length > 0 || retry > 0;
 
-/** Returns the plan if its jobs are planned before any runs; null if an agent runs the steps of the file directly. */
+/**
+ * Returns the plan if its jobs are planned before any job runs; null if an agent runs the steps of the file directly.
+ */
 export const planToExpand = (plan: Plan | null | undefined): Plan | null => (plan && isPlanned(plan) ? plan : null);
 
 /** Returns the plan of one job of a file with `jobs`, in the form of a file with only its steps. */
@@ -20,7 +22,7 @@ export const planOfJob = (plan: Plan, definition: JobDefinition): Plan => {
     ...plan,
     name,
     env: [...plan.env, ...env],
-    // Planning the build fixed the requirements of its combination, and only agents that meet them get the job.
+    // Planning the build fixed the requirements of the job's combination. Only agents that meet them get the job.
     job: { ...job, requires: {} },
     jobs: null,
     groups,
@@ -59,14 +61,14 @@ const isTriedAgain = ({ retry }: { retry: number }, steps: PlanStep[]): boolean 
 const partFeatures = (part: Part, retry: number): Partial<Record<Feature, boolean>> => ({
   retry: isTriedAgain({ retry }, part.steps),
   tools: part.tools !== null,
-  // Agents that read reports are those that handle artifacts: both came in the same release.
+  // Agents that handle artifacts also read reports, because both features came in the same release.
   artifacts: [part.artifacts, part.downloads, part.reports.junit].some((list) => list.length > 0),
   cache: (part.caches ?? []).length > 0,
 });
 
 /**
- * Returns the features that an agent needs to run any job of the file. Each agent reads the whole file, and rejects it
- * for an unknown word.
+ * Returns the features that an agent needs to run any job of the file. Each agent reads the whole file, and rejects the
+ * file for an unknown word.
  */
 export const neededFeatures = (plan: Plan, { includesFiles }: { includesFiles: boolean }): Feature[] => {
   const parts = [

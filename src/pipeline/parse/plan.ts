@@ -23,7 +23,7 @@ export interface EnvEntry {
 export const SHELLS = ["bash", "sh", "pwsh", "python", "node"] as const;
 export type Shell = (typeof SHELLS)[number];
 
-/** A script in which variables have replaced each `${{ }}`. */
+/** A script in which a variable has replaced each `${{ }}`. */
 export interface Script {
   text: string;
   references: { name: string; value: LocatedExpression }[];
@@ -33,7 +33,7 @@ export interface Script {
 export interface Retry {
   /** Tries after the first one. */
   times: number;
-  /** Exit codes that allow another try; null for any failure. */
+  /** Exit codes that allow another try; null if any failure allows it. */
   on: number[] | null;
   /** Seconds before each retry. */
   waitSeconds: number;
@@ -50,7 +50,7 @@ export interface InputKind {
 
 export type InputLiteral = string | number | boolean | null;
 
-/** The values that the steps of an included file read as `inputs`, and those of the including file. */
+/** The values that the steps of an included file read as `inputs`, and the values of the including file. */
 export interface InputScope {
   values: Map<string, InputLiteral | (InputKind & { template: Template; position: Position })>;
   outer?: InputScope;
@@ -58,7 +58,7 @@ export interface InputScope {
 
 export interface PlanStep {
   id: string | null;
-  /** Null shows the first line of the script instead. */
+  /** The step's name; null to show the first line of the script instead. */
   name: Template | null;
   run: Script;
   /** The first line of `run` as written, to show for a step without a name. */
@@ -67,7 +67,7 @@ export interface PlanStep {
   env: EnvEntry[];
   if: LocatedExpression | null;
   workingDirectory: Template | null;
-  /** Per try. */
+  /** The time limit of each try. */
   timeoutMinutes: number | null;
   retry: Retry | null;
   continueOnError: boolean;
@@ -82,9 +82,11 @@ export interface Checkout {
   submodules: "none" | "direct" | "recursive";
   lfs: boolean;
   fetchTags: boolean;
-  /** The same path for each build of the pipeline on an agent; absent for the build's own path. */
+  /**
+   * The path of the workspace: the same for each build of the pipeline on an agent, or absent for the build's own path.
+   */
   path?: "stable";
-  /** Files get the times of the commits that changed them; absent for the time of the checkout. */
+  /** The times of files: those of the commits that changed them, or absent for the time of the checkout. */
   mtimes?: "commit";
 }
 
@@ -95,13 +97,13 @@ export interface NamedTool {
   position: Position;
 }
 
-/** `auto`: the tools that files of the commit name. */
+/** The tools of a file or job. `auto` means the tools that files of the commit name. */
 export type ToolsTemplate = "auto" | NamedTool[];
 
 /** Files to keep when the steps have ended. */
 export interface PlanArtifact {
   name: string;
-  /** Files, folders and patterns. One with `!` excludes matches of earlier ones. */
+  /** Files, folders and patterns. A path with `!` excludes matches of earlier paths. */
   paths: string[];
   as: "files" | "tar";
   keepDays: number | null;
@@ -109,7 +111,9 @@ export interface PlanArtifact {
   when: "success" | "failure" | "always";
 }
 
-/** Files to put into a folder of the checkout before the first step: all artifacts of a job, if none is named. */
+/**
+ * Files to put into a folder of the checkout before the first step. Without a name, these are all artifacts of a job.
+ */
 export interface PlanDownload {
   from: string;
   artifact: string | null;
@@ -120,14 +124,14 @@ export interface PlanDownload {
 /** A cache that a job restores in its next build. */
 export interface PlanCache {
   name: string;
-  /** In the checkout, or below `~/`. */
+  /** Paths in the checkout, or below `~/`. */
   paths: string[];
   /** Files of the commit whose ids are part of the key. */
   files: string[];
   key: Template | null;
-  /** Beginnings of the key. */
+  /** Beginnings of keys that may replace the full key. */
   fallback: Template[];
-  /** One cache for all combinations of the matrix. */
+  /** Whether all combinations of the matrix share one cache. */
   isShared: boolean;
   save: "success" | "always" | "never";
   /** Whether to upload even a large entry to the service. */
@@ -138,7 +142,7 @@ export interface PlanCache {
 interface PlanJob {
   requires: Requires;
   timeoutMinutes: number | null;
-  /** False: the job runs without the commit's files. */
+  /** How to fetch the commit; false if the job runs without the commit's files. */
   checkout: Checkout | false;
   /** The tools to set up before the first step; null for none. */
   tools: ToolsTemplate | null;
@@ -147,7 +151,7 @@ interface PlanJob {
   downloads: PlanDownload[];
   /** The paths and patterns of test reports. */
   reports: { junit: string[] };
-  /** Absent if the file names none. */
+  /** The caches; absent if the file names no caches. */
   caches?: PlanCache[];
 }
 
@@ -158,11 +162,11 @@ export interface RequiresTemplate {
   android: boolean | LocatedExpression | null;
   web: boolean | LocatedExpression | null;
   labels: Template[] | null;
-  /** The version in its tools. */
+  /** The Xcode version in the job's tools. */
   xcode: NamedTool | null;
 }
 
-/** A job as the file defines it. A matrix turns it into several. */
+/** A job as the file defines it. A matrix turns it into several jobs. */
 export interface JobDefinition {
   key: string;
   position: Position;
@@ -170,21 +174,21 @@ export interface JobDefinition {
   /** Direct needs, in the order written. */
   needs: { job: string; isOptional: boolean }[];
   if: LocatedExpression | null;
-  /** The combinations of its matrix, in GitHub's order; null without a matrix. `axes` are the keys that vary. */
+  /** The combinations of the job's matrix, in GitHub's order; null without a matrix. `axes` are the keys that vary. */
   matrix: { axes: string[]; combinations: Matrix[] } | null;
   maxParallel: number | null;
   failFast: boolean;
   mayFail: boolean | LocatedExpression;
-  /** Retries after its steps failed. */
+  /** Retries after the job's steps failed. */
   retry: number;
   concurrency: { group: Template; limit: number; whenBusy: Concurrency["whenBusy"]; position: Position } | null;
   gate: { message: Template | null; by: Role; timeoutHours: number; hostStatus: Gate["hostStatus"] } | null;
   groups: string[];
   outputs: { name: string; value: Template; position: Position }[];
-  /** Variables of this job alone. Those of the file precede them. */
+  /** Variables of this job alone. The file's variables precede them. */
   env: EnvEntry[];
   job: Omit<PlanJob, "requires"> & { requires: RequiresTemplate };
-  /** The names in its expressions. */
+  /** The names in the job's expressions. */
   names: JobNames;
 }
 
@@ -192,16 +196,16 @@ export interface JobDefinition {
 export interface Plan {
   name: Template | null;
   env: EnvEntry[];
-  /** Without steps for a file with `jobs`: see `planOfJob`. */
+  /** The job, without steps for a file with `jobs`: see `planOfJob`. */
   job: PlanJob;
-  /** Null for a file of steps. */
+  /** The jobs; null for a file of steps. */
   jobs: JobDefinition[] | null;
   /** Whether the first failure of a job ends all others. */
   failFast: boolean;
   /** Variable groups that a file of steps requests. */
   groups: string[];
-  /** Retries of a file of steps after they failed. */
+  /** Retries of a file of steps after the steps failed. */
   retry: number;
-  /** Only in a check: it includes files that nobody read. */
+  /** Set only in a check: the file includes files that nobody read. */
   hasUnread?: true;
 }

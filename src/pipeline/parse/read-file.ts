@@ -18,13 +18,17 @@ export type FileRead<Value> =
   | { value: Value; hints: Mistake[]; mistakes?: undefined }
   | { value?: undefined; hints?: undefined; mistakes: Mistake[] };
 
-/** Reads a value from a file's root. There is no value if it returns undefined or adds mistakes to the context. */
+/**
+ * Reads a value from a file's root. The file has no value if the reader returns undefined or adds mistakes to the
+ * context.
+ */
 type Reader<Value> = (root: Node, context: ParseContext) => Value | undefined;
 
 const inOrder = (mistakes: Mistake[]): Mistake[] => mistakes.sort(byPlace);
 
 /**
- * Returns the offset to report for a YAML error. For an unclosed quote this is its beginning, not the end of the file.
+ * Returns the offset to report for a YAML error. For an unclosed quote, this is the beginning of the quote, not the end
+ * of the file.
  */
 const errorOffset = (error: YamlError, document: Document.Parsed | null): number => {
   if (!document || !isUnclosedQuote(error)) return error.offset;
@@ -37,7 +41,7 @@ const errorOffset = (error: YamlError, document: Document.Parsed | null): number
   return opened;
 };
 
-/** Returns one mistake for each line, because later ones are mostly consequences of it. */
+/** Returns one mistake for each line, because later mistakes are mostly consequences of the first one. */
 const yamlMistakes = (text: string, { document, errors }: YamlFile, lines: LineCounter): Mistake[] => {
   const last = errors.findIndex((error) => isBareExpression(error, text));
   const mistakes = errors.slice(0, last < 0 ? undefined : last + 1).map((error) => {
@@ -65,7 +69,7 @@ const read = <Value>(
   return { value, hints: inOrder(context.hints) };
 };
 
-/** Reads a pipeline file. A file that is not YAML or exceeds a limit has mistakes too. */
+/** Reads a pipeline file. A file that is not YAML or exceeds a limit has mistakes, too. */
 export const readFile = <Value>(
   text: string,
   reader: Reader<Value>,
@@ -89,14 +93,14 @@ export const readFile = <Value>(
   }
 };
 
-/** An included file with its own positions. It shares limits and mistakes with the including file. */
+/** An included file with its own positions. The file shares limits and mistakes with the including file. */
 interface OpenedFile {
   root: Node;
   context: ParseContext;
 }
 
 /**
- * Reads the YAML of a file that is included at `at`; undefined if it has none. Mistakes are in the context.
+ * Reads the YAML of a file that is included at `at`; undefined if the file has no YAML. The context has the mistakes.
  * @throws {FileLimitExceeded}
  */
 export const openIncluded = (file: string, text: string, at: Node, context: ParseContext): OpenedFile | undefined => {

@@ -15,13 +15,14 @@ const OF_OTHERS =
   "Templates from other repositories are not supported yet: write a path in this one, such as `./ci/setup.yml`";
 
 /**
- * Reports whether git would treat a name as its own folder, or a file system that folds letter case or shortens names
- * would.
+ * Reports whether git would treat a name as its own folder. This includes names that mean this folder on a file system
+ * that folds letter case or shortens names.
  */
 const isGitFolder = (part: string): boolean => /^(?:\.git|git~\d+)(?:[ .:].*)?$/i.test(part);
 
 /**
- * Returns the path from the repository's root that `include` names, or why it cannot be one. Does not check the file.
+ * Returns the path from the repository's root that `include` names, or why `include` does not name a path. Does not
+ * check the file.
  */
 const includedPath = (reference: string): { path: string } | { problem: string } => {
   if (reference.includes("${{")) return { problem: "The path is plain text: ${{ }} is not evaluated here" };
@@ -58,7 +59,7 @@ const INCLUDED_FILE_ADVICE = rows(
   ["on supersede schedule", "Only the pipeline file says when it is built"],
 );
 
-/** An entry that includes a file, with the values of its inputs: fixed ones, and texts with expressions. */
+/** An entry that includes a file, with the values of the file's inputs: fixed values, and texts with expressions. */
 export interface IncludeCall {
   /** The context of the file that contains the entry. */
   context: ParseContext;
@@ -75,7 +76,7 @@ interface FileOfSteps {
   context: ParseContext;
   inputs: Input[];
   steps: PlacedStep[];
-  /** 1, or one more than the highest of the files that it includes. */
+  /** The height of the file: 1, or one more than the highest of the files that it includes. */
   height: number;
 }
 
@@ -108,7 +109,7 @@ const ENTRY: NodeParser<{ step: StepOfFile } | { include: IncludeOfFile }> = {
 
 const ENTRIES = list(ENTRY, { atLeast: 1, atMost: FILE_LIMITS.steps });
 
-/** A list of steps. The steps of included files become part of it. */
+/** A list of steps. The steps of included files become part of the list. */
 export const STEPS: NodeParser<PlacedStep[]> = {
   schema: ENTRIES.schema,
   parse(node, context) {
@@ -171,7 +172,7 @@ const stepsOfInclude = (entry: IncludeOfFile, context: ParseContext): PlacedStep
   }));
 };
 
-/** Returns the file at a path, read once; null if it cannot be read or has mistakes. */
+/** Returns the file at a path, which is read once; null if it cannot be read or has mistakes. */
 const fileAt = (path: string, at: Node, context: ParseContext): FileOfSteps | null => {
   const { included } = context;
   const earlierFile = included.read.get(path);

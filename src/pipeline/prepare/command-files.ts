@@ -54,8 +54,8 @@ export const readCommandFile = (content: string): CommandFile => {
 const TOO_LARGE = `is larger than the ${ENV_VALUE_LIMIT} bytes that a variable may have`;
 
 /**
- * Returns why no later step could have the variable; null if they can. A value that is too large would prevent every
- * later step from starting.
+ * Returns why no later step could have the variable; null if later steps can. A value that is too large would prevent
+ * every later step from starting.
  */
 const variableProblem = ({ name, value }: CommandFile["entries"][number]): string | null => {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || /^MILLRACE_/i.test(name))
@@ -63,7 +63,7 @@ const variableProblem = ({ name, value }: CommandFile["entries"][number]): strin
   return new TextEncoder().encode(value).byteLength > ENV_VALUE_LIMIT ? `${name} ${TOO_LARGE}` : null;
 };
 
-/** Parses the file of MILLRACE_ENV. Each name must be a variable's and must not begin with MILLRACE_. */
+/** Parses the file of MILLRACE_ENV. Each name must be valid for a variable and must not begin with MILLRACE_. */
 export const readEnvFile = (content: string): CommandFile => {
   const { entries, problems } = readCommandFile(content);
   const judged = entries.map((entry) => ({ entry, message: variableProblem(entry) }));
@@ -76,7 +76,7 @@ export const readEnvFile = (content: string): CommandFile => {
   };
 };
 
-/** Returns why a line `name=path` cannot be kept along with these paths of its artifact; null if it can. */
+/** Returns why the artifact cannot keep the path of a line `name=path` along with its earlier paths; null if it can. */
 const artifactProblem = (name: string, path: string, before: readonly string[]): string | null => {
   const { error } = ArtifactName.safeParse(name);
   if (error) return `the name of an artifact ${error.issues[0]?.message}`;
@@ -106,7 +106,7 @@ export const readArtifactFile = (
   return { artifacts: [...paths].map(([name, paths]) => ({ name, paths })), problems };
 };
 
-/** The minimum length of an unfinished line to mask. A shorter one would mask too much of the log. */
+/** The minimum length of an unfinished line to mask. A shorter line would mask too much of the log. */
 const UNFINISHED_LENGTH = 4;
 
 /** A multi-line value: the lines between `<<END` at `start` and `END` at `end`. */
@@ -116,9 +116,9 @@ interface Block {
 }
 
 /**
- * Finds the values in a MILLRACE_MASK file while it grows. A value is one line, or several between `<<END` and `END`.
- * An unfinished value is returned up to its current end, and again once it is complete. These repetitions cost `work`.
- * When none is left, only a reader of the whole file returns such a value.
+ * Finds the values in a MILLRACE_MASK file while the file grows. A value is one line, or several between `<<END` and
+ * `END`. The reader returns an unfinished value up to its current end, and again once the value is complete. These
+ * repetitions cost `work`. When no work is left, only a reader of the whole file returns such a value.
  */
 export class MaskFileReader {
   readonly #work: Work;
@@ -126,7 +126,7 @@ export class MaskFileReader {
   /** The line of `<<END` for each END that is still missing, the first one for each; by END, in order. */
   readonly #open = new Map<string, number>();
   readonly #openEnds: string[] = [];
-  /** The first line that was not returned yet. */
+  /** The first line that the reader has not returned yet. */
   #from = 0;
   /** The line that has no end yet. */
   #rest = "";
@@ -135,7 +135,7 @@ export class MaskFileReader {
     this.#work = work;
   }
 
-  /** @returns the values in the added text, and those that it completes */
+  /** @returns the values in the added text, and the values that this text completes */
   push(text: string): string[] {
     const [first = "", ...others] = text.split("\n");
     const lines = [this.#rest + first, ...others];
@@ -156,7 +156,7 @@ export class MaskFileReader {
       this.#openEnds.push(word);
       return;
     }
-    // A line within a value does not begin another one.
+    // A line within a value does not begin another value.
     while (this.#open.has(line)) this.#open.delete(this.#openEnds.pop()!);
     while (blocks.length > 0 && blocks.at(-1)!.start > start) blocks.pop();
     blocks.push({ start, end });
@@ -187,6 +187,6 @@ export class MaskFileReader {
 export const readMaskFile = (content: string): string[] =>
   new MaskFileReader({ left: Number.POSITIVE_INFINITY }).push(content);
 
-/** Removes a byte order mark, which some editors put into a file whose text then ends up here. */
+/** Removes a byte order mark. Some editors put one into a file whose text then ends up here. */
 const plainLine = (line: string): string =>
   line.slice(line.startsWith("\ufeff") ? 1 : 0, line.endsWith("\r") ? -1 : undefined);

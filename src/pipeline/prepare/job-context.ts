@@ -25,16 +25,16 @@ export interface JobContext {
     /** The commit with which changes are compared; null if unknown. */
     base: string | null;
     schedule: string | null;
-    /** False for the code of a fork, or of an untrusted author. There are no secrets then. */
+    /** Whether the build is trusted. False for the code of a fork or of an untrusted author, which gets no secrets. */
     trusted: boolean;
   };
   /** The paths that the build's commits changed; absent or null if unknown. */
   changedFiles?: readonly string[] | null;
   repository: { id: string; fullName: string; cloneUrl: string };
   agent: { id: string; name: string; platform: "macos" | "linux" | "windows" | "other" };
-  /** The combination of a job in `jobs`; null for one without a matrix. Absent if the file has only steps. */
+  /** The combination of a job in `jobs`; null for a job without a matrix. Absent if the file has only steps. */
   matrix?: Matrix | null;
-  /** The results of the jobs that it needs. Absent if the file has only steps. */
+  /** The results of the jobs that the job needs. Absent if the file has only steps. */
   needs?: Needs;
 }
 
@@ -48,7 +48,9 @@ interface StepResult {
   outputs: Record<string, string>;
 }
 
-/** The state of a job between two steps. `env` has the values in MILLRACE_ENV, `path` the folders in MILLRACE_PATH. */
+/**
+ * The state of a job between two steps. `env` has the values in MILLRACE_ENV, and `path` the folders in MILLRACE_PATH.
+ */
 export interface JobState {
   status: JobContextStatus;
   steps: StepResult[];
@@ -70,8 +72,8 @@ export interface StepEnd {
 }
 
 /**
- * Returns the state after one more step. A cancelled job stays cancelled. A failure with `continue-on-error` is
- * ignored.
+ * Returns the state after one more step. A cancelled job stays cancelled. A failure with `continue-on-error` does not
+ * count.
  */
 export const afterStep = (state: JobState, step: { continueOnError: boolean }, end: StepEnd): JobState => {
   const forgiven = end.outcome === "failure" && step.continueOnError;
@@ -90,5 +92,5 @@ export const afterStep = (state: JobState, step: { continueOnError: boolean }, e
 export const asFailed = (state: JobState): JobState =>
   state.status === "success" ? { ...state, status: "failure" } : state;
 
-/** Returns the state after a cancel: only steps whose `if` allows it still run. */
+/** Returns the state after a cancel. Only steps whose `if` allows it still run. */
 export const afterCancel = (state: JobState): JobState => ({ ...state, status: "cancelled" });

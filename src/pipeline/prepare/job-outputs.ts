@@ -5,7 +5,10 @@ import { planOfJob } from "../parse/plan-contents.ts";
 import type { JobContext, JobState } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
-/** The outputs of a job, with the names of those derived from a secret; or why one cannot be computed. */
+/**
+ * The outputs of a job, with the names of the outputs derived from a secret. If an output cannot be computed, the
+ * reason why.
+ */
 type JobOutputs =
   | { outputs: Record<string, string>; fromSecrets: string[]; mistake?: undefined }
   | { outputs?: undefined; fromSecrets?: undefined; mistake: Mistake };

@@ -3,7 +3,7 @@
  * file.
  */
 interface PathFile {
-  /** In the order written: the last one is searched first. */
+  /** The folders in the order written. The search begins with the last one. */
   folders: string[];
   problems: { line: number; message: string }[];
 }
@@ -28,7 +28,7 @@ export const readPathFile = (content: string): PathFile => {
   return result;
 };
 
-/** Returns the folders in the order of the search: each folder once, the latest before all others. */
+/** Returns the folders in the order of the search. Each folder appears once, and the latest precedes all others. */
 export const prependFolders = (folders: readonly string[], before: readonly string[]): string[] => [
   ...new Set([...folders.toReversed(), ...before]),
 ];

@@ -14,7 +14,7 @@ export interface StepToRun {
   env: Record<string, string>;
   /** Folders to search before the step's original PATH. */
   path: string[];
-  /** As written, relative to the checkout; null is the checkout itself. */
+  /** The folder as written, relative to the checkout. Null is the checkout itself. */
   workingDirectory: string | null;
   timeoutMinutes: number | null;
   retry: Retry | null;
@@ -62,8 +62,8 @@ const shouldRun = ({ if: condition }: PlanStep, { scope }: StepEnvironment): boo
     : scope.status === "success";
 
 /**
- * Returns the name of a skipped step; null if its expressions cannot be evaluated, because they may read steps that
- * never ran.
+ * Returns the name of a skipped step. Returns null if the name's expressions cannot be evaluated, because they may read
+ * steps that never ran.
  */
 const skippedName = (step: PlanStep, environment: StepEnvironment): string | null => {
   try {
@@ -75,8 +75,8 @@ const skippedName = (step: PlanStep, environment: StepEnvironment): string | nul
 };
 
 /**
- * Evaluates all expressions of the step at `index`. The environment has these layers, and later ones win: the composed
- * variables, the file's `env`, MILLRACE_ENV of earlier steps, the step's `env`, the keys that the run set.
+ * Evaluates all expressions of the step at `index`. The environment has the following layers, and later ones win: the
+ * composed variables, the file's `env`, MILLRACE_ENV of earlier steps, the step's `env`, and the keys that the run set.
  */
 export const prepareStep = (plan: Plan, index: number, context: JobContext, state: JobState): PreparedStep => {
   const step = plan.job.steps[index]!;
@@ -96,8 +96,7 @@ export const prepareStep = (plan: Plan, index: number, context: JobContext, stat
 };
 
 /**
- * Returns the names of the steps before the first one runs. A name with an expression is replaced by its script's first
- * line.
+ * Returns the names of the steps before the first one runs. The script's first line replaces a name with an expression.
  */
 export const stepNames = (plan: Plan): string[] =>
   plan.job.steps.map((step) =>

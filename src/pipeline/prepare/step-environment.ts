@@ -15,7 +15,7 @@ import { ExpressionMistake, LocatedMistake } from "../mistake.ts";
 import type { EnvEntry, InputScope, LocatedExpression, Plan, Template } from "../parse/plan.ts";
 import type { JobContext, JobState } from "./job-context.ts";
 
-/** Inputs that could not be evaluated are mistakes only of the steps that read them. */
+/** The context `inputs`. An input that could not be evaluated is a mistake only in the steps that read it. */
 class InputsContext extends Dictionary {
   readonly #mistakes: Map<string, LocatedMistake>;
 
@@ -66,10 +66,10 @@ const inputsDictionary = ({ values }: InputScope, render: Render): Dictionary =>
   return new InputsContext(pairs, mistakes);
 };
 
-/** The most bytes in the value of one variable. Linux passes no longer value to a program (MAX_ARG_STRLEN). */
+/** Maximum bytes in the value of one variable. Linux passes no longer value to a program (MAX_ARG_STRLEN). */
 export const ENV_VALUE_LIMIT = 128 * KIB - 512;
 
-/** The minimum length of a masked value derived from a secret. Shorter ones would hide half of the log. */
+/** The minimum length of a masked value derived from a secret. Shorter values would hide half of the log. */
 const MIN_MASK_LENGTH = 4;
 
 /** Adds the position in the file to a mistake that evaluating `value` throws. @throws {LocatedMistake} */
@@ -113,8 +113,7 @@ const stepsContext = (plan: Plan, state: JobState): Dictionary =>
   );
 
 /**
- * Creates the contexts `vars`, `secrets` and `env`, the last with all variables. In an untrusted build each secret is
- * null.
+ * Creates the contexts `vars`, `secrets` and `env`. `env` has all variables. In an untrusted build each secret is null.
  */
 const variableContexts = ({ env, secretKeys, build }: JobContext): Record<"vars" | "secrets" | "env", Dictionary> => {
   const secretSet = new Set(secretKeys);
@@ -160,7 +159,7 @@ export class StepEnvironment {
     this.scope = this.#makeScope({});
   }
 
-  /** From now on, expressions read the inputs of an included file. Their values use the variables set so far. */
+  /** From now on, expressions read the inputs of an included file. The inputs' values use the variables set so far. */
   enter(inputs: InputScope): void {
     const env = contextOfVariables(this.env.pairs().map(({ key, value }) => [key, value] as const));
     const makeInputs = (scope: InputScope): Dictionary => {
@@ -170,7 +169,7 @@ export class StepEnvironment {
     this.scope = this.#makeScope({ inputs: makeInputs(inputs) });
   }
 
-  /** Sets a key, except those of the run itself. A secret key stays secret whatever its value. */
+  /** Sets a key, but never a key that the run itself set. A secret key stays secret whatever its value is. */
   set(key: string, value: string, isSecret = false): void {
     if (this.#runKeys.has(key)) return;
     const secret = isSecret || this.#secretKeys.has(key);
@@ -201,7 +200,7 @@ export class StepEnvironment {
     return result;
   }
 
-  /** Returns all variables in a program's form. */
+  /** Returns all variables in the form that a program receives. */
   toObject(): Record<string, string> {
     return Object.fromEntries(this.env.pairs().map(({ key, value }) => [key, value.coerceString()]));
   }

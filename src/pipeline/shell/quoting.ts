@@ -2,7 +2,7 @@ import type { Span } from "../expression/interpolation.ts";
 
 /**
  * How a script quotes an expression: `bare` outside quotes, `quoted` in double quotes, `heredoc` in the body of a
- * heredoc, `comment` in a comment, or rejected with advice on what to write instead.
+ * heredoc, or `comment` in a comment. Any other expression is rejected, with advice on what to write instead.
  */
 export type Quoting = "bare" | "quoted" | "heredoc" | "comment" | { refused: string };
 

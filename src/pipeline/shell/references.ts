@@ -33,7 +33,8 @@ const reference = (name: string, quoting: Quoting, shell: Shell): string => {
 
 /**
  * Replaces each expression of a script with a reference to a variable, so that its value can never become code. Outside
- * quotes the reference gets double quotes and stays one word. Expressions in comments stay and are never evaluated.
+ * quotes, the reference gets double quotes and stays one word. Expressions in comments stay, and nothing evaluates
+ * them.
  */
 export const replaceExpressions = (run: string, shell: Shell, { spans, open } = findSpans(run)): References => {
   const quoting = findQuoting(run, spans, shell);

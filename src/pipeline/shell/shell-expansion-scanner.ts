@@ -17,7 +17,7 @@ export interface Heredoc {
 export class CommandList {
   words: string[] = [];
   current = "";
-  /** The number of expressions before an open `[[`; null outside one. */
+  /** The number of expressions before an open `[[`; null outside of `[[ ]]`. */
   testFrom: number | null = null;
   /** Expressions in the command's input: here-strings and process substitutions. */
   inputs: [from: number, to: number][] = [];
@@ -53,7 +53,7 @@ const PARAMETER_NAME = /[!#]?(?:\w+|[#?@*$!-])?/y;
 
 /** Reads the quotes and expansions of bash(1). The subclass reads commands, which `$( )` contains. */
 export abstract class ShellExpansionScanner extends QuotingScanner {
-  /** Where the text to read ends. In a heredoc, the end of its body. */
+  /** The end of the text to read. In a heredoc, this is the end of its body. */
   protected end = this.text.length;
 
   /** Reads commands up to and including `closer`. */
@@ -124,7 +124,10 @@ export abstract class ShellExpansionScanner extends QuotingScanner {
     this.at++;
   }
 
-  /** Reads `(( ))`, `$(( ))` or an index. The shell evaluates the values of variables there, so none is allowed. */
+  /**
+   * Reads `(( ))`, `$(( ))` or an index. The shell evaluates the values of variables there, so expressions are not
+   * allowed there.
+   */
   protected arithmetic(closer: "))" | "]"): void {
     const open = closer === "]" ? "[" : "(";
     for (let depth = 0; this.hasMore(); ) {

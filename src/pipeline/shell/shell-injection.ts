@@ -20,8 +20,8 @@ const INTERPRETERS: Interpreter[] = [
 ];
 
 /**
- * Programs whose first plain argument is code, unless an option in `brings` provides it. Options in `takes` have an
- * argument.
+ * Programs whose first plain argument is code, unless an option in `brings` provides the code. Options in `takes` have
+ * an argument.
  */
 const FIRST_ARGUMENT: { name: RegExp; takes: RegExp; brings: RegExp }[] = [
   { name: /^g?sed$/, takes: /^(?:-[a-zA-Z]*[efl]|--file)$/, brings: /^(?:-[a-zA-Z]*[ef]|--expression.*|--file.*)$/ },
@@ -84,8 +84,8 @@ const inBuiltin = (builtin: string, args: string[], current: string): string | n
 };
 
 /**
- * Returns why a reference is not allowed in a simple command, after `words` and the part `current` of a word, because
- * the command would run its value as code. Null if it is allowed.
+ * Returns why a reference is not allowed in a simple command, after `words` and the part `current` of a word. The
+ * reason is that the command would run the reference's value as code. Returns null if the reference is allowed.
  */
 export const injectionRisk = (words: string[], current: string): string | null => {
   if (RUN_BY_SHELL.test(current)) return REFUSED.code;

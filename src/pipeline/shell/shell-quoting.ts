@@ -10,8 +10,8 @@ const BLANK = /[ \t]/;
 const ENDS_WORD = /[ \t\n;&|<>()]/;
 
 /*
- * Reads the quoting of bash and sh scripts, not their whole grammar. After a misjudgment a value may be split into
- * words or not be expanded, but it stays the value of a variable and never becomes part of the script.
+ * Reads the quoting of bash and sh scripts, not their whole grammar. After a misjudgment, the script may split a value
+ * into words or not expand it. The value stays the value of a variable and never becomes part of the script.
  */
 class ShellScanner extends ShellExpansionScanner {
   #heredocs: Heredoc[] = [];
@@ -66,7 +66,9 @@ class ShellScanner extends ShellExpansionScanner {
     }
   }
 
-  /** An interpreter runs its input as code: heredocs, here-strings and earlier commands in the pipeline. */
+  /**
+   * Ends a command. An interpreter runs its input as code: heredocs, here-strings and earlier commands in the pipeline.
+   */
   #endOfCommand(list: CommandList, operator: string): void {
     if (list.testFrom !== null && operator !== "") return;
     if (list.words.length === 0 && operator === "\n") return;

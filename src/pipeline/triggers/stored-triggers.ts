@@ -51,7 +51,7 @@ const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => 
 };
 
 /**
- * Reads the triggers of a pipeline file, or returns its mistakes. Does not read scripts and expressions: `parseFile`
- * does that.
+ * Reads the triggers of a pipeline file, or returns its mistakes. Does not read scripts and expressions, because
+ * `parseFile` does that.
  */
 export const parseTriggers = (text: string): FileRead<Triggers> => readFile(text, triggersIn);

@@ -2,8 +2,8 @@ import { firstPatternProblem, type NameKind, PATTERN_LIMITS, patternProblem } fr
 import { PipelineOn } from "../../protocol/pipeline.ts";
 
 /**
- * The pushes, tags and pull requests that trigger a pipeline. An event of null triggers nothing, a list of null accepts
- * all.
+ * The pushes, tags and pull requests that trigger a pipeline. An event of null triggers nothing. A list of null accepts
+ * everything.
  */
 export interface On {
   push: { branches: string[] | "default" | null; paths: string[] | null } | null;
@@ -14,11 +14,12 @@ export interface On {
 
 export const SUPERSEDE = ["refs", "all", "none"] as const;
 /**
- * The refs on which a newer head ends older builds: all except the default branch, tags and merge groups; all; or none.
+ * The refs on which a newer head ends older builds. These are all refs except the default branch, tags and merge
+ * groups; or all refs; or no refs.
  */
 export type Supersede = (typeof SUPERSEDE)[number];
 
-/** A line of a file's `schedule`. `env` are variables of its runs. */
+/** A line of a file's `schedule`. `env` contains variables for its runs. */
 export interface NamedSchedule {
   name: string;
   cron: string;
@@ -26,14 +27,14 @@ export interface NamedSchedule {
   env: Record<string, string>;
 }
 
-/** The start and end of a pipeline's builds, according to its file. */
+/** The rules of a pipeline's file for the start and end of its builds. */
 export interface Triggers {
   on: On;
   supersede: Supersede;
   schedule: NamedSchedule[];
 }
 
-/** The defaults, unless a file overrides them. */
+/** The default triggers. A file may override them. */
 export const DEFAULT_TRIGGERS: Triggers = {
   on: {
     push: { branches: "default", paths: null },
@@ -45,7 +46,7 @@ export const DEFAULT_TRIGGERS: Triggers = {
   schedule: [],
 };
 
-/** Formats patterns for people: the first three of a long list. */
+/** Formats patterns for people. Shows only the first three of a long list. */
 const listPatterns = (patterns: string[]): string => {
   const firstPatterns = patterns.slice(0, 3).join(", ");
   return patterns.length > 3 ? `${firstPatterns} and ${patterns.length - 3} more` : firstPatterns;
@@ -76,18 +77,18 @@ const eventWords = ({ push, tag, pull, mergeGroup }: On): string[] => [
   ...(mergeGroup ? ["merge groups"] : []),
 ];
 
-/** Reports whether any event of a git host triggers it. */
+/** Reports whether any event of a git host triggers the pipeline. */
 export const wantsAny = (on: On): boolean => eventWords(on).length > 0;
 
 /** Describes a pipeline's triggers for people: `pushes to main; tags v*`. */
 export const triggerWords = (on: On): string =>
   eventWords(on).join("; ") || "nothing: only schedules and requests build it";
 
-/** Reads the conditions of an event: empty for `true`, null if the event is omitted. */
+/** Reads the conditions of an event. They are empty for `true`, and null if the event is omitted. */
 const readConditions = <Conditions extends object>(event: true | Conditions | undefined): Partial<Conditions> | null =>
   event === true ? {} : (event ?? null);
 
-/** Reads `on` of a file or request. An omitted event triggers nothing. */
+/** Reads `on` of a file or request. An event that `on` omits triggers nothing. */
 export const readOn = (on: PipelineOn): On => {
   const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return {
@@ -103,20 +104,20 @@ export const readOn = (on: PipelineOn): On => {
   };
 };
 
-/** Reads a stored override; null if it is not a valid `on`. */
+/** Reads a stored override; null if the override is not a valid `on`. */
 export const readWrittenOn = (override: unknown): On | null => {
   const { data } = PipelineOn.safeParse(override);
   return data ? readOn(data) : null;
 };
 
-/** A problem with a list, and its place. */
+/** A problem with a list, and the place of the list. */
 interface ListProblem {
   /** Keys and indexes, from `on` downwards. */
   path: (string | number)[];
   detail: string;
 }
 
-/** Finds the problems with a list of patterns, or of other texts if `kind` is null. */
+/** Finds the problems with a list of patterns. If `kind` is null, the list has other texts. */
 export const problemsOfList = (path: string[], list: string[] | undefined, kind: NameKind | null): ListProblem[] => {
   if (!list) return [];
   if (list.length === 0) return [{ path, detail: "must not be empty" }];
@@ -132,7 +133,7 @@ export const problemsOfList = (path: string[], list: string[] | undefined, kind:
 const labelProblem = (label: string): string | null =>
   label === "" || label.includes("\0") ? "A label must not be empty, and must not have a NUL character" : null;
 
-/** Finds the problems with the lists of an `on` without a file. The rules are those of a file. */
+/** Finds the problems with the lists of an `on` that is not in a file. The rules are those for a file. */
 export const onProblems = (on: PipelineOn): ListProblem[] => {
   const [push, tag, pull] = [readConditions(on.push), readConditions(on.tag), readConditions(on.pull)];
   return [

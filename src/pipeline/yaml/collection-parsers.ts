@@ -103,10 +103,10 @@ export type MappingOf<F extends Fields> = { [Key in keyof F]?: ValueOf<F[Key]> }
 export interface MappingAdvice {
   name: string;
   adviceForKey?: (key: string, value: Node, context: ParseContext) => string | undefined;
-  /** The message for a single word instead of the mapping, and for a list. */
+  /** The message if the file has a single word instead of the mapping, and the message for a list. */
   adviceForWord?: (word: string) => string;
   adviceForList?: string;
-  /** Keys of which a mapping needs at least one, and the message if it has none. */
+  /** Keys of which a mapping needs at least one, and the message if it has none of them. */
   needsOneOf?: { keys: string[]; message: string };
 }
 

@@ -3,7 +3,7 @@ import type { ParseContext } from "../parse/parse-context.ts";
 
 type JsonSchema = { [key: string]: unknown };
 
-/** Parses one kind of node. It has its own JSON Schema, so that the schema and the check cannot differ. */
+/** Parses one kind of node. The parser has its own JSON Schema, so that the schema and the check cannot differ. */
 export interface NodeParser<Value> {
   schema: JsonSchema;
   /** Returns undefined for a node of another kind, and adds a mistake to the context. */

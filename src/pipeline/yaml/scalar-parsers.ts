@@ -13,7 +13,7 @@ const readScalar = (node: Node, context: ParseContext, expected: string): Scalar
 
 /**
  * Parses text. A number or a boolean stays as written, so that `1.10` stays `1.10`. `expected` is the message for a
- * list or mapping instead.
+ * list or mapping in place of text.
  */
 export const text = (emptyAllowed = false, expected = "text"): NodeParser<ScalarText> => ({
   schema: { type: ["string", "number", "boolean"], ...(emptyAllowed ? {} : { minLength: 1 }) },

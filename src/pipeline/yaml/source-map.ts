@@ -6,15 +6,17 @@ const escapeLength = (source: string, at: number): number => ({ x: 4, u: 6, U: 1
 const SPACE = new Set([" ", "\t", "\n", "\r"]);
 
 /**
- * Maps characters of a scalar's value to offsets in the source. Remembers how far it has read: calls with rising
- * indices read the text once.
+ * Maps characters of a scalar's value to offsets in the source. The map remembers how far it has read, so calls with
+ * rising indices read the text once.
  */
 export class ScalarSourceMap {
   readonly #source: string;
   readonly #node: Scalar;
   readonly #value: string;
   readonly #start: number;
-  /** The last index read and its offset in the source. In a literal block, the beginning of a line. */
+  /**
+   * The last index that was read, and its offset in the source. In a literal block, this is the beginning of a line.
+   */
   #read = 0;
   #at: number;
 

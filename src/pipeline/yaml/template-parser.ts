@@ -18,7 +18,7 @@ const firstLine = (script: string): string => (script.trim().split("\n")[0] ?? "
 const NAMES_WORDS = /(?:args|arguments|flags|options|opts|params)(?:'\])?$/i;
 const FALLBACK = /(?:&&|\|\|)\s*'([^']*)'$/;
 
-/** Reports whether an expression's name or fallback suggests several words, or none. */
+/** Reports whether an expression's name or fallback suggests several words or no words. */
 const isOfSeveralWords = (expression: string): boolean => {
   const fallback = FALLBACK.exec(expression)?.[1];
   return NAMES_WORDS.test(expression) || fallback === "" || /\s/.test(fallback ?? "");
@@ -70,7 +70,7 @@ export class TemplateParser {
         return null;
       }
     });
-    // Counts `${{` and `}}` too; one of the library's tokens is the end.
+    // Count `${{` and `}}`, too. One of the library's tokens is the end.
     context.countExpression((located?.expression.offsets.size ?? 1) + 1, node.range?.[0] ?? 0);
     if (located) for (const mistake of wrongNames(located.expression, this.names, unknown)) note(mistake);
     return located;

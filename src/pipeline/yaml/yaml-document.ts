@@ -42,19 +42,19 @@ export const yamlMessage = (error: YamlError, source: string): string => {
   return BY_CODE[error.code] ?? "This is not valid YAML";
 };
 
-/** The most YAML errors to collect. */
+/** Maximum YAML errors to collect. */
 const MAX_ERRORS = 100;
 
 const OPTIONS = { prettyErrors: false, uniqueKeys: false, logLevel: "error" } as const;
 
-/** The YAML counted so far in a file and the files that it includes. */
+/** The YAML that was counted so far in a file and in the files that it includes. */
 export interface YamlSums {
   tokens: number;
   marks: number;
 }
 
 /**
- * Returns the tokens of a file, within the limits. Counting them costs little; the tree of a huge file would cost
+ * Returns the tokens of a file, within the limits. Counting them costs little, but the tree of a huge file would cost
  * memory.
  */
 function* boundedTokens(text: string, sums: YamlSums): Generator<string> {
@@ -85,7 +85,7 @@ function* boundedTokens(text: string, sums: YamlSums): Generator<string> {
   }
 }
 
-/** Stops the library. Further errors are mostly consequences, and each costs memory. */
+/** Stops the library after too many errors. Further errors are mostly consequences, and each costs memory. */
 class TooManyErrors extends Error {}
 
 /** The library's forms of an error's position. */
@@ -97,7 +97,7 @@ const errorStart = (source: ErrorLocation): number =>
 /** The result of the YAML library. The document is null after too many errors. */
 export interface YamlFile {
   document: Document.Parsed | null;
-  /** Errors in the order they were found, then warnings. */
+  /** Errors in the order in which the library found them, then warnings. */
   errors: YamlError[];
 }
 
