@@ -7,11 +7,14 @@ import { WHOLE } from "./page.ts";
 import { TokenKind } from "./token.ts";
 import { HOUR_MS } from "./units.ts";
 
-/** 0 other, 1 macOS, 2 Linux, 3 Windows. */
+/** The platform of an agent: 0 other, 1 macOS, 2 Linux, 3 Windows. */
 export const Platform = intBetween(0, 3);
 export const PLATFORM = { other: 0, macos: 1, linux: 2, windows: 3 } as const;
 
-/** 0 offline, 1 idle, 2 busy (holds a lease), 3 draining. If several apply: offline, then draining, then busy. */
+/**
+ * The status of an agent: 0 offline, 1 idle, 2 busy (holds a lease), 3 draining. If several apply, offline precedes
+ * draining, and draining precedes busy.
+ */
 export const AgentStatus = z.int().check(z.minimum(0), z.maximum(3));
 export const AGENT_STATUS = { offline: 0, idle: 1, busy: 2, draining: 3 } as const;
 
@@ -46,7 +49,7 @@ export type Agent = z.infer<typeof Agent>;
 
 const Version = z.string().check(atMost(LIMITS.agentVersionCharacters), withoutControls("*"));
 
-/** Agents of every release send this, so the service ignores unknown fields. */
+/** The request that registers an agent. Agents of every release send it, so the service ignores unknown fields. */
 export const AgentRegistration = z.object({
   name: Name,
   platform: Platform,
@@ -60,7 +63,7 @@ export const AgentRegistration = z.object({
 });
 export type AgentRegistration = z.infer<typeof AgentRegistration>;
 
-/** The record, how often the agent should call, and the agent's token, which no later answer contains. */
+/** The record of a new agent, how often the agent should call, and its token, which no later answer contains. */
 export const RegisteredAgent = z.extend(Agent, {
   token: z.string(),
   heartbeatSeconds: z.int(),
@@ -81,7 +84,8 @@ export const AgentChange = z.strictObject({
 export type AgentChange = z.infer<typeof AgentChange>;
 
 /**
- * The fields that an agent may change with its own token. Its registration bounds everything else for its whole life.
+ * The fields that an agent may change with its own token. The agent's registration limits everything else for its whole
+ * life.
  */
 export const OwnAgentChange = z.pick(AgentChange, { name: true, version: true });
 export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHOLE });
@@ -90,20 +94,20 @@ export const AgentFilter = z.strictObject({ name: z.optional(NameFilter), ...WHO
 export interface AgentRun {
   agentId: string;
   buildId: string;
-  /** Null for a first job, whose id is the build's id. */
+  /** The job's id; null for a first job, whose id is the build's id. */
   jobId: string | null;
-  /** The key of that job. Also null if its plan cannot be read. */
+  /** The job's key; null for a first job, and if the plan cannot be read. */
   jobKey: string | null;
   /** The build's number. */
   number: number;
   pipelineId: string | null;
   status: JobStatus;
   startedAt: number;
-  /** Null while the job runs. */
+  /** The time at which the job ended; null while it runs. */
   finishedAt: number | null;
 }
 
-/** How long the pages show the jobs that agents ran. */
+/** The time in milliseconds for which the pages show the jobs that agents ran. */
 export const RUNS_MS = HOUR_MS;
-/** The most runs on one page. */
+/** Maximum runs on one page. */
 export const MOST_RUNS = 2_000;

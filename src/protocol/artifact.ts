@@ -20,11 +20,14 @@ export const GRANT_HEADER = "X-Grant";
 /** The SHA-256 of a part, in 64 hexadecimal digits. */
 export const CONTENT_SHA256_HEADER = "X-Content-SHA256";
 
-/** Stored as files, or as one tar that keeps links and modes. */
+/** The stored form: files, or one tar that keeps links and modes. */
 export const ArtifactForm = z.enum(["files", "tar"]);
 export type ArtifactForm = z.infer<typeof ArtifactForm>;
 
-/** Unique in its job. Contains nothing that a path, a header or a file system could interpret. */
+/**
+ * An artifact's name, which is unique in its job. It contains nothing that a path, a header or a file system could
+ * interpret.
+ */
 export const ArtifactName = z.string().check(
   notEmpty(),
   atMost(LIMITS.artifactNameCharacters),
@@ -39,7 +42,7 @@ export const ArtifactOpening = z.object({
   name: ArtifactName,
   as: ArtifactForm,
   keepDays: z.optional(intBetween(1, LIMITS.artifactDays)),
-  /** The total of all files. */
+  /** The total bytes of all files. */
   bytes: intBetween(0, LIMITS.artifactBytes),
   files: intBetween(1, LIMITS.artifactFiles),
 });
@@ -48,13 +51,13 @@ export type ArtifactOpening = z.infer<typeof ArtifactOpening>;
 /** The answer to an opening, for artifacts and cache entries. */
 export const openedUpload = {
   grant: z.string(),
-  /** When the grant expires. Repeat the request to get another one. */
+  /** When the grant expires. The agent repeats the request to get another grant. */
   expiresAt: Timestamp,
   partBytes: z.int(),
   parts: z.int(),
 };
 
-/** `parts` may be 0: an artifact without any bytes has no parts. */
+/** The answer to an artifact's opening. `parts` may be 0, because an artifact without any bytes has no parts. */
 export const OpenedArtifact = z.object({ artifactId: Id, ...openedUpload });
 export type OpenedArtifact = z.infer<typeof OpenedArtifact>;
 export type OpenedUpload = Omit<OpenedArtifact, "artifactId">;
@@ -74,10 +77,10 @@ export const ArtifactFile = z.object({
 });
 export type ArtifactFile = z.infer<typeof ArtifactFile>;
 
-/** The answers for the parts. */
+/** The service's answers for the parts. */
 export const sentParts = {
   etags: z.array(z.string().check(atMost(LIMITS.etagCharacters))).check(atMostItems(LIMITS.artifactParts, "parts")),
-  /** Only if there are several parts: the MD5 of the MD5s of all parts (16 bytes each), one after the other. */
+  /** Present only if there are several parts: the MD5 of the MD5s of all parts (16 bytes each), one after the other. */
   md5: z.optional(hex(32)),
 };
 
@@ -105,7 +108,7 @@ export type Artifact = z.infer<typeof Artifact>;
 export const ArtifactWithFiles = z.extend(Artifact, { list: z.array(ArtifactFile) });
 export type ArtifactWithFiles = z.infer<typeof ArtifactWithFiles>;
 
-/** Artifacts of earlier jobs. Without a name, all artifacts of a job. */
+/** Requests artifacts of earlier jobs. Without a name, requests all artifacts of a job. */
 export const DownloadRequest = z.object({
   downloads: z
     .array(
@@ -118,7 +121,7 @@ export const DownloadRequest = z.object({
 });
 export type DownloadRequest = z.infer<typeof DownloadRequest>;
 
-/** `from` repeats the request; `matrix` has the values of a combination. */
+/** The artifacts to download. `from` repeats the request, and `matrix` has the values of a combination. */
 export const Downloads = z.object({
   artifacts: z.array(
     z.object({
@@ -129,7 +132,7 @@ export const Downloads = z.object({
       as: ArtifactForm,
       bytes: z.int(),
       files: z.int(),
-      /** For the two calls below `/artifact/{grant}`, valid for 60 minutes. */
+      /** A grant for the two calls below `/artifact/{grant}`, valid for 60 minutes. */
       grant: z.string(),
     }),
   ),
@@ -158,9 +161,11 @@ export interface StoredArtifact {
   as: ArtifactForm;
   bytes: number;
   files: number;
-  /** The fence of the lease that sent it. */
+  /** The fence of the lease that sent the artifact. */
   fence: number;
-  /** Retention deletes the artifact after this day (UTC), which is part of its keys in the archive. */
+  /**
+   * The day (UTC) after which retention deletes the artifact. The day is part of the artifact's keys in the archive.
+   */
   day: string;
   /** Milliseconds since 1970. */
   at: number;

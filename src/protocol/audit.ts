@@ -7,7 +7,7 @@ import { NEWEST_PAGE } from "./page.ts";
 /** Actions in rows of earlier releases. Today the build itself records how it started and ended. */
 export const EARLIER_ACTIONS = ["build.finish", "build.release", "build.requeue", "build.start"] as const;
 
-/** Every action in the audit, as `noun.verb`. Never rename one, because stored rows keep the old name. */
+/** Every action in the audit, as `noun.verb`. Never rename an action, because stored rows keep the old name. */
 export const AUDIT_ACTIONS = [
   ...EARLIER_ACTIONS,
   "agent.forget",
@@ -66,7 +66,7 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** The actions that every build has: far more rows than all others together. */
+/** The actions that every build has. They have far more rows than all other actions together. */
 export const OF_EVERY_BUILD = ["build.create", "build.deliver"] as const satisfies AuditAction[];
 
 /** One change or hand-out. `detail` has names and numbers, never values. `action` may come from a later release. */

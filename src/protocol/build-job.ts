@@ -18,14 +18,14 @@ export type JobStatus = z.infer<typeof JobStatus>;
 
 const Matrix = z.record(z.string(), z.union([z.string(), z.boolean()]));
 
-/** Why a job did not run, or was stopped. `job` is the key of the job that caused this. */
+/** The reason why a job did not run, or was stopped. `job` is the key of the job that caused this. */
 export const Cause = z.object({
   kind: z.enum(["condition", "need-skipped", "need-failed", "need-canceled", "fail-fast", "canceled", "gate"]),
   job: z.nullable(z.string()),
   text: z.nullable(z.string()),
 });
 
-/** A person's decision on a gate. `by` is a name. */
+/** A person's decision on a gate. `by` is the person's name. */
 export const GateDecision = z.object({
   approved: z.boolean(),
   at: Timestamp,
@@ -37,7 +37,7 @@ export const GateDecision = z.object({
 export const JobGate = z.object({
   message: z.nullable(z.string()),
   by: Role,
-  /** Variable groups that need the same decision. */
+  /** Variable groups that require the same decision. */
   groups: z.array(z.string()),
   since: z.nullable(Timestamp),
   until: z.nullable(Timestamp),
@@ -53,7 +53,7 @@ export const JobOfBuild = z.object({
   name: z.string(),
   matrix: z.nullable(Matrix),
   needs: z.array(z.string()),
-  /** 0 for a job without needs; otherwise one more than the deepest of its needs. */
+  /** The job's depth: 0 for a job without needs, otherwise one more than the deepest of its needs. */
   depth: z.int(),
   status: JobStatus,
   mayFail: z.boolean(),
@@ -61,7 +61,7 @@ export const JobOfBuild = z.object({
   gate: z.nullable(JobGate),
   agentId: z.nullable(Id),
   attempt: z.int(),
-  /** The number of failed tries that were followed by another one. Absent if the file allows one try. */
+  /** The number of failed tries that another try followed. Absent if the file allows only one try. */
   retries: z.optional(z.int()),
   exitCode: z.nullable(z.int()),
   reason: z.nullable(BuildReason),

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 /**
- * The phase of a state in a build's life. `queued`: an agent may claim it. `leased`: one agent holds its lease.
- * `ended`: it no longer changes. A build is active until it has ended.
+ * The phase of a state in a build's life. `queued` means that an agent may claim the build. `leased` means that one
+ * agent holds its lease. `ended` means that the build no longer changes. A build is active until it has ended.
  */
 export type Phase = "queued" | "leased" | "ended";
 
@@ -35,7 +35,10 @@ export type ActiveStatus = Exclude<BuildStatus, EndedStatus>;
 export const STATUSES = Object.keys(BUILD_STATES) as BuildStatus[];
 export const BuildStatus = z.enum(STATUSES);
 
-/* A status of a newer release has no known phase: such a build is active, but neither queued nor leased. */
+/*
+ * Returns the phase of a status. A status of a newer release has no known phase. Such a build is active, but neither
+ * queued nor leased.
+ */
 export const phaseOf = (status: BuildStatus): Phase => BUILD_STATES[status]?.phase;
 export const isQueued = (status: BuildStatus): status is QueuedStatus => phaseOf(status) === "queued";
 export const isLeased = (status: BuildStatus): status is LeasedStatus => phaseOf(status) === "leased";
@@ -46,7 +49,7 @@ export const ACTIVE = STATUSES.filter(isActive);
 export const LEASED = STATUSES.filter(isLeased);
 export const ENDED = STATUSES.filter(isEnded);
 
-/** Why a build or a job ended, if the result of its steps does not say so. */
+/** The reason why a build or a job ended, if the result of its steps does not say so. */
 export const BuildReason = z.enum([
   "agent-lost",
   "timeout",

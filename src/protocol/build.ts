@@ -15,8 +15,8 @@ export { BuildReason } from "./build-states.ts";
 export const StepStatus = z.enum(["pending", "running", "succeeded", "failed", "skipped", "canceled"]);
 
 /**
- * One step as its agent reported it. `logOffset` is the byte of the stored log at which its output begins. `tries` is
- * how often it started, if more than once.
+ * One step as its agent reported it. `logOffset` is the byte of the stored log at which the step's output begins.
+ * `tries` is how often the step started, if more than once.
  */
 export const Step = z.object({
   id: z.nullable(z.string()),
@@ -40,7 +40,7 @@ export const EnvironmentKey = z.object({
 });
 export type EnvironmentKey = z.infer<typeof EnvironmentKey>;
 
-/** The person or token that triggered a build, under the name at that time. */
+/** The person or token that triggered a build, under the name that they had at the time. */
 export const Creator = z.object({ kind: z.string(), id: Id, name: z.string() });
 export type Creator = z.infer<typeof Creator>;
 
@@ -60,7 +60,10 @@ export type PullRequest = z.infer<typeof PullRequest>;
 
 const Trigger = z.enum(["api", "retry"]);
 
-/** `untrusted` code is from a fork, or from an author on a maintainer's list. Its build gets no secrets. */
+/**
+ * The trust in a build's code. `untrusted` code is from a fork, or from an author on a maintainer's list. Its build
+ * gets no secrets.
+ */
 const Trust = z.enum(["trusted", "untrusted"]);
 export type Trust = z.infer<typeof Trust>;
 
@@ -136,14 +139,14 @@ export const withDefaults = <B extends EarlierBuild>(build: B): B & Build => {
   return complete;
 };
 
-/** Where the pool gets a field's value. */
+/** The place from which the pool gets a field's value. */
 type Source = "request" | "facts" | "report" | "answer";
 
 /**
- * The fields of a build, in the order in which pools answer them. `of` says where the value is from: `request`, the
- * request that creates the build, and then its facts; `facts`, the build's facts; `report`, its agents; `answer`,
- * computed for the answer. D1 gets a build's row when the build is created. `changes` means that D1 gets the field
- * again when the build ends.
+ * The fields of a build, in the order in which pools answer them. `of` names the source of the value: `request` for the
+ * request that creates the build, and later the build's facts; `facts` for the build's facts; `report` for its agents;
+ * `answer` for a value that the pool computes for the answer. D1 gets a build's row when the build is created.
+ * `changes` means that D1 gets the field again when the build ends.
  */
 export const BUILD_FIELDS = {
   id: { of: "request" },
@@ -201,7 +204,7 @@ export const buildPart = <S extends Source>(source: S, part: BuildPart<S>): Buil
   return Object.fromEntries(names.map((name) => [name, part[name]])) as BuildPart<S>;
 };
 
-/** Returns only the fields of a build, in their order. */
+/** Returns the build with only the fields of a build, in their order. */
 export const toRecord = (build: EarlierBuild): Build => {
   const whole = withDefaults(build);
   return Object.fromEntries(NAMES.map((name) => [name, whole[name]])) as Build;
@@ -230,7 +233,10 @@ export const BuildTrigger = z.strictObject({
 });
 export type BuildTrigger = z.infer<typeof BuildTrigger>;
 
-/** `failed`: reruns the jobs that did not succeed, and all jobs that depend on them. The others keep their results. */
+/**
+ * The options for a retry. `failed` reruns the jobs that did not succeed, and all jobs that depend on them. The other
+ * jobs keep their results.
+ */
 export const BuildRetry = z.strictObject({ only: z.nullish(z.enum(["failed"])) });
 
 /** A full commit hash, or its beginning. */

@@ -14,11 +14,11 @@ import { LIMITS } from "./limits.ts";
  *   GET  /cache/{grant}/content         the bytes of an entry, with `Range`.
  */
 
-/** How the tar of an entry is compressed. */
+/** The compression of an entry's tar. */
 export const CacheCodec = z.enum(["gzip", "zstd"]);
 export type CacheCodec = z.infer<typeof CacheCodec>;
 
-/** Printable ASCII. An agent builds it from a name, its platform, and the key in the file. */
+/** A key of printable ASCII. An agent builds it from a name, its platform, and the key in the file. */
 export const CacheKey = z
   .string()
   .check(
@@ -50,11 +50,11 @@ const entryFields = {
   codec: CacheCodec,
 };
 
-/** An entry for a job. `grant` is for its content. */
+/** An entry for a job. `grant` gives access to the entry's content. */
 export const CachedEntry = z.object({ ...entryFields, scope: z.string(), grant: z.string() });
 export type CachedEntry = z.infer<typeof CachedEntry>;
 
-/** Scopes in the order in which they are read. A missing entry is null. */
+/** The entries that the service found. Scopes are in the order in which the job reads them. A missing entry is null. */
 export const FoundCache = z.object({
   scopes: z.array(z.object({ id: z.string(), branch: z.string() })),
   /** The scope that the job may save to; null if it may not save. */
@@ -63,7 +63,7 @@ export const FoundCache = z.object({
 });
 export type FoundCache = z.infer<typeof FoundCache>;
 
-/** The entry that an agent is about to send. All fields are final. */
+/** The entry that an agent is about to send. The agent cannot change the fields later. */
 export const CacheOpening = z.object({
   key: CacheKey,
   bytes: intBetween(1, LIMITS.cacheEntryBytes),

@@ -9,7 +9,7 @@ import { SECOND_MS } from "./units.ts";
 const AWAY_CODES = [1001, 1006, 1012];
 const FIRST_MS = SECOND_MS;
 const SPREAD_MS = 30 * SECOND_MS;
-/** After this many repeats, the range of waits stops growing. */
+/** After this number of repeats, the range of waits stops growing. */
 const MOST_REPEATS = 5;
 
 export const isAway = (closeCode: number): boolean => AWAY_CODES.includes(closeCode);
@@ -19,8 +19,8 @@ export const comeBackDelay = (random: number): number => FIRST_MS + random * SPR
 
 /**
  * Returns the milliseconds before retry number `retry` (from 0), when the service requested a retry after `retryAfter`
- * milliseconds. The result is at least `retryAfter` and at most twice that. The extra part may double with each retry,
- * up to `most`.
+ * milliseconds. The result is at least `retryAfter` and at most twice as long. The additional part may double with each
+ * retry, up to `most`.
  */
 export const spreadRetry = (retry: number, retryAfter: number, most: number, random: number): number =>
   retryAfter + random * Math.max(retryAfter, Math.min(most, retryAfter * 2 ** Math.min(retry, MOST_REPEATS)));

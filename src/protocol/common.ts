@@ -8,18 +8,18 @@ z.config(en());
 /** A UUID v7 (RFC 9562) in lower case. Ids sort by their time of creation. */
 export const Id = z.uuid();
 
-/** An organization's slug. It is never reused, even after the organization is deleted. */
+/** An organization's slug. No other organization gets it, even after the organization is deleted. */
 export const OrgId = z
   .string()
   .check(z.regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/, "must be a slug: a-z, 0-9 and -, at most 64"));
 
-/** ISO 8601, UTC, milliseconds. */
+/** A time in ISO 8601, in UTC, with milliseconds. */
 export const Timestamp = z.iso.datetime({ precision: 3 });
 
-/** Text for people: one line, no control characters. */
+/** Text for people, in one line and without control characters. */
 export const Name = z.string().check(notEmpty(), atMost(LIMITS.nameCharacters), withoutControls(), visible());
 
-/** Matches exactly this name. Records of older releases may have names that `Name` now rejects. */
+/** A filter that matches exactly this name. Records of older releases may have names that `Name` now rejects. */
 export const NameFilter = z.string().check(atMost(LIMITS.nameCharacters));
 
 export const Description = z.string().check(atMost(LIMITS.descriptionCharacters));

@@ -10,8 +10,8 @@ export const HostKind = z.enum(["github", "gitlab", "gitea"]);
 export type HostKind = z.infer<typeof HostKind>;
 
 /**
- * How the service authenticates at the host: as the organization's own GitHub App, with a token, or not at all
- * (`none`), if people set up the hooks by hand.
+ * How the service authenticates at the host: as the organization's own GitHub App (`app`), with a token (`token`), or
+ * not at all (`none`). With `none`, people set up the hooks by hand.
  */
 const ConnectionAuth = z.enum(["app", "token", "none"]);
 
@@ -36,7 +36,7 @@ export type Connection = z.infer<typeof Connection>;
 
 const HostAddress = z.string().check(notEmpty(), atMost(LIMITS.hostAddressCharacters), withoutControls());
 
-/** Sent as a header's value: visible ASCII. No answer contains it. */
+/** A host's token. It is visible ASCII, because it is sent as a header's value. No answer contains it. */
 const HostToken = z
   .string()
   .check(
@@ -46,10 +46,10 @@ const HostToken = z
 
 /** The number of a GitHub App, or its client id. */
 const AppId = z.string().check(z.regex(/^[A-Za-z0-9.]{1,100}$/, "must be the App ID or the client ID of a GitHub App"));
-/** PEM, in GitHub's format. No answer contains it. */
+/** The private key of an App as PEM, in GitHub's format. No answer contains it. */
 const AppPrivateKey = z.string().check(notEmpty(), atMost(LIMITS.appKeyCharacters));
 
-/** An existing GitHub App. From now on its webhook belongs to this connection. */
+/** An existing GitHub App. From now on, the App's webhook belongs to this connection. */
 const GivenApp = z.strictObject({ id: AppId, privateKey: AppPrivateKey });
 /** Another key of the App, or another App. */
 const ChangedApp = z.strictObject({ id: z.optional(AppId), privateKey: AppPrivateKey });
@@ -85,14 +85,15 @@ export type HookOutcome = z.infer<typeof HookOutcome>;
 export const RotatedConnection = z.extend(Connection, { hooks: z.array(HookOutcome) });
 
 /**
- * `pageUrl` is the App's page at GitHub, where people install it. `hooks` are the earlier hooks, which are now removed.
+ * The connection of an App. `pageUrl` is the App's page at GitHub, where people install it. `hooks` are the earlier
+ * hooks, which are now removed.
  */
 export const InstalledConnection = z.extend(Connection, {
   pageUrl: z.nullable(z.string()),
   hooks: z.array(HookOutcome),
 });
 
-/** A repository at the host. `repositoryId` is null if it is not connected. */
+/** A repository at the host. `repositoryId` is null if the repository is not connected. */
 export const HostRepository = z.object({
   hostRepoId: z.int(),
   fullName: z.string(),
@@ -105,7 +106,7 @@ export type HostRepository = z.infer<typeof HostRepository>;
 
 export const HostRepositoryFilter = z.strictObject({
   limit: z.optional(z._default(queryNumber(1, LIMITS.hostPageLength), DEFAULTS.hostPageLength)),
-  /** The page number at the host. */
+  /** The number of the page at the host. */
   cursor: z.optional(cursorSchema(z.string().check(z.regex(/^[1-9][0-9]{0,5}$/)))),
 });
 

@@ -3,7 +3,7 @@ import { atMost, notEmpty } from "./checks.ts";
 import { Id, Timestamp } from "./common.ts";
 import { LIMITS } from "./limits.ts";
 
-/** The answer to a git host: the builds that its delivery triggered, or why it triggered none. */
+/** The answer to a git host: the builds that its delivery triggered, or the reason why it triggered no build. */
 export const DeliveryTaken = z.object({
   delivery: z.string(),
   builds: z.array(Id),
@@ -27,5 +27,5 @@ export const HostDelivery = z.object({
 });
 export type HostDelivery = z.infer<typeof HostDelivery>;
 
-/** A delivery, as its host names it, or `ID~MILLISECONDS` if a person redelivered it. */
+/** The id of a delivery at its host, or `ID~MILLISECONDS` if a person redelivered the delivery. */
 export const DeliveryId = z.string().check(notEmpty(), atMost(LIMITS.deliveryIdCharacters));

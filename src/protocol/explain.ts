@@ -4,7 +4,7 @@ import { LEASED } from "./build-states.ts";
 import { Id } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
-/** Why one agent does not run the build. An agent without any code could claim it now. */
+/** The reason why one agent does not run the build. An agent without any code could claim the build now. */
 export const AgentCode = z.enum([
   "offline",
   "busy",
@@ -21,7 +21,7 @@ export const AgentCode = z.enum([
 ]);
 export type AgentCode = z.infer<typeof AgentCode>;
 
-/** Why the build as a whole does not run yet, or its state. */
+/** The reason why the build as a whole does not run yet, or the build's state. */
 export const WaitCode = z.enum([
   "no-agents",
   "no-capable-agent",
@@ -38,7 +38,7 @@ export const WaitCode = z.enum([
 ]);
 export type WaitCode = z.infer<typeof WaitCode>;
 
-/** A sentence for people. `words` is its old name, and will be removed on the next breaking date. */
+/** A sentence for people. `words` is the old name of the field, which will be removed on the next breaking date. */
 const SENTENCE = { message: z.string(), words: z.string() };
 
 /** Returns the sentence under both names. */

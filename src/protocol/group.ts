@@ -8,9 +8,9 @@ import { Variable } from "./variable.ts";
 const Patterns = z._default(z.nullable(z.array(z.string().check(withoutNul()))), null);
 
 /**
- * When jobs get the variables of a protected group. The job must name the group. Its branch or tag must match a pattern
- * (both null: any ref; one null: no ref of that kind). A person with at least this role must approve (null: nobody
- * needs to).
+ * When jobs get the variables of a protected group. The job must name the group. Its branch or tag must match a
+ * pattern. If both lists are null, any ref matches; if one list is null, no ref of that kind matches. A person with at
+ * least this role must approve. If the role is null, nobody needs to approve.
  */
 export const GroupProtection = z.strictObject({
   branches: Patterns,
@@ -25,7 +25,7 @@ export const Group = z.object({
   orgId: OrgId,
   name: Name,
   description: z.nullable(Description),
-  /** Null if the variables reach every job. */
+  /** The group's protection; null if the variables reach every job. */
   protection: z.nullable(GroupProtection),
   variableCount: z.int(),
   createdAt: Timestamp,

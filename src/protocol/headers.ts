@@ -1,7 +1,7 @@
-/** A D1 bookmark. A read that sends it back sees at least the data behind the answer that contained it. */
+/** A D1 bookmark. A read that sends the bookmark sees at least the data behind the answer that contained it. */
 export const BOOKMARK_HEADER = "Millrace-Bookmark";
 
-/** The format of D1's bookmarks. Nothing else reaches D1, which also interprets other texts. */
+/** The format of D1's bookmarks. Only this format reaches D1, which also interprets other texts. */
 export const BOOKMARK = /^[0-9a-f]{1,32}(?:-[0-9a-f]{1,64}){1,7}$/;
 
 /**

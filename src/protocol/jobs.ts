@@ -26,7 +26,7 @@ import { HandedFile } from "./variable.ts";
  * Each call about a build has `X-Lease: N`. A stale lease gets a 409 and changes nothing.
  */
 
-/** The lease of the build that an agent's call is about. */
+/** The lease of the build that an agent's call concerns. */
 export const LEASE_HEADER = "X-Lease";
 
 /** A random id that an agent creates when it starts. A new id means a restart. */
@@ -35,10 +35,11 @@ export const BOOT_HEADER = "X-Boot-Id";
 /** The agent's features beyond the first protocol, as words separated by commas. */
 export const FEATURES_HEADER = "X-Agent-Features";
 /**
- * `environment`: requests its variables after reading the file. `jobs`: sends files with jobs, and runs planned jobs.
- * `retry`: retries steps as the file says. `include`: reads the files that the pipeline file includes. `files`: writes
- * variables of type file. `tools`: sets up tools. `artifacts`: uploads and downloads them. `cache`: saves and restores
- * entries. `untrusted`: runs code of forks, which gets no secrets.
+ * The features of agents. `environment`: the agent requests a build's variables after reading its file. `jobs`: it
+ * sends files with jobs, and runs planned jobs. `retry`: it retries steps as the file says. `include`: it reads the
+ * files that the pipeline file includes. `files`: it writes variables of type file. `tools`: it sets up tools.
+ * `artifacts`: it uploads and downloads artifacts. `cache`: it saves and restores entries. `untrusted`: it runs code of
+ * forks, which gets no secrets.
  */
 export const FEATURES = [
   "environment",
@@ -53,7 +54,7 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** Returns the features in the header that this release knows, in the order of `FEATURES`. */
+/** Returns those features in the header that this release knows, in the order of `FEATURES`. */
 export const featuresIn = (header: string | null): Feature[] => {
   const said = (header ?? "").split(",").map((word) => word.trim());
   return FEATURES.filter((feature) => said.includes(feature));
@@ -66,7 +67,7 @@ export const PollQuery = z.object({
   wait: z._default(queryNumber(0, LIMITS.pollSeconds), 0),
 });
 
-/** The credential in plain text with which git clones a private repository, for one job's fetch only. */
+/** The credential in plain text with which git clones a private repository. It is only for the fetch of one job. */
 export const JobCredential = z.object({
   kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),
@@ -78,7 +79,8 @@ export type JobCredential = z.infer<typeof JobCredential>;
 const JobBase = z.union([z.object({ branch: z.string() }), z.object({ sha: z.string() })]);
 
 /**
- * The result of a needed job, as conditions and steps read it. `jobs` has one entry for each combination of its matrix.
+ * The result of a needed job, as conditions and steps read it. `jobs` has one entry for each combination of the job's
+ * matrix.
  */
 const NeedResult = z.enum(["success", "failure", "cancelled", "skipped", "dropped"]);
 const NeededJob = z.object({
@@ -94,7 +96,7 @@ const NeededJob = z.object({
     }),
   ),
 });
-/** Indexed by the keys of the file's jobs. `outputs` is null if a matrix has several: read `jobs`. */
+/** The needed jobs by the keys of the file's jobs. `outputs` is null if a matrix has several jobs: read `jobs`. */
 export const Needs = z.record(z.string(), NeededJob);
 export type Needs = z.infer<typeof Needs>;
 
@@ -108,7 +110,7 @@ export const JobToRun = z.object({
   attempt: z.int(),
   needs: Needs,
   hash: z.string(),
-  /** The file's path in the commit. Null for a definition in the pipeline's record, which no commit contains. */
+  /** The file's path in the commit. It is null for a definition in the pipeline's record, which no commit contains. */
   path: z.nullable(z.string()),
 });
 export type JobToRun = z.infer<typeof JobToRun>;
@@ -118,16 +120,17 @@ export const HandedEnvironment = z.object({
   env: z.record(z.string(), z.string()),
   secretKeys: z.array(z.string()),
   runKeys: z.array(z.string()),
-  /** Variables of type file, which `env` does not contain. Absent without any. */
+  /** Variables of type file, which `env` does not contain. Absent without such variables. */
   files: z.optional(z.record(z.string(), HandedFile)),
 });
 export type HandedEnvironment = z.infer<typeof HandedEnvironment>;
 
 /**
- * Everything an agent needs for one build. `env` has the composed values; mask those of `secretKeys`. `heartbeat`: the
- * service also accepts heartbeats on the agent's WebSocket. `file`: send the pipeline file, unless its SHA-256 is
- * `hash`. With the `purpose` read-file there is nothing else to do, unless `file.decides` and the file's `on` accepts
- * this push. `paths`: unless a changed file matches them, the build ends as skipped.
+ * Everything that an agent needs for one build. `env` has the composed values. The agent masks the values of
+ * `secretKeys`. `heartbeat` means that the service also accepts heartbeats on the agent's WebSocket. `file` means that
+ * the agent sends the pipeline file, unless the file's SHA-256 is `hash`. With the `purpose` read-file, the agent has
+ * nothing else to do, unless `file.decides` and the file's `on` accepts this push. Unless a changed file matches
+ * `paths`, the build ends as skipped.
  */
 export const Job = z.object({
   build: Build,
@@ -150,7 +153,10 @@ export const Job = z.object({
 });
 export type Job = z.infer<typeof Job>;
 
-/** On `cancel` the agent must stop the build. With reason lease-lost it no longer holds the build. */
+/**
+ * The answer to a heartbeat. On `cancel` the agent must stop the build. With reason lease-lost the agent no longer
+ * holds the build.
+ */
 export const Heartbeat = z.object({
   cancel: z.boolean(),
   leaseExpiresAt: z.optional(Timestamp),
@@ -158,7 +164,7 @@ export const Heartbeat = z.object({
 });
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
-/** Characters of a message on the agent's WebSocket, and of a boot id. */
+/** Maximum characters of a message on the agent's WebSocket, and of a boot id. */
 const SOCKET_MESSAGE_CHARACTERS = 1_000;
 const BOOT_ID_CHARACTERS = 200;
 
@@ -228,7 +234,10 @@ export type PlanToAccept = z.infer<typeof PlanToAccept>;
 
 export const PlanAccepted = z.object({ jobs: z.array(z.object({ id: Id, key: z.string() })) });
 
-/** The agent meets the requirements of the file, which has no jobs. This is also the agent's first progress report. */
+/**
+ * Requests the environment. The agent meets the requirements of the file, which has no jobs. The request is also the
+ * agent's first progress report.
+ */
 export const EnvironmentRequest = z.strictObject({
   commitSha: CommitSha,
   base: z.optional(CommitSha),
@@ -241,20 +250,21 @@ export const LogQuery = z.object({
 });
 
 /**
- * `next`: how many bytes of this lease are safely stored. Continue there. `followed`: somebody follows the log, so send
- * lines immediately; otherwise a chunk every half minute is enough.
+ * The answer to a chunk of the log. `next` is the number of bytes of this lease that are safely stored, and the agent
+ * continues there. `followed` means that somebody follows the log, so the agent sends lines immediately. Otherwise a
+ * chunk every half minute is enough.
  */
 export const LogAccepted = z.object({ next: z.int(), followed: z.optional(z.boolean()) });
 
-/** A message to a waiting agent. It never carries a job: the agent polls for that. */
+/** A message to a waiting agent. The message never carries a job. The agent polls for the job. */
 export const Hint = z.object({
   type: z.enum(["look", "cancel", "followed"]),
   buildId: z.optional(Id),
-  /** The id of a planned job. `buildId` then has the same id. */
+  /** The id of a planned job. `buildId` then has the same value. */
   jobId: z.optional(Id),
 });
 export type Hint = z.infer<typeof Hint>;
 
-/** Keeps the hint socket open. The platform answers a ping without waking the pool. */
+/** A ping that keeps the hint socket open. The platform answers it without waking the pool. */
 export const HINT_PING = "ping";
 export const HINT_PONG = "pong";

@@ -1,8 +1,8 @@
 /*
  * Every limit that a person or a client can meet, with its unit in its name, and the documented defaults and periods.
- * README and docs quote these numbers; test/house/limits.test.ts compares them. Three other files have limits:
- * `pipeline/fields/limits.ts` those of a pipeline file, `config.ts` those of a deployment, and `pipeline.ts` a
- * pipeline's defaults.
+ * README and docs quote these numbers, and test/house/limits.test.ts compares them. Three other files have limits.
+ * `pipeline/fields/limits.ts` has the limits of a pipeline file, `config.ts` has those of a deployment, and
+ * `pipeline.ts` has a pipeline's defaults.
  */
 
 import { GIB, KIB, MIB, withCommas } from "./units.ts";
@@ -14,7 +14,7 @@ const REQUESTS = {
   pageLength: 200,
   cursorCharacters: 100,
   filterCharacters: 100,
-  /** How many seconds a poll may wait for a build. */
+  /** Maximum seconds that a poll may wait for a build. */
   pollSeconds: 60,
 } as const;
 
@@ -31,9 +31,9 @@ const REPOSITORIES = {
   cloneUrlCharacters: 2000,
   branchCharacters: 250,
   usernameCharacters: 200,
-  /** Per repository. */
+  /** Untrusted authors of one repository. */
   untrustedAuthors: 50,
-  /** The address of a git host, or of its API. */
+  /** Characters in the address of a git host, or of its API. */
   hostAddressCharacters: 400,
   /** Characters of a git host's token. */
   hostTokenCharacters: 4000,
@@ -46,18 +46,18 @@ const REPOSITORIES = {
 } as const;
 
 const VARIABLES = {
-  /** Per organization. */
+  /** Variables of one organization. */
   variables: 20_000,
   keyCharacters: 255,
   valueBytes: 48 * KIB,
-  /** UTF-8 of the name of a variable's file. */
+  /** Bytes of UTF-8 in the name of a variable's file. */
   fileNameBytes: 255,
-  /** UTF-8 of one run's `envVariables` as JSON. */
+  /** Bytes of UTF-8 in one run's `envVariables` as JSON. */
   envVariablesBytes: 256 * KIB,
   secretKeys: 1000,
-  /** Per build, including those of the run. */
+  /** Variables of one build, including those of the run. */
   activeVariables: 1000,
-  /** UTF-8 of one build's `KEY=value` entries, including their terminators. */
+  /** Bytes of UTF-8 in one build's `KEY=value` entries, including their terminators. */
   environmentBytes: 256 * KIB,
   unusedDays: 400,
 } as const;
@@ -74,24 +74,29 @@ const PIPELINES = {
 } as const;
 
 const SCHEDULES = {
-  /** Per pipeline, including those of its file. */
+  /** Schedules of one pipeline, including those of its file. */
   schedules: 20,
-  /** UTF-8 of one schedule's `envVariables` as JSON. The service reads those of many schedules at once. */
+  /**
+   * Bytes of UTF-8 in one schedule's `envVariables` as JSON. The service reads the variables of many schedules at once.
+   */
   scheduleVariablesBytes: 16 * KIB,
   cronCharacters: 200,
   timeZoneCharacters: 64,
-  /** Times that one request may ask for. */
+  /** Next times that a client may request at once. */
   nextTimes: 50,
 } as const;
 
 const BUILDS = {
-  /** From minus this number to plus this number. */
+  /** The range of a priority: from minus this number to plus this number. */
   priority: 100,
-  /** Per organization. */
+  /** Queued builds of one organization. */
   queuedBuilds: 10_000,
-  /** The total of an organization's active builds, in sealed form. */
+  /** The total characters of an organization's active builds' inputs, in sealed form. */
   sealedInputsCharacters: 64 * MIB,
-  /** Only the newest of the ended builds with more sealed inputs than this keep them. */
+  /**
+   * An ended build with more sealed inputs than this keeps them only if it is among the newest `largeInputsKept` such
+   * builds.
+   */
   largeInputsCharacters: 4 * KIB,
   largeInputsKept: 1000,
   steps: 500,
@@ -107,7 +112,7 @@ const BUILDS = {
 } as const;
 
 const JOBS = {
-  /** Per build, including the combinations of a matrix. */
+  /** Jobs of one build, including the combinations of a matrix. */
   jobs: 256,
   /** Jobs as a file defines them. */
   jobDefinitions: 100,
@@ -120,7 +125,7 @@ const JOBS = {
   gateHours: 720,
   gateMessageCharacters: 1000,
   gateCommentCharacters: 1000,
-  /** UTF-8 of one job's outputs, names and values, and of all jobs of a build. */
+  /** Bytes of UTF-8 in one job's outputs, names and values. `buildOutputBytes` limits those of all jobs of a build. */
   outputBytes: 64 * KIB,
   buildOutputBytes: MIB,
   /** A build with planned jobs ends after this many days at the latest. */
@@ -132,32 +137,32 @@ const JOBS = {
 const LOGS = {
   logChunkBytes: MIB,
   logBytes: 100 * MIB,
-  /** Followers of one log by one token. One more closes the oldest. */
+  /** Followers of one log by one token. An additional follower closes the oldest one. */
   followers: 50,
 } as const;
 
 const ARTIFACTS = {
   artifactNameCharacters: 100,
-  /** Per job. */
+  /** Artifacts of one job. */
   artifacts: 100,
   artifactBytes: 10 * GIB,
   artifactFiles: 5000,
   artifactPathBytes: 1024,
-  /** Days that an artifact may be kept. */
+  /** Maximum days for which an artifact may be kept. */
   artifactDays: 400,
-  /** Every part except the last has exactly this size. */
+  /** Bytes of an artifact's part. Every part except the last has exactly this size. */
   artifactPartBytes: 32 * MIB,
   artifactParts: 320,
   etagCharacters: 200,
-  /** The list of one artifact's files, including the answers for its parts. */
+  /** Bytes of the list of one artifact's files, including the answers for the artifact's parts. */
   artifactListBytes: 8 * MIB,
-  /** Per request of a job. */
+  /** Downloads in one request of a job. */
   downloads: 100,
   shareHours: 168,
 } as const;
 
 const TESTS = {
-  /** Per job, and per test for its tries. */
+  /** Tests of one job, and tries of one test. */
   countedTests: 100_000,
   /** Tests in one report: those that failed or were flaky, and the slowest. */
   reportedTests: 500,
@@ -167,59 +172,62 @@ const TESTS = {
   testNameCharacters: 500,
   testMessageCharacters: 2000,
   testTextCharacters: 16 * KIB,
-  /** In the list of a repository. */
+  /** Flaky tests in the list of a repository. */
   flakyTests: 200,
-  /** Per test. */
+  /** Failures of one test. */
   testFailures: 50,
 } as const;
 
 const CACHE = {
-  /** Per job. */
+  /** Caches of one job. */
   caches: 10,
   cacheKeyCharacters: 1024,
   cacheFallbacks: 10,
   cacheEntryBytes: 5 * GIB,
-  /** Larger entries leave the agent only if the file says so. */
+  /** Bytes of a cache entry. A larger entry leaves the agent only if the file says so. */
   cacheLocalBytes: GIB,
-  /** The unpacked size of one entry, so that none fills a disk. */
+  /** The unpacked bytes of one entry. The limit keeps an entry from filling a disk. */
   cacheUnpackedBytes: 20 * GIB,
-  /** Per repository. */
+  /** Bytes of one repository's cache. */
   cacheBytes: 10 * GIB,
   cacheEntries: 1000,
 } as const;
 
 const AGENTS = {
-  /** Per organization. */
+  /** Agents of one organization. */
   agents: 5000,
-  /** Per registration token, so that a leaked one cannot fill the organization. */
+  /** Agents of one registration token, so that a leaked token cannot fill the organization. */
   registeredAgents: 1000,
   agentVersionCharacters: 100,
-  /** Open sockets of one agent, including waiting polls: the socket in use, and one that broke unnoticed. */
+  /** Open sockets of one agent, including waiting polls: the socket in use, and a socket that broke unnoticed. */
   agentSockets: 2,
-  /** Per socket of an agent, without its pings. */
+  /** Messages on one socket of an agent, without its pings. */
   socketMessagesPerMinute: 120,
-  /** Per hook of a git host. `wrangler.toml` has the same number. */
+  /** Deliveries to one hook of a git host. `wrangler.toml` has the same number. */
   deliveriesPerMinute: 3_000,
   /** Bytes of a delivery. Git hosts send at most 25 MB. */
   deliveryBytes: 26 * MIB,
   /** Deliveries in the list of a connection. */
   deliveries: 200,
-  /** Deliveries of a connection that wait while the service cannot accept them, and the characters of all of them. */
+  /**
+   * Deliveries of a connection that wait while the service cannot accept them. `keptCharacters` limits their
+   * characters.
+   */
   keptDeliveries: 2_000,
   keptCharacters: 4 * MIB,
-  /** 100 for the host's own id, and room for the number of the attempt. */
+  /** Characters of a delivery's id: 100 for the host's own id, and room for the number of the attempt. */
   deliveryIdCharacters: 120,
-  /** Per answer of a git host. */
+  /** Bytes of one answer from a git host. */
   hostAnswerBytes: 64 * KIB,
-  /** Per page of a git host's list. */
+  /** Bytes of one page of a git host's list. */
   hostListBytes: MIB,
 } as const;
 
 const TOKENS = {
   graceSeconds: 604_800,
-  /** The minimum. */
+  /** The minimum number of characters in the operator's token. */
   operatorTokenCharacters: 32,
-  /** Organizations in one batch of a reconciliation, with one pool call each. */
+  /** Organizations in one batch of a reconciliation. Each organization takes one pool call. */
   restoreBatch: 200,
   rewrapBatch: 500,
 } as const;
@@ -245,35 +253,35 @@ export const LIMITS = {
 export const DEFAULTS = {
   pageLength: 100,
   hostPageLength: 50,
-  /** For lists that grow without limit and begin with the newest: builds and the audit. */
+  /** The page length of lists that grow without limit and begin with the newest record: builds and the audit. */
   newestPageLength: 50,
-  /** For a schedule. */
+  /** The number of a schedule's next times. */
   nextTimes: 5,
   graceSeconds: 3600,
   unusedDays: 90,
   restoreBatch: 50,
   rewrapBatch: 200,
-  /** How long an artifact is kept. */
+  /** Days for which an artifact is kept. */
   artifactDays: 30,
 } as const;
 
 export const PERIODS = {
-  /** An agent counts as online for this long after its last contact. */
+  /** An agent counts as online for this many seconds after its last contact. */
   onlineSeconds: 90,
-  /** An idempotency key identifies the same build for this long. */
+  /** An idempotency key identifies the same build for this many hours. */
   idempotencyHours: 24,
-  /** A dashboard session ends after this long without a request, and after this many days in any case. */
+  /** A dashboard session ends after this many hours without a request, and after `longestSessionDays` in any case. */
   sessionHours: 12,
   longestSessionDays: 30,
-  /** How long a grant to send or fetch an artifact is valid. The agent then requests another one. */
+  /** Minutes for which a grant to send or fetch an artifact is valid. The agent then requests another grant. */
   grantMinutes: 60,
-  /** How long an address that shows a report is valid. */
+  /** Minutes for which an address that shows a report is valid. */
   viewMinutes: 60,
   /** Days for which a test failure counts as recent. */
   flakyDays: 14,
-  /** A cache entry is deleted when no build has used it for this long. */
+  /** Days without use by any build after which a cache entry is deleted. */
   cacheDays: 14,
-  /** No other job saves an entry with the same key for this long. */
+  /** Minutes for which no other job saves an entry with the same key. */
   cacheSavingMinutes: 10,
 } as const;
 

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import { queryNumber } from "./checks.ts";
 import { Timestamp } from "./common.ts";
 
-/** The attempt of a build to read. The default is the latest one with a log. */
+/** The attempt of a build whose log to read. The default is the latest attempt with a log. */
 export const LogFilter = z.strictObject({
   attempt: z.optional(queryNumber(0, 1000)),
 });
@@ -11,9 +11,9 @@ export const LogFilter = z.strictObject({
 export const LogTime = z.object({ offset: z.int(), at: Timestamp });
 
 /**
- * A message to the follower of a log. The follower gets one for each `more` that it sends, so that a slow follower sets
- * the pace. `offset` is the stored byte at which the next text of this attempt begins. `moved`: the rest is in the
- * archive.
+ * A message to the follower of a log. The follower gets one message for each `more` that it sends, so that a slow
+ * follower sets the pace. `offset` is the stored byte at which the next text of this attempt begins. `moved` means that
+ * the rest is in the archive.
  */
 export const FollowMessage = z.union([
   z.object({ type: z.literal("text"), attempt: z.int(), offset: z.int(), text: z.string() }),
@@ -23,7 +23,7 @@ export const FollowMessage = z.union([
 ]);
 export type FollowMessage = z.infer<typeof FollowMessage>;
 
-/** A follower sends this when it is ready for the next message. */
+/** The message that a follower sends when it is ready for the next message. */
 export const MORE = "more";
 
 /** The id of an event, which says where to resume: `attempt:offset`, or an offset in the latest attempt. */

@@ -3,7 +3,10 @@ import { LEASED, type LeasedStatus } from "./build-states.ts";
 import { OrgId, Timestamp } from "./common.ts";
 import { Requires } from "./pipeline.ts";
 
-/** Builds with the same requirements and the agents that meet them: enough for an autoscaler. */
+/**
+ * The builds that have the same requirements, and the agents that meet these requirements. This is enough for an
+ * autoscaler.
+ */
 export const RequirementMetrics = z.object({
   requires: Requires,
   waiting: z.int(),
@@ -47,6 +50,6 @@ export type Metrics = z.infer<typeof Metrics>;
 export interface PoolNow {
   running: number;
   waiting: number;
-  /** Builds with an open gate that a person of the given role may decide. Only this count includes them. */
+  /** Builds with an open gate on which a person of the given role may decide. No other count includes them. */
   forRole: number;
 }

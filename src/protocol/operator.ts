@@ -23,7 +23,10 @@ export const Rewrap = z.strictObject({
   limit: z._default(intBetween(1, LIMITS.rewrapBatch), DEFAULTS.rewrapBatch),
 });
 
-/** The result of one batch. Repeat until `isComplete`. `unopenable` has the ids of values that no known key opens. */
+/**
+ * The result of one batch. Repeat the request until `isComplete`. `unopenable` has the ids of values that no known key
+ * opens.
+ */
 export const Rewrapped = z.extend(SealedCounts, {
   rewrapped: z.int(),
   unopenable: z.array(z.string()),
@@ -39,7 +42,7 @@ export const DeadLetter = z.object({
 });
 export type DeadLetter = z.infer<typeof DeadLetter>;
 
-/** The dead letters to retry: those with these numbers, or the first page. */
+/** The dead letters to retry: those with these numbers, or the first page of them. */
 export const DeadLetterRetry = z.strictObject({
   orgId: OrgId,
   seqs: z.optional(z.array(intBetween(1, Number.MAX_SAFE_INTEGER)).check(z.maxLength(LIMITS.pageLength))),
@@ -56,7 +59,7 @@ export const Restore = z.strictObject({
   limit: z._default(intBetween(1, LIMITS.restoreBatch), DEFAULTS.restoreBatch),
 });
 
-/** The result of one batch of organizations. Repeat with `after` until it is null. */
+/** The result of one batch of organizations. Repeat the request with `after` until `after` is null. */
 export const Restored = z.object({
   organizations: z.int(),
   ended: z.int(),
@@ -70,5 +73,5 @@ export const Restored = z.object({
 /** The time to which to restore the pool of one organization. */
 export const PoolRestore = z.strictObject({ orgId: OrgId, at: z.iso.datetime({ offset: true }) });
 
-/** `undo` names the previous state. */
+/** The result of the restore. `undo` names the previous state. */
 export const PoolRestored = z.object({ orgId: OrgId, undo: z.string() });

@@ -7,19 +7,19 @@ import { GIB } from "./units.ts";
 const TIB = 1_024 * GIB;
 
 /**
- * The limits of one organization, so that none uses up shared capacity. 200 people with 5,000 builds a day stay below
- * all of them. The operator can set other limits for one organization: more requests, and more or less of the rest,
- * where 0 stops it.
+ * The limits of one organization, which keep it from using up shared capacity. 200 people with 5,000 builds a day stay
+ * below all of them. The operator can set other limits for one organization: more requests, and more or less of the
+ * rest, where 0 stops it.
  */
 export const ORGANIZATION_LIMITS = {
   /** New builds in one day, UTC. */
   buildsPerDay: 20_000,
   /**
-   * For all of an organization's tokens together and for all of its hooks; its agents get twice as many.
+   * Requests of all the organization's tokens together, and of all its hooks. Its agents get twice as many.
    * `wrangler.toml` has the number.
    */
   requestsPerMinute: 10_000,
-  /** Artifacts and caches in the archive. */
+  /** Bytes of artifacts and caches in the archive. */
   storedBytes: 40 * TIB,
   tokens: 1000,
   connections: 100,
@@ -32,7 +32,8 @@ const count = () => intBetween(0, 10_000_000);
 
 const SHAPE = {
   buildsPerDay: count(),
-  // The platform counts this many under one key. A raised limit uses more keys, and a lower one is not possible.
+  // The platform counts this many requests under one key. A raised limit uses more keys, and a lower limit is not
+  // possible.
   requestsPerMinute: intBetween(ORGANIZATION_LIMITS.requestsPerMinute, 10_000_000),
   storedBytes: intBetween(0, 1024 * TIB),
   tokens: count(),
@@ -48,12 +49,12 @@ type LimitName = keyof OrganizationLimits;
 
 type OrNull<S extends Record<string, z.ZodMiniType>> = { [F in keyof S]: z.ZodMiniOptional<z.ZodMiniNullable<S[F]>> };
 
-/** Null restores the default. */
+/** The new limits. Null restores the default. */
 export const LimitsChange = z.strictObject(
   Object.fromEntries(Object.entries(SHAPE).map(([name, limit]) => [name, z.nullish(limit)])) as OrNull<typeof SHAPE>,
 );
 
-/** The stored limits of an organization: those that differ from the defaults; null if none does. */
+/** The stored limits of an organization that differ from the defaults; null if no limit differs. */
 export type OwnLimits = Partial<OrganizationLimits> | null;
 
 /** Returns every limit of an organization. */
@@ -93,8 +94,8 @@ export const OrganizationChange = z.strictObject({ limits: z.optional(LimitsChan
 export const CreatedOrganization = z.extend(Organization, { token: z.string() });
 
 /**
- * The progress of a deletion. `closing`: earlier requests may still be running. `removed` counts what this call
- * deleted.
+ * The progress of a deletion. `closing` means that earlier requests may still be running. `removed` counts everything
+ * that this call deleted.
  */
 export const OrganizationRemoval = z.object({
   id: OrgId,
@@ -125,8 +126,8 @@ export const NOUNS = [
 export type Noun = (typeof NOUNS)[number];
 
 /**
- * The position of an export: a noun, and the id after which its next page begins. With a number of reports, the build
- * of which that many are already exported.
+ * The position of an export: a noun, and the id after which its next page begins. With a number of reports, the id is
+ * the build of which that many reports are already exported.
  */
 const Place = z.string().check(z.regex(new RegExp(`^(?:${NOUNS.join("|")})/[0-9a-f-]{0,36}(?:\\.[0-9]{1,4})?$`)));
 

@@ -11,7 +11,7 @@ const decodeCursor = (text: string): string => {
   }
 };
 
-/** The end of the previous page: base64url of its last id. Opaque to clients. */
+/** The end of the previous page, as base64url of its last id. Clients cannot interpret it. */
 export const cursorSchema = (ends: z.ZodMiniType<string>) =>
   z
     .pipe(z.string().check(z.maxLength(LIMITS.cursorCharacters)), z.transform(decodeCursor))
@@ -27,7 +27,7 @@ const Limit = queryNumber(1, LIMITS.pageLength);
 /** Parameters of a paginated list. */
 export const PAGE = { limit: z.optional(z._default(Limit, DEFAULTS.pageLength)), cursor: z.optional(Cursor) };
 
-/** The same for lists that grow without limit and begin with the newest record. */
+/** The same parameters for lists that grow without limit and begin with the newest record. */
 export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, DEFAULTS.newestPageLength)) };
 
 /** The suffix of a build list's cursor if all later builds have ended. Those builds stay as D1 has them. */
@@ -43,10 +43,10 @@ const BuildsCursor = z.pipe(
 export const encodeBuildsCursor = (id: string, isPastLive: boolean): string =>
   encodeCursor(isPastLive ? id + ALL_ENDED : id);
 
-/** The same for builds. */
+/** The same parameters for lists of builds. */
 export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
 
-/** The same for a list that is complete unless `limit` is given. */
+/** The same parameters for a list that is complete unless `limit` is given. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorSchema(OrgId)) });

@@ -19,7 +19,7 @@ export const BuildOfHistory = z.object({
 });
 export type BuildOfHistory = z.infer<typeof BuildOfHistory>;
 
-/** Durations in seconds: half of the builds took at most p50, nine in ten at most p90. */
+/** Durations in seconds. Half of the builds took at most p50, and nine in ten at most p90. */
 const Percentiles = z.nullable(z.object({ p50: z.number(), p90: z.number() }));
 
 /** The builds of seven days. */
@@ -49,7 +49,7 @@ export const PipelineHistory = z.object({
   repository: z.string(),
   isRed: z.boolean(),
   failingSince: z.nullable(FailingSince),
-  /** Newest first, at most 30. */
+  /** The builds, newest first, at most 30. */
   builds: z.array(BuildOfHistory),
   week: WeekOfBuilds,
   weekBefore: WeekOfBuilds,

@@ -12,7 +12,7 @@ export const PLATFORM_NAMES = ["other", "macos", "linux", "windows"] as const;
 /** The names of platforms in texts for people. */
 export const PLATFORM_TITLES = { other: "other", macos: "macOS", linux: "Linux", windows: "Windows" } as const;
 
-/** The requirements of a build for its agent. An omitted field requires nothing. */
+/** The requirements of a build for its agent. A field that is omitted requires nothing. */
 export const Requires = z.strictObject({
   platform: z.nullish(z.enum(["macos", "linux", "windows"])),
   ios: z.nullish(z.boolean()),
@@ -39,7 +39,7 @@ export const ConfigPath = z.string().check(
 /** A file that a pipeline file includes, with its text in the commit. */
 export const IncludedFile = z.strictObject({ path: ConfigPath, text: z.string() });
 
-/** No path occurs twice. */
+/** Included files, in which no path occurs twice. */
 export const IncludedFiles = z.array(IncludedFile).check(
   atMostItems(LIMITS.includes, "files"),
   z.refine((files) => new Set(files.map(({ path }) => path)).size === files.length, "must not have duplicate paths"),
@@ -60,7 +60,7 @@ export const PullConditions = z.strictObject({
   labels: Patterns,
 });
 
-/** The events that trigger a pipeline, in the words of a file's `on`. An omitted event does not. */
+/** The events that trigger a pipeline, in the words of a file's `on`. An omitted event does not trigger it. */
 export const PipelineOn = z.strictObject({
   push: event(PushConditions),
   tag: event(TagConditions),
@@ -69,7 +69,7 @@ export const PipelineOn = z.strictObject({
 });
 export type PipelineOn = z.infer<typeof PipelineOn>;
 
-/** Whose older builds a newer head cancels: the file decides, or one of its words. */
+/** Whose older builds a newer head cancels. Either the file decides, or the value is one of the file's words. */
 const Supersede = z.enum(["file", "refs", "all", "none"]);
 
 /** The triggers of a pipeline, and the part of its file that they come from. */
@@ -172,7 +172,10 @@ export const EnvironmentEntry = z.object({
   overrides: z.array(z.object({ scope: Origin, groupId: z.nullable(Id), variableId: z.nullable(Id) })),
 });
 
-/** A pipeline file to check. With a pipeline or repository, also against the variables that it would get. */
+/**
+ * A pipeline file to check. With a pipeline or repository, the service also checks it against the variables that it
+ * would get.
+ */
 export const PipelineCheck = z.strictObject({
   definition: z.string().check(atMost(LIMITS.definitionCharacters)),
   repoId: z.nullish(Id),
@@ -180,14 +183,16 @@ export const PipelineCheck = z.strictObject({
   includes: z.optional(IncludedFiles),
 });
 
-/** When a file triggers builds: in words, and the next times of its schedules. */
+/** When a file triggers builds, in words, and the next times of its schedules. */
 export const CheckedTriggers = z.object({
   builds: z.string(),
   supersede: z.enum(["refs", "all", "none"]),
   schedules: z.array(z.object({ name: z.string(), next: z.array(Timestamp) })),
 });
 
-/** A job that a build of the file would have. `agents` counts the registered ones that meet its requirements. */
+/**
+ * A job that a build of the file would have. `agents` counts the registered agents that meet the job's requirements.
+ */
 export const CheckedJob = z.object({
   key: z.string(),
   definition: z.string(),
@@ -201,7 +206,9 @@ export const CheckedJob = z.object({
   agents: z.int(),
 });
 
-/** All mistakes at once. Lines and columns count from 1. A file with only `hints` is valid. */
+/**
+ * The result of a check, with all mistakes at once. Lines and columns count from 1. A file with only `hints` is valid.
+ */
 export const CheckedPipeline = z.object({
   isValid: z.boolean(),
   mistakes: z.array(

@@ -26,7 +26,7 @@ export const PROBLEMS = {
 } as const satisfies Record<string, readonly [status: number, title: string]>;
 export type ProblemKind = keyof typeof PROBLEMS;
 
-/** Details that several layers share. None repeats any input. */
+/** Details that several layers share. No detail repeats any input. */
 export const DETAILS = {
   unauthenticated: "The token is invalid or has expired.",
   "not-found": "Nothing with this id exists here.",
@@ -35,7 +35,7 @@ export const DETAILS = {
   invalid: "The request is invalid: see errors.",
 } as const satisfies Partial<Record<ProblemKind | "log-deleted", string>>;
 
-/** RFC 9457. `type` is the URI reference of the page that explains it. */
+/** A problem as in RFC 9457. `type` is the URI reference of the page that explains the problem. */
 export const Problem = z.object({
   type: z.string(),
   title: z.string(),

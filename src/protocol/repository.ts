@@ -34,8 +34,8 @@ export const CommitSha = z.pipe(
 );
 
 /**
- * Pull requests of forks: not built; built once a member approves each commit; or members' commits also without
- * approval.
+ * The rule for pull requests of forks. They are not built; or built once a member approves each commit; or members'
+ * commits are also built without approval.
  */
 export const Forks = z.enum(["off", "approval", "members"]);
 export type Forks = z.infer<typeof Forks>;

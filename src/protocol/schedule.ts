@@ -8,7 +8,8 @@ import { PAGE } from "./page.ts";
 import { Branch } from "./repository.ts";
 
 /**
- * Builds of a pipeline at set times. `nextAt` and `next` are future times; null and empty while the schedule is off.
+ * A schedule for builds of a pipeline at set times. `nextAt` and `next` are future times. They are null and empty while
+ * the schedule is off.
  */
 export const Schedule = z.object({
   id: Id,
@@ -32,7 +33,7 @@ export const Schedule = z.object({
 });
 export type Schedule = z.infer<typeof Schedule>;
 
-/** Five fields, in the syntax of `domain/schedule.ts`, which reports mistakes. */
+/** A cron line of five fields, in the syntax of `domain/schedule.ts`, which reports mistakes. */
 const CronLine = z.string().check(notEmpty(), atMost(LIMITS.cronCharacters));
 const TimeZone = z.string().check(notEmpty(), atMost(LIMITS.timeZoneCharacters));
 

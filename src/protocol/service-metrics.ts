@@ -22,7 +22,7 @@ export type OrganizationDay = z.infer<typeof OrganizationDay>;
 export const OrganizationStore = z.object({ orgId: OrgId, storedBytes: z.int(), mostStoredBytes: z.int() });
 export type OrganizationStore = z.infer<typeof OrganizationStore>;
 
-/** The whole deployment, for the people on call: the last findings of upkeep, and its own state. */
+/** The metrics of the whole deployment, for the people on call: the last findings of upkeep, and its own state. */
 export const ServiceMetrics = z.object({
   isUp: z.boolean(),
   upkeep: z.object({

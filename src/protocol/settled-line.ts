@@ -1,8 +1,11 @@
 /** A terminal sequence, or a character. */
 const PIECES = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\s\S]/gu;
-/** Erases the rest of the line, or all of it. */
+/** Sequences that erase the rest of the line, or the whole line. */
 const ERASES = /^\x1b\[[02]?[JK]$/;
-/** Pieces that print nothing. The output continues without a tab, and a space overwrites the character under it. */
+/**
+ * Pieces that print nothing. A tab is one of them, because the output continues without it. A space is not, because it
+ * overwrites the character under it.
+ */
 const IS_SILENT = /^[\x00-\x1f\x7f]/;
 
 const isErasedOrPrinted = (text: string): boolean => {
@@ -10,7 +13,10 @@ const isErasedOrPrinted = (text: string): boolean => {
   return false;
 };
 
-/** Returns the index after the last carriage return that text follows. That text overwrites everything before it. */
+/**
+ * Returns the index after the last carriage return that text follows. The text after it overwrites everything before
+ * it.
+ */
 export const settledFrom = (line: string): number => {
   let end = line.length;
   while (end > 0) {
@@ -21,11 +27,11 @@ export const settledFrom = (line: string): number => {
   return 0;
 };
 
-/** Applies the backspaces: each moves back over a character, which the next one overwrites. */
+/** Applies the backspaces. Each backspace moves back over a character, and the next character overwrites that one. */
 export const afterBackspaces = (text: string): string => {
   if (!text.includes("\b")) return text;
   const characters: string[] = [];
-  /** The sequences before each character. All remain, so that later colours are right. */
+  /** The sequences before each character. All sequences remain, so that later colours are right. */
   const sequences: string[] = [""];
   let at = 0;
   for (const [piece] of text.matchAll(PIECES)) {

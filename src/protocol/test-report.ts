@@ -18,7 +18,7 @@ export const TestCounts = z.object({
   failed: count(),
   skipped: count(),
   flaky: count(),
-  /** The total of all tests. */
+  /** The total seconds of all tests. */
   seconds: z.number().check(z.nonnegative()),
 });
 export type TestCounts = z.infer<typeof TestCounts>;
@@ -27,7 +27,9 @@ export type TestCounts = z.infer<typeof TestCounts>;
 export const TestSummary = z.extend(TestCounts, { warnings: z.int() });
 export type TestSummary = z.infer<typeof TestSummary>;
 
-/** The agent derives it from the job's key and the names of the test. It is the same in each build. */
+/**
+ * The id of a test. The agent derives it from the job's key and the names of the test. It is the same in each build.
+ */
 export const TestId = z.string().check(z.regex(/^[0-9a-f]{16}$/, "must be 16 lower-case hexadecimal digits"));
 
 const name = () => z.string().check(atMost(LIMITS.testNameCharacters));
@@ -42,7 +44,7 @@ export const ReportedTest = z.object({
   seconds: z.nullable(z.number().check(z.nonnegative())),
   outcome: z.enum(["passed", "failed", "skipped"]),
   tries: intBetween(1, LIMITS.countedTests),
-  /** Whether it both failed and passed. */
+  /** Whether the test both failed and passed. */
   isFlaky: z.boolean(),
   message: z.string().check(atMost(LIMITS.testMessageCharacters)),
   text: z.string().check(atMost(LIMITS.testTextCharacters)),
@@ -69,10 +71,10 @@ export const ReportedTests = z.object({
 });
 export type ReportedTests = z.infer<typeof ReportedTests>;
 
-/** Tests that failed in other builds of the same commit. */
+/** The answer to a report: tests that failed in other builds of the same commit. */
 export const TestReportTaken = z.object({ failedBefore: z.array(TestId) });
 
-/** `failures` counts the test's recent failures in builds of the repository's default branch. */
+/** A test to show. `failures` counts the test's recent failures in builds of the repository's default branch. */
 export const ShownTest = z.extend(ReportedTest, { failures: z.int() });
 
 /** The tests of one job. */
@@ -87,8 +89,8 @@ export const TestReport = z.object({
 export type TestReport = z.infer<typeof TestReport>;
 
 /**
- * Reports of a build: the whole list, unless it is long. Before 0.13.0 the list had no parameters, so it ignores
- * unknown ones.
+ * The filter of a build's reports. The list is complete unless it is long. Before 0.13.0 the list had no parameters, so
+ * it ignores unknown ones.
  */
 export const TestsFilter = z.object(WHOLE);
 
@@ -125,7 +127,7 @@ export const FlakyTest = z.object({
 });
 export type FlakyTest = z.infer<typeof FlakyTest>;
 
-/** Any text is a valid id here. One that no test has is not found. */
+/** The id of a test in a path. Any text is valid here. An id that no test has is not found. */
 export const PathTest = z.object({ id: Id, testId: TestId });
 
 /** The tests of a job, as its pool stores them. The report itself is in the archive. */
@@ -133,15 +135,17 @@ export interface StoredTests {
   counts: TestCounts;
   /** The number of warnings in the report. */
   warnings: number;
-  /** Whether the report names a test that matters to others: one that failed, is flaky, or passed after all. */
+  /**
+   * Whether the report names a test that matters to other builds: a test that failed, is flaky, or passed after all.
+   */
   hasNews: boolean;
-  /** The fence of the lease that sent it. */
+  /** The fence of the lease that sent the report. */
   fence: number;
-  /** The day (UTC) of the upload, which is part of its key in the archive. */
+  /** The day (UTC) of the upload. The day is part of the report's key in the archive. */
   day: string;
 }
 
-/** The same with the job's key in its file; null for a first job. */
+/** The stored tests with the job's key in its file; null for a first job. */
 export interface TestsOfJob extends StoredTests {
   jobKey: string | null;
 }

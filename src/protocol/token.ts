@@ -31,8 +31,8 @@ export type Token = z.infer<typeof Token>;
 const Expiry = z.iso.datetime({ offset: true });
 
 /**
- * The kind api has a `role` (member by default). The kind registration has `labels`: the most that its agents may
- * claim.
+ * The request for a new token. The kind api has a `role` (member by default). The kind registration has `labels`, the
+ * most that its agents may claim.
  */
 export const NewToken = z.strictObject({
   name: Name,
@@ -53,10 +53,10 @@ export const TokenRemoval = z.strictObject({
   agents: z._default(QueryFlag, false),
 });
 
-/** The record with the token itself, which no later answer contains. */
+/** The record of the token, with the token itself, which no later answer contains. */
 export const CreatedToken = z.extend(Token, { token: z.string() });
 
-/** How long the previous secret stays valid. */
+/** The time for which the previous secret stays valid. */
 export const TokenRotation = z.strictObject({
   graceSeconds: z._default(intBetween(0, LIMITS.graceSeconds), DEFAULTS.graceSeconds),
 });

@@ -1,4 +1,4 @@
-/* Milliseconds, bytes, and how people read numbers. Scripts of pages read this file: it brings nothing else along. */
+/* Milliseconds, bytes, and the format of numbers for people. Scripts of pages read this file, so it imports nothing. */
 
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;

@@ -8,7 +8,7 @@ import { PAGE } from "./page.ts";
 export const FileEncoding = z.enum(["text", "base64"]);
 export type FileEncoding = z.infer<typeof FileEncoding>;
 
-/** Returns the problem with the name of a file in a folder of its own; null if every agent can create it. */
+/** Returns the problem with the name of a file in a folder of its own; null if every agent can create the file. */
 export const fileNameProblem = (name: string): string | null => {
   if (name === "" || name === "." || name === "..") return "must be the name of a file";
   if (/[/\x00-\x1f\x7f-\x9f]/.test(name)) return "must not have a slash or control characters";
@@ -24,8 +24,8 @@ export const FileName = z.string().check((context) => {
 });
 
 /**
- * A file of a build's environment. Its variable contains the path at which the agent wrote it. The default `name` is
- * the variable's.
+ * A file of a build's environment. Its variable contains the path at which the agent wrote the file. The default `name`
+ * is the variable's name.
  */
 export const HandedFile = z.object({
   encoding: FileEncoding,
@@ -38,7 +38,9 @@ export const SCOPES = ["organization", "group", "repository", "pipeline"] as con
 export const Scope = z.enum(SCOPES);
 export type Scope = z.infer<typeof Scope>;
 
-/** The name of a variable as shells allow it, case-sensitive. The prefix `MILLRACE_` is reserved for the service. */
+/**
+ * The name of a variable as shells allow it. Letter case counts. The prefix `MILLRACE_` is reserved for the service.
+ */
 export const Key = z.string().check(
   z.regex(
     new RegExp(`^[A-Za-z_][A-Za-z0-9_]{0,${LIMITS.keyCharacters - 1}}$`),
@@ -119,7 +121,7 @@ export const VariableFilter = z.strictObject({
   ...PAGE,
 });
 
-/** `days`: a secret counts as unused if its last use is at least this long ago. */
+/** The filter for unused secrets. With `days`, a secret counts as unused if its last use is at least this long ago. */
 export const UnusedFilter = z.strictObject({
   days: z._default(queryNumber(1, LIMITS.unusedDays), DEFAULTS.unusedDays),
   ...PAGE,
