@@ -2,7 +2,10 @@ import type { Context as HonoContext } from "hono";
 import type { Readable } from "../services/uploads/artifact-records.ts";
 import { hasTag, parseRange, rangeWithin } from "./headers.ts";
 
-/** A build's files may be hostile: a browser must save them, and must not guess a type, run them or frame them. */
+/**
+ * Headers for a build's file, which may be hostile. A browser must save the file, and must not guess its type, run it
+ * or frame it.
+ */
 export const INERT_FILE = {
   "Content-Type": "application/octet-stream",
   "X-Content-Type-Options": "nosniff",
@@ -22,7 +25,10 @@ export const saveAs = (name: string): string => {
   return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`;
 };
 
-/** Answers with the bytes, or the requested `Range`. Reads nothing for HEAD, or if the client has the bytes. */
+/**
+ * Answers with the bytes, or with the requested `Range`. Reads nothing for HEAD, or if the client already has the
+ * bytes.
+ */
 export const bytesAnswer = async (
   c: HonoContext,
   source: Readable,
@@ -41,12 +47,12 @@ export const bytesAnswer = async (
   if (c.req.raw.method === "HEAD") return c.body(null, status, headersOfPart);
   const { readable, writable } = new FixedLengthStream(end - start);
   const body = await source.read(start, end);
-  // If the client disconnects, both end. That is not an error.
+  // If the client disconnects, both streams end. That is not an error.
   void body.pipeTo(writable).catch(() => {});
   return c.body(readable, status, headersOfPart);
 };
 
-/** Answers with an archive that is created while it is sent. HEAD creates none. */
+/** Answers with an archive that is created while it is sent. For HEAD, creates no archive. */
 export const zipAnswer = (
   c: HonoContext,
   zip: { size: number; body(): ReadableStream<Uint8Array> },

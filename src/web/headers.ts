@@ -11,14 +11,14 @@ export const hasTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
 /** A part of some bytes, as a header requests it. */
 interface Range {
   start?: number;
-  /** Exclusive. */
+  /** The end of the part, exclusive. */
   end?: number;
   suffix?: number;
 }
 
 /**
  * Parses the requested range. Returns null for several ranges or another unit, which RFC 9110 (14.2) lets a server
- * ignore. If-Range with anything except the strong `tag` of these bytes requests all of them (13.1.5).
+ * ignore. If-Range with anything except the strong `tag` of these bytes requests all bytes (13.1.5).
  */
 export const parseRange = ({ req }: Context, tag: string | null): Range | null => {
   const ifRange = req.header("If-Range");
@@ -29,7 +29,10 @@ export const parseRange = ({ req }: Context, tag: string | null): Range | null =
   return { start: Number(first), end: last === "" ? undefined : Number(last) + 1 };
 };
 
-/** Returns where the range begins and ends in so many bytes. It is empty if it contains none of them. */
+/**
+ * Returns the positions in so many bytes where the range begins and ends. The result is empty if the range contains
+ * none of the bytes.
+ */
 export const rangeWithin = ({ start = 0, end, suffix }: Range, size: number): { start: number; end: number } => {
   if (suffix !== undefined) return { start: Math.max(0, size - suffix), end: size };
   return { start, end: Math.min(end ?? size, size) };

@@ -10,7 +10,7 @@ import { parseRange } from "./headers.ts";
 /** Milliseconds between comments. They keep proxies from closing a silent stream, and detect a disconnected client. */
 const KEEP_ALIVE = 15_000;
 
-/** Formats a server-sent event. Its data is one JSON string: a line break in the log cannot forge a field. */
+/** Formats a server-sent event. Its data is one JSON string, so a line break in the log cannot forge a field. */
 const toEvent = (message: FollowMessage): string => {
   switch (message.type) {
     case "text":
@@ -24,7 +24,7 @@ const toEvent = (message: FollowMessage): string => {
   }
 };
 
-/** Streams server-sent events (WHATWG HTML, 9.2) to a follower of a log. Each read of the client fetches one. */
+/** Streams server-sent events (WHATWG HTML, 9.2) to a follower of a log. Each read by the client fetches one event. */
 export const eventStream = ({ messages, stop }: Following): ReadableStream<Uint8Array> => {
   const encoder = new TextEncoder();
   let alive: ReturnType<typeof setInterval> | undefined;
@@ -48,7 +48,10 @@ export const eventStream = ({ messages, stop }: Following): ReadableStream<Uint8
   );
 };
 
-/** A log may be hostile: a browser must show it as text, and must not guess a type, run scripts or frame it. */
+/**
+ * Headers for a log, which may be hostile. A browser must show it as text, and must not guess a type, run scripts or
+ * frame it.
+ */
 const INERT = {
   "X-Content-Type-Options": "nosniff",
   "Content-Security-Policy": "sandbox; default-src 'none'",

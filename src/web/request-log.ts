@@ -6,9 +6,9 @@ import type { Context } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /*
- * These set their headers on the answer itself. Hono's `c.header` creates a new answer for each header after the
- * handler, and the new answer's body is a stream. The platform's answers, such as an object's, accept no headers: their
- * routes copy them.
+ * The middleware here sets headers on the answer itself. After the handler, Hono's `c.header` creates a new answer for
+ * each header, and the new answer's body is a stream. The platform's answers, such as an object's, accept no headers,
+ * so their routes copy them.
  */
 
 /** Gives each request an id, and its answer the header X-Request-Id. */
@@ -19,11 +19,11 @@ export const requestId: MiddlewareHandler<AppEnv> = async (c, next) => {
   c.res.headers.set("X-Content-Type-Options", "nosniff");
 };
 
-/** Returns the route's pattern, never the path: a path may contain anything, even a secret. */
+/** Returns the route's pattern, never the path, because a path may contain anything, even a secret. */
 const findPattern = (c: HonoContext<AppEnv>): string | null =>
   matchedRoutes(c).find(({ path }) => !path.endsWith("*"))?.path ?? null;
 
-/** One in so many accepted calls of agents is logged: the platform charges for each line. */
+/** The log gets one in this many accepted calls of agents, because the platform charges for each line. */
 const SAMPLED = 100;
 let agentCalls = 0;
 

@@ -1,4 +1,7 @@
-/** Folders and files of `dist/assets`; pages have no `.html` in their addresses. None matches a route of the Worker. */
+/**
+ * Matches folders and files of `dist/assets`. Pages have no `.html` in their addresses. None of these paths matches a
+ * route of the Worker.
+ */
 const STATIC =
   /^\/(?:$|(?:app\/static|docs|problems|schema)(?:\/|\.html$|$)|(?:agent|importer)[^/]*\.mjs(?:\.sha256)?$|openapi\.json$|THIRD-PARTY-NOTICES\.txt$)/;
 
