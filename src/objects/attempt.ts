@@ -1,5 +1,5 @@
 import { SECOND_MS } from "../protocol/units.ts";
-/** Runs one attempt at a time: callers that request another meanwhile wait for the running one. */
+/** Runs one attempt at a time. Callers that request another attempt meanwhile wait for the running one. */
 export class SingleFlight {
   readonly #attempt: () => Promise<void>;
   #present: Promise<void> | null = null;
@@ -21,10 +21,10 @@ export class SingleFlight {
   }
 }
 
-/** Milliseconds that a caller of a pool waits for D1. After that, the alarm continues. */
+/** Milliseconds for which a caller of a pool waits for D1. After that, the pool's alarm continues the work. */
 export const CALLER_WAIT_MS = SECOND_MS;
 
-/** Waits for the promise, but at most this long. */
+/** Waits for the promise, or until this time has passed. */
 export const within = async (milliseconds: number, promise: Promise<unknown>): Promise<void> => {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<void>((resolve) => {

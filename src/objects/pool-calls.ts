@@ -1,10 +1,14 @@
 import { calling, poolName } from "../domain/durable-objects.ts";
 
 /**
- * The pool's methods that the objects of logs and git hosts call. The pool imports them: they cannot import its class.
+ * The pool's methods that the objects of logs and git hosts call. These objects cannot import the pool's class, because
+ * the pool imports them.
  */
 export interface PoolCalls {
-  /** Returns the Markdown that a build wrote for people; null if it wrote nothing, or is forgotten. */
+  /**
+   * Returns the Markdown that a build wrote for people. Returns null if the build wrote nothing, or if the pool forgot
+   * it.
+   */
   summaryOf(buildId: string): Promise<string | null>;
   /** Notifies the job's agent that somebody began to follow its log. */
   followed(job: { jobId: string }): Promise<void>;

@@ -3,8 +3,8 @@ import { toHex } from "../crypto/encoding.ts";
 const LAST_COUNT = 0xfff;
 
 /**
- * Returns a generator of UUIDs v7 (RFC 9562, section 6.2, method 1). They sort in the order of their creation, even
- * within one millisecond. The generator's parameter `at` is in milliseconds since 1970.
+ * Returns a generator of UUIDs v7 (RFC 9562, section 6.2, method 1). The UUIDs sort in the order of their creation,
+ * even within one millisecond. The generator's parameter `at` is in milliseconds since 1970.
  */
 export const monotonicUuids = (): ((at: number) => string) => {
   let latest = 0;

@@ -12,14 +12,18 @@ export class VersionedObject extends DurableObject<Env> {
     this.#hideMethods();
   }
 
-  /** Calls a method for a Worker or an object. @throws if the caller has another release; nothing happens then */
+  /**
+   * Calls a method for a Worker or an object.
+   * @throws if the caller has another release; the method does not run then
+   */
   async call(release: string, method: string, argumentList: unknown[]): Promise<unknown> {
     if (release !== VERSION) throw new TypeError(`${VERSION} does not implement the method "${method}" of ${release}.`);
     return (this as unknown as Record<string, (...words: unknown[]) => unknown>)[method]!(...argumentList);
   }
 
   /**
-   * Hides methods from callers before 0.14.0, which name a method directly. Own properties cannot be called remotely.
+   * Hides methods from callers of releases before 0.14.0, which name a method directly. The platform does not let them
+   * call an object's own properties.
    */
   #hideMethods(): void {
     let methods: object = Object.getPrototypeOf(this);

@@ -7,14 +7,17 @@ import { installationToken, isHiddenFromGit, type TokenScope } from "../../githo
 import { AppKey, readAppSecret } from "../../githosts/github/app-key.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 
-/** Milliseconds for which a token is used. GitHub's tokens live for an hour. */
+/** Milliseconds for which the service uses a token. GitHub's tokens live for an hour. */
 const USED_MS = 45 * MINUTE_MS;
 const LEFT_MS = 15 * MINUTE_MS;
 
-/** A token, or the reason for its absence, in our words: errors lose their class between objects. */
+/**
+ * A token, or the reason why there is no token. The reason is text in our words, because errors lose their class
+ * between objects.
+ */
 export type TokenAnswer = { token: string } | { problem: Pick<HostProblem, "kind" | "message"> };
 
-/** @throws errors other than `HostProblem` */
+/** Returns the token, or the problem if the promise fails with a `HostProblem`. @throws any other error */
 export const toTokenAnswer = async (token: Promise<string>): Promise<TokenAnswer> => {
   try {
     return { token: await token };
@@ -30,13 +33,13 @@ interface AppFacts {
   /** The App's client id or number. */
   issuer: string;
   installationId: string;
-  /** PEM. */
+  /** The App's private key, as PEM. */
   key: string;
 }
 
 /**
- * A GitHub App at one installation. Its tokens are in memory only. At most one request for each token runs at a time,
- * and no token is used for more than 45 minutes.
+ * A GitHub App at one installation. Keeps its tokens only in memory. Requests each token at most once at a time, and
+ * uses no token for more than 45 minutes.
  */
 export class HostApp {
   readonly #facts: AppFacts;
@@ -81,7 +84,10 @@ export class HostApp {
     this.#tokens.delete("all");
   }
 
-  /** @param instead Checks a new token, and returns the scope to request in its place; null if it is right. */
+  /**
+   * Returns a token from memory, or requests a new one.
+   * @param instead Checks a new token. Returns the scope to request in its place, or null if the token is right.
+   */
   async #minted(
     name: string,
     scope: TokenScope,
@@ -109,7 +115,7 @@ export class HostApp {
   }
 }
 
-/** Milliseconds for which the last read of a connection counts. */
+/** Milliseconds for which the object reuses what it last read of a connection. */
 const FRESH_MS = 5 * MINUTE_MS;
 
 /** How to call the host: as an App, or with a person's token. */
@@ -118,18 +124,18 @@ interface OpenConnection {
   kind: ConnectionToAsk["kind"];
   apiUrl: string;
   app: HostApp | null;
-  /** @throws HostProblem if the App gets no token */
+  /** @throws HostProblem if the host gives the App no token */
   token(): Promise<string>;
 }
 
-/** The connection's state: `gone` if it was deleted, `silent` if the host gets no statuses. */
+/** The connection's state. `gone` means that it was deleted; `silent` means that the host gets no statuses. */
 export type ConnectionState = { state: "gone" } | { state: "silent"; app: HostApp | null } | OpenConnection;
 
-/** The connection of one object. Its token is in memory only, and is reread after five minutes. */
+/** The connection of one object. The object keeps the token only in memory, and rereads it after five minutes. */
 export class HostConnection {
   readonly #env: Env;
   #lastRead: { value: ConnectionState; until: number } | null = null;
-  /** Outlives the read, because its token stays valid for longer. */
+  /** The App, which is kept longer than the last read because its token stays valid for longer. */
   #app: { facts: AppFacts; app: HostApp } | null = null;
 
   constructor(env: Env) {
@@ -144,12 +150,12 @@ export class HostConnection {
     return value;
   }
 
-  /** Whether the last read says that the host gets no statuses. */
+  /** Whether the host gets no statuses, according to the last read. */
   get isSilent(): boolean {
     return this.#lastRead !== null && Date.now() < this.#lastRead.until && this.#lastRead.value.state !== "open";
   }
 
-  /** Forgets the last read: the token may have been replaced, or the host rejects it. */
+  /** Forgets the last read, because somebody may have replaced the token, or because the host rejects it. */
   forget(): void {
     this.#lastRead = null;
     this.#app?.app.forgetToken();

@@ -17,16 +17,18 @@ import { MissedDeliveries } from "./missed-deliveries.ts";
 import { HostStatuses } from "./statuses.ts";
 import { HostStore } from "./store.ts";
 
-/** Milliseconds for which one alarm sends statuses: far below the 15 minutes that it may take. */
+/**
+ * Milliseconds for which one alarm sends statuses. This is far below the 15 minutes that the platform allows an alarm.
+ */
 const ALARM_MS = 5 * MINUTE_MS;
-/** Milliseconds for one alarm's waiting deliveries, and then for its statuses while more deliveries wait. */
+/** Milliseconds that one alarm spends on waiting deliveries, and then on its statuses while more deliveries wait. */
 const SHARE_MS = 30 * SECOND_MS;
-/** Milliseconds until a failed alarm is repeated: doubled each time, up to ten minutes. */
+/** Milliseconds until a failed alarm runs again. The object doubles them after each failure, up to ten minutes. */
 const RETRY_MS = 30 * SECOND_MS;
 const MOST_RETRY_MS = 10 * MINUTE_MS;
 /** Milliseconds after the first delivery until the object checks whether its connection exists. */
 const LOOK_MS = MINUTE_MS;
-/** Listed commits with a status that was given up. */
+/** Commits with a status that the service gave up, in the list on the connection's page. */
 const GIVEN_UP_LISTED = 20;
 
 /** Handles a delivery for the connection of this name. The services do this, and no object may import them. */
@@ -34,7 +36,7 @@ type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<Deli
 
 const appIn = (connection: ConnectionState) => (connection.state === "gone" ? null : connection.app);
 
-/** Reports to the git host of one connection, and deliveries from it: one object for each connection. */
+/** Sends reports to the git host of one connection, and accepts deliveries from it. Each connection has one object. */
 export class GitHostObject extends VersionedObject {
   readonly #store: HostStore;
   readonly #connection: HostConnection;
@@ -45,7 +47,7 @@ export class GitHostObject extends VersionedObject {
   /** The alarm's time, as far as this object knows. */
   #alarmAt: number | null = null;
   #isTelling = false;
-  /** Consecutive failures to read the connection. */
+  /** Consecutive failed attempts to read the connection. */
   #misreads = 0;
 
   constructor(ctx: DurableObjectState, env: Env, takeKept: TakeKept) {
@@ -74,7 +76,7 @@ export class GitHostObject extends VersionedObject {
   }
 
   /**
-   * Stores reports for the host. Can be repeated, in any order: a build's newest report counts.
+   * Stores reports for the host. Callers can repeat the call and can call in any order: a build's newest report counts.
    * @returns whether the host also shows a build's progress
    */
   async report(reports: HostReport[]): Promise<{ hearsPhases: boolean }> {
@@ -85,7 +87,7 @@ export class GitHostObject extends VersionedObject {
     return { hearsPhases: this.#isApp };
   }
 
-  /** Stores which pipelines of a commit have no build. Can be repeated. */
+  /** Stores which pipelines of a commit have no build. Callers can repeat the call. */
   async leaveOut(leftOut: LeftOut): Promise<void> {
     if (this.#connection.isSilent) return;
     await this.#meet();
@@ -99,12 +101,12 @@ export class GitHostObject extends VersionedObject {
     return { hearsPhases: this.#isApp, hasRefs: kind !== null && HOSTS[kind].keepsRefsApart };
   }
 
-  /** Whether the connection uses an App, as it was last read. */
+  /** Whether the connection used an App when the object last read it. */
   get #isApp(): boolean {
     return this.#store.meta("isApp") ?? false;
   }
 
-  /** Stores the object's name and reads its connection at its first call: an alarm knows neither. */
+  /** Stores the object's name and reads its connection at its first call, because an alarm knows neither. */
   async #meet(): Promise<void> {
     const { name } = this.ctx.id;
     if (!name || this.#store.meta("kind") !== null) return;
@@ -112,9 +114,9 @@ export class GitHostObject extends VersionedObject {
     await this.#read().catch((error) => log.warn("host.connection_unread", { ...connectionIn(this.#name), error }));
   }
 
-  /** Sends what is due to the host. */
+  /** Handles waiting deliveries, sends due statuses, and looks for missed deliveries. */
   override async alarm(info?: AlarmInvocationInfo): Promise<void> {
-    // The platform gives up an alarm after six failures: a repeated alarm sets the next one before its work.
+    // The platform gives up an alarm after six failures. A repeated alarm therefore sets the next one before its work.
     if (info?.isRetry) {
       await this.ctx.storage.setAlarm(Date.now() + RETRY_MS);
       if (this.#loaded === null) this.#statuses.recover(Date.now());
@@ -134,7 +136,7 @@ export class GitHostObject extends VersionedObject {
     await this.#schedule();
   }
 
-  /** Whether deliveries wait that can be tried now. */
+  /** Whether the object can retry a waiting delivery now. */
   get #hasWaiting(): boolean {
     return (this.#kept.nextAt ?? Number.POSITIVE_INFINITY) <= Date.now();
   }
@@ -155,7 +157,7 @@ export class GitHostObject extends VersionedObject {
     return connection;
   }
 
-  /** Looks for missed deliveries. Runs after the due statuses, because these end builds for people who wait. */
+  /** Looks for missed deliveries. Runs after the due statuses, because people wait for those. */
   async #lookForMissed(): Promise<void> {
     if ((this.#missed.lookAt ?? Number.POSITIVE_INFINITY) > Date.now()) return;
     const connection = await this.#read();
@@ -182,7 +184,7 @@ export class GitHostObject extends VersionedObject {
     this.#store.dropCommits();
   }
 
-  /** Sets the alarm if something is due before it. A running alarm sets it at its end. */
+  /** Sets the alarm if something is due earlier than it. A running alarm sets it at its own end. */
   async #schedule(): Promise<void> {
     if (this.#isTelling) return;
     const now = Date.now();
@@ -215,7 +217,7 @@ export class GitHostObject extends VersionedObject {
     return this.#statuses.onEachRef(repoId, sha).flatMap(statusViews);
   }
 
-  /** Derives a person's role here from their role at the host; null if they cannot write there. */
+  /** Derives a person's role here from their role at the host. Returns null if they cannot write there. */
   async readRole(fullName: string, login: string): Promise<{ role: Role | null } | { away: string }> {
     const connection = await this.#read();
     if (connection.state !== "open" || !connection.app) return { role: null };
@@ -227,7 +229,7 @@ export class GitHostObject extends VersionedObject {
     }
   }
 
-  /** Rereads the connection, whose token may have been changed, and retries what waits for it. */
+  /** Rereads the connection, because a person may have changed its token, and retries everything that waits for it. */
   async connectionChanged(): Promise<void> {
     this.#connection.forget();
     await this.#read().catch((error) => log.warn("host.connection_unread", { ...connectionIn(this.#name), error }));
@@ -236,8 +238,8 @@ export class GitHostObject extends VersionedObject {
   }
 
   /**
-   * Stores a delivery that its host proved to have sent, and handles it once the service can. Makes no other call.
-   * @returns whether there is room for it
+   * Stores a delivery that is proven to come from its host, and handles it once the service can. Makes no other call.
+   * @returns whether there is room for the delivery
    */
   async keepDelivery(delivery: KeptDelivery): Promise<boolean> {
     const { name } = this.ctx.id;
@@ -255,7 +257,7 @@ export class GitHostObject extends VersionedObject {
     if (this.#isApp) this.#missed.stir(Date.now());
     if (this.#isApp || waits) await this.#schedule();
     if (!isFirst) return;
-    // A delivery may be recorded after the connection was deleted: nothing else would delete its rows.
+    // The service may record a delivery after somebody deleted the connection. Nothing else would delete its rows.
     await this.#meet();
     await this.#setAlarm(Date.now() + LOOK_MS);
   }
@@ -266,7 +268,7 @@ export class GitHostObject extends VersionedObject {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** Lists the last deliveries, the newest first: waiting ones before handled ones. */
+  /** Lists the last deliveries, the newest first. Waiting deliveries precede handled ones. */
   async deliveries(limit: number): Promise<DeliveryNote[]> {
     return [...this.#kept.notes(limit), ...this.#store.deliveries(limit)].slice(0, limit);
   }

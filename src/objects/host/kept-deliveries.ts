@@ -5,15 +5,20 @@ import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { HostStore } from "./store.ts";
 
 /**
- * Milliseconds until the first attempt, and between attempts after a failure: doubled each time, up to five minutes.
+ * Milliseconds until the first attempt, and between attempts after a failure. Each failure doubles them, up to five
+ * minutes.
  */
 const FIRST_MS = 15 * SECOND_MS;
 const MOST_MS = 5 * MINUTE_MS;
-/** Repositories that may fail in one run. One may have its own problem; more mean that the service has one. */
+/**
+ * Repositories that may fail in one run. One failed repository may have its own problem; more mean that the service has
+ * a problem.
+ */
 const MOST_FAILURES = 3;
 
 /**
- * Handles one delivery. Returns its line in the list; null if its hook is gone. Throws if the service is unavailable.
+ * Handles one delivery. Returns its line in the list, or null if its hook is gone. Throws if the service is
+ * unavailable.
  */
 type Take = (delivery: KeptDelivery) => Promise<DeliveryNote | null>;
 
@@ -22,10 +27,10 @@ interface Row {
   delivery: KeptDelivery;
 }
 
-/** Deliveries that arrived while the service could not handle them, in their order. */
+/** Deliveries that arrived while the service could not handle them, in the order of their arrival. */
 export class KeptDeliveries {
   readonly #store: HostStore;
-  /** Null until the first read. */
+  /** Whether no delivery waits; null until the first read. */
   #isEmpty: boolean | null = null;
   #failures = 0;
   #nextAt = Date.now();
@@ -34,16 +39,16 @@ export class KeptDeliveries {
     this.#store = store;
   }
 
-  /** When to try next; null if no delivery waits. */
+  /** The time of the next attempt; null if no delivery waits. */
   get nextAt(): number | null {
     this.#isEmpty ??= this.#after(0) === null;
     return this.#isEmpty ? null : this.#nextAt;
   }
 
   /**
-   * Stores a delivery, once. A newer generation of the hook replaces the earlier ones: a caller with only an older
-   * secret cannot take the room of valid deliveries.
-   * @returns whether there is room for it
+   * Stores a delivery, once. A newer generation of the hook replaces the earlier ones, so that a caller with only an
+   * older secret cannot use up the room of valid deliveries.
+   * @returns whether there is room for the delivery
    */
   keep(delivery: KeptDelivery, now: number): boolean {
     const { sql } = this.#store;
@@ -70,13 +75,14 @@ export class KeptDeliveries {
     return [...rows].map(({ facts }) => (JSON.parse(String(facts)) as KeptDelivery).note);
   }
 
-  /** Retries at once: the service handled another delivery, and is therefore available. */
+  /** Retries at once. The service just handled another delivery, and is therefore available. */
   hurry(now: number): void {
     this.#nextAt = Math.min(this.#nextAt, now);
   }
 
   /**
-   * Handles waiting deliveries, oldest first, until `until`. A failed one delays only its own repository. Never throws.
+   * Handles waiting deliveries until `until`, the oldest first. A failed delivery delays only its own repository. Never
+   * throws.
    */
   async take(take: Take, until: number): Promise<void> {
     const failed = new Set<number | null>();
@@ -85,7 +91,7 @@ export class KeptDeliveries {
       const key = orderKey(row.delivery);
       if (failed.has(key)) continue;
       const outcome = await takeOne(take, row.delivery, this.#store);
-      // The object was emptied meanwhile.
+      // Another call emptied the object meanwhile.
       if (this.#isEmpty) return;
       if (outcome === "away") failed.add(key);
       else this.#finish(row, outcome);
@@ -96,7 +102,10 @@ export class KeptDeliveries {
     this.#nextAt = Date.now() + wait;
   }
 
-  /** Removes a finished delivery. If its hook is gone, removes its generation and earlier ones. */
+  /**
+   * Removes a finished delivery. If its hook is gone, also removes the other deliveries of its generation and of
+   * earlier ones.
+   */
   #finish({ seq, delivery }: Row, note: DeliveryNote | null): void {
     const { sql } = this.#store;
     if (!note) sql.exec("DELETE FROM kept WHERE generation <= ?", delivery.generation);
@@ -111,7 +120,7 @@ export class KeptDeliveries {
     return row ? { seq: Number(row.seq), delivery: JSON.parse(String(row.facts)) } : null;
   }
 
-  /** Reads nothing more from the store, which was emptied. */
+  /** Reads nothing more from the store, because another call emptied it. */
   forget(): void {
     this.#isEmpty = true;
   }

@@ -16,14 +16,14 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { HostApp } from "./connection.ts";
 import type { HostStore } from "./store.ts";
 
-/** Milliseconds between two looks while the host delivers, and while it has nothing to deliver. */
+/** Milliseconds between two checks while the host delivers, and while it has nothing to deliver. */
 const BUSY_MS = 15 * MINUTE_MS;
 const QUIET_MS = HOUR_MS;
-/** Milliseconds until the next look if a delivery had to wait. */
+/** Milliseconds until the next check if a delivery had to wait. */
 const LEFT_MS = MINUTE_MS;
 /** GitHub requires this pause between two requests that change something. */
 const GAP_MS = SECOND_MS;
-/** Pages of the list, and complete deliveries, that one look reads at most. */
+/** Pages of the list, and complete deliveries, that one check reads at most. */
 const MOST_PAGES = 5;
 const MOST_WHOLE = 40;
 
@@ -33,7 +33,7 @@ const pause = () => new Promise<void>((resolve) => setTimeout(resolve, GAP_MS));
 const isItsOwn = (error: unknown): boolean =>
   error instanceof HostProblem && ["missing", "refused", "stranger"].includes(error.kind);
 
-/** Has GitHub redeliver an App's failed deliveries: the newest for each ref. */
+/** Has GitHub redeliver an App's failed deliveries: the newest failed delivery for each ref. */
 export class MissedDeliveries {
   readonly #store: HostStore;
 
@@ -41,12 +41,12 @@ export class MissedDeliveries {
     this.#store = store;
   }
 
-  /** When to look next, in milliseconds since 1970; null if there is no next look. */
+  /** The time of the next check, in milliseconds since 1970; null if there is no next check. */
   get lookAt(): number | null {
     return this.#store.meta("lookAt");
   }
 
-  /** Starts looking, or looks sooner, because something was delivered. */
+  /** Starts the checks, or moves the next check forward, because GitHub delivered something. */
   stir(now: number): void {
     if ((this.lookAt ?? Number.POSITIVE_INFINITY) > now + BUSY_MS) this.#store.setMeta("lookAt", now + BUSY_MS);
   }
@@ -55,7 +55,7 @@ export class MissedDeliveries {
     if (this.lookAt !== null) this.#store.deleteMeta("lookAt");
   }
 
-  /** Looks once and sets the time of the next look, even if GitHub does not answer. Never throws. */
+  /** Checks once and sets the time of the next check, even if GitHub does not answer. Never throws. */
   async look(app: HostApp, apiUrl: string): Promise<void> {
     const now = Date.now();
     const [last] = this.#store.deliveries(1);
@@ -68,7 +68,7 @@ export class MissedDeliveries {
     }
   }
 
-  /** @returns how many deliveries have to wait for the next look. @throws HostProblem */
+  /** @returns how many deliveries have to wait for the next check @throws HostProblem */
   async #lookNow(app: HostApp, apiUrl: string, now: number): Promise<number> {
     const listed = await this.#listed(app, apiUrl, now);
     if (listed.length === 0) return 0;
@@ -100,7 +100,7 @@ export class MissedDeliveries {
     return listed;
   }
 
-  /** Adds the refs. Requests the unknown ones, the newest first. */
+  /** Adds the refs of the deliveries. Requests unknown refs from GitHub, those of the newest deliveries first. */
   async #withRefs(missed: MissedDelivery[], app: HostApp, apiUrl: string): Promise<MissedDelivery[]> {
     const deliveries: MissedDelivery[] = [];
     let requests = 0;

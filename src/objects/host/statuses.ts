@@ -19,9 +19,12 @@ import { log } from "../../log.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import type { HostStore } from "./store.ts";
 
-/** Milliseconds for which one run waits for the next status itself, without an alarm. */
+/** Milliseconds for which one run waits for the next status itself. For a longer wait, it uses an alarm. */
 const INLINE_MS = 1_200;
-/** Lines of the commits in memory: about 10 MB. Above this, the oldest commits are set aside until fewer are left. */
+/**
+ * Lines of the commits in memory: about 10 MB. Above this, the object sets the oldest commits aside until it has fewer
+ * lines.
+ */
 const MOST_LINES = 20_000;
 const FEWER_LINES = 15_000;
 /** Milliseconds between two cleanups of old rows. */
@@ -35,27 +38,27 @@ interface Hearing {
   hasRefs: boolean;
 }
 
-/** The statuses for the host of one connection: unfinished ones in memory, all of them on disk. */
+/** The statuses for one connection's host. Unfinished statuses are in memory, and all of them are on disk. */
 export class HostStatuses {
   readonly #store: HostStore;
   readonly #state: Statuses;
   readonly #summaryOf: (buildId: string) => Promise<string | null>;
-  /** Names of repositories that the host returned since the object woke. */
+  /** Names of repositories that the host returned since the object woke up. */
   readonly #names = new Map<number, string>();
-  /** Commits whose last answer is not on disk yet. If one is lost, its status is sent again. */
+  /** Commits whose last answer is not on disk yet. If the object loses an answer, it resends that status. */
   readonly #unsaved = new Map<string, Commit>();
   #tidyAt = 0;
-  /** The longest gap of any host, until the host is known. */
+  /** The longest gap that any host requires, until the host is known. */
   #gapMs = LONGEST_GAP_MS;
   #isDropped = false;
 
-  /** @param summaryOf Returns a build's summary of itself. */
+  /** @param summaryOf Returns the summary that a build wrote. */
   constructor(store: HostStore, summaryOf: (buildId: string) => Promise<string | null>, now: number) {
     this.#store = store;
     this.#summaryOf = summaryOf;
     for (const commit of store.openBeyond(MOST_LINES)) store.save([setAside(commit, now, STATUS_RULES)], now);
     this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
-    // Something was due when the object stopped: it may have sent a request a moment ago.
+    // Something was due when the object stopped. It may have sent a request just before that.
     const next = this.#next(now);
     if (next && "due" in next) this.#state.pace = { ...this.#state.pace, sentAt: now };
   }
@@ -75,7 +78,10 @@ export class HostStatuses {
     return this.#store.onEachRef(repoId, sha).map((commit) => this.#commit(commit) ?? commit);
   }
 
-  /** Returns the report as the host gets it. A report that an earlier release began without a ref ends without one. */
+  /**
+   * Returns the report as this host gets it. A report that began without a ref under an earlier release also ends
+   * without one.
+   */
   #heard(report: HostReport, { hearsPhases, hasRefs }: Hearing): HostReport {
     const whole = withoutRef(hearsPhases ? report : withoutPhases(report));
     const isBegun = () => this.#commit(whole)?.own.some(({ wanted }) => wanted.buildId === report.buildId);
@@ -101,7 +107,7 @@ export class HostStatuses {
     if (origin && origin !== this.#store.meta("origin")) this.#store.setMeta("origin", origin);
   }
 
-  /** Records pipelines without a build: the commit cannot succeed without them. */
+  /** Records pipelines without a build. The commit cannot succeed without these pipelines. */
   leaveOut(report: LeftOut, { hasRefs }: Hearing, now: number): void {
     const leftOut = hasRefs ? report : withoutRef(report);
     const before = this.#commit(leftOut);
@@ -111,7 +117,7 @@ export class HostStatuses {
     this.#bound(now);
   }
 
-  /** Keeps the newest commits in memory. Reports nothing about the others until they have a new state. */
+  /** Keeps the newest commits in memory. Does not report the other commits until they have a new state. */
   #bound(now: number): void {
     let lines = 0;
     for (const { own } of this.#state.commits.values()) lines += own.length + 1;
@@ -146,12 +152,12 @@ export class HostStatuses {
     return nextStatus(this.#state, this.#gapMs, now, STATUS_RULES);
   }
 
-  /** Handles an interruption of the object during a request. */
+  /** Handles a request that was in flight when the object was interrupted. */
   recover(now: number): void {
     for (const commit of cutOff(this.#state, now, STATUS_RULES)) this.#state.commits.set(commitKey(commit), commit);
   }
 
-  /** Restarts at once, after a person changed the connection. */
+  /** Restarts at once, because a person changed the connection. */
   resume(now: number): void {
     if (this.#state.pace.trouble === null) return;
     this.#state.pace = { ...AT_EASE, sentAt: now };
@@ -165,8 +171,9 @@ export class HostStatuses {
   }
 
   /**
-   * Sends due statuses one by one, until none is due soon, the time is over, or the host rejects the token.
-   * @returns whether it rejected the token
+   * Sends due statuses one by one. Stops when none is due soon, when the time is over, or when the host rejects the
+   * token.
+   * @returns whether the host rejected the token
    */
   async tell(address: StatusAddress, until: number): Promise<boolean> {
     this.#gapMs = address.host.statusGapMs;
@@ -202,7 +209,9 @@ export class HostStatuses {
     return posted.outcome.kind === "unauthorized";
   }
 
-  /** Returns the summary for a status, or null if the pool is unavailable: the state matters more than its text. */
+  /**
+   * Returns the summary for a status. Returns null if the pool is unavailable: the state matters more than its text.
+   */
   async #summaryFor({ line: { context, wanted } }: DueStatus): Promise<string | null> {
     if (context === REPOSITORY_CONTEXT || !isOver(wanted)) return null;
     try {
@@ -228,14 +237,14 @@ export class HostStatuses {
     this.#unsaved.set(sentStatus.commit, commit);
   }
 
-  /** Saves answers. Two consecutive statuses of one commit share a row. */
+  /** Saves answers. Two consecutive statuses of one commit share one write of its row. */
   #saveAnswers(): void {
     if (this.#unsaved.size === 0) return;
     this.#store.save(this.#unsaved.values(), Date.now());
     this.#unsaved.clear();
   }
 
-  /** Forgets all statuses for good: answers that arrive later change nothing. */
+  /** Forgets all statuses for good. Answers that arrive later change nothing. */
   drop(): void {
     this.#isDropped = true;
     this.#unsaved.clear();

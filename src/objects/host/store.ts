@@ -14,16 +14,16 @@ import type { HostKind } from "../../protocol/connection.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 
-/** Milliseconds for which a commit is kept after its end, or after its last change if it has not ended. */
+/** Milliseconds for which the store keeps a commit after its end, or after its last change if it has not ended. */
 const KEEP_MS = 7 * DAY_MS;
 const ABANDONED_MS = 30 * DAY_MS;
-/** Milliseconds for which a failed delivery is remembered: a day longer than GitHub can redeliver it. */
+/** Milliseconds for which the store remembers a failed delivery: a day longer than GitHub can redeliver it. */
 const MISSED_MS = 4 * DAY_MS;
 const MOST_COMMITS = 10_000;
 
 /**
  * If a commit has a ref, `sha` ends with a space and the ref. `open` is 1 until a commit has ended. `given_up` is the
- * last time at which one of its statuses was given up.
+ * time when the service last gave up one of the commit's statuses.
  */
 const TABLES = `
 CREATE TABLE IF NOT EXISTS commits (repo INTEGER, sha TEXT, open INTEGER NOT NULL, at INTEGER NOT NULL, given_up INTEGER,
@@ -34,26 +34,26 @@ CREATE TABLE IF NOT EXISTS kept (seq INTEGER PRIMARY KEY, id TEXT NOT NULL, gene
 CREATE TABLE IF NOT EXISTS missed (guid TEXT PRIMARY KEY, at INTEGER NOT NULL, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Facts of the object without a key of their own. */
+/** Facts of the object that have no table of their own. */
 interface Meta {
   /** The object's own name, which an alarm does not know. */
   name: string;
   /** The service's last known origin. */
   origin: string;
   pace: Pace;
-  /** The connection's kind, as it was last read; absent before release 0.12.0. */
+  /** The connection's kind at its last read; absent before release 0.12.0. */
   kind: HostKind;
   /** Whether the connection uses a GitHub App, which creates check runs. */
   isApp: boolean;
-  /** When to look for missed deliveries next. */
+  /** When to check for missed deliveries next. */
   lookAt: number;
 }
 
-/** The rows of one connection's object: one row for each commit, whose statuses change together. */
+/** The rows of one connection's object. Each commit has one row, because its statuses change together. */
 export class HostStore {
   readonly #storage: DurableObjectStorage;
   #isLaid = false;
-  /** Whether everything was deleted and nothing was written since. */
+  /** Whether the object deleted everything and has written nothing since. */
   #isBare = false;
 
   constructor(storage: DurableObjectStorage) {
@@ -73,7 +73,7 @@ export class HostStore {
     return connectionIn(this.meta("name") ?? "");
   }
 
-  /** Stores all of them or none. */
+  /** Stores either all of these commits or none of them. */
   save(commits: Iterable<Commit>, now: number): void {
     this.#storage.transactionSync(() => {
       for (const commit of commits) this.#saveOne(commit, now);
@@ -108,14 +108,20 @@ export class HostStore {
     return [...this.sql.exec(query, repoId, sha, `${sha}!`)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
-  /** Returns the commits that have not ended. A scan, because an index would write one more row for each commit. */
+  /**
+   * Returns the commits that have not ended. Scans the table, because an index would write one more row for each
+   * commit.
+   */
   open(): Map<string, Commit> {
     const rows = this.sql.exec("SELECT facts FROM commits WHERE open = 1");
     const commits = [...rows].map(({ facts }): Commit => JSON.parse(String(facts)));
     return new Map(commits.map((commit) => [commitKey(commit), commit]));
   }
 
-  /** Returns unended commits beyond the newest ones with so many lines. Reads them one by one: they may be large. */
+  /**
+   * Returns unended commits beyond the newest ones that have this many lines together. Reads the commits one by one,
+   * because they may be large.
+   */
   *openBeyond(mostLines: number): Iterable<Commit> {
     const lines = "sum(json_array_length(facts, '$.own') + 1) OVER (ORDER BY at DESC, repo, sha)";
     const rows = this.sql.exec(
@@ -128,13 +134,13 @@ export class HostStore {
     }
   }
 
-  /** Lists the commits with a status that was given up, the newest first. */
+  /** Lists the commits with a status that the service gave up, the newest first. */
   withGivenUp(limit: number): Commit[] {
     const query = "SELECT facts FROM commits WHERE given_up IS NOT NULL ORDER BY given_up DESC LIMIT ?";
     return [...this.sql.exec(query, limit)].map(({ facts }) => JSON.parse(String(facts)));
   }
 
-  /** Deletes expired commits, and the oldest above the limit, ended ones first. */
+  /** Deletes expired commits, and the oldest commits above the limit. Deletes ended commits first. */
   tidy(now: number): void {
     const sql = this.sql;
     sql.exec("DELETE FROM commits WHERE at < CASE open WHEN 0 THEN ? ELSE ? END", now - KEEP_MS, now - ABANDONED_MS);
@@ -170,7 +176,7 @@ export class HostStore {
     return this.meta("pace") ?? AT_EASE;
   }
 
-  /** Writes one row: the newest note replaces the oldest. @returns whether it is the first one */
+  /** Writes one row: the newest note replaces the oldest. @returns whether it is the first note */
   noteDelivery(note: DeliveryNote): boolean {
     const [row] = this.sql.exec(
       `INSERT INTO delivery SELECT (last + 1) % ?, last + 1, ? FROM (SELECT coalesce(max(seq), 0) AS last FROM delivery)
@@ -186,7 +192,7 @@ export class HostStore {
     return [...rows].map(({ facts }) => JSON.parse(String(facts)));
   }
 
-  /** Returns remembered failed deliveries, by id. */
+  /** Returns the remembered failed deliveries, by id. */
   missed(now: number): Map<string, DeliveryMemory> {
     this.sql.exec("DELETE FROM missed WHERE at < ?", now - MISSED_MS);
     const rows = [...this.sql.exec("SELECT facts FROM missed")];

@@ -15,9 +15,9 @@ import { type LogInfo, LogText, type ReadRange } from "./text.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
 import type { Ended, LogSegment } from "./values.ts";
 
-/** Characters of all values to mask for one lease, as JSON: sealed, they must fit into one row. */
+/** Characters of all values to mask for one lease, as JSON. The sealed values must fit into one row. */
 const MASKS_LIMIT = MIB;
-/** The agent that writes: its lease's fence, and its token's SHA-256. */
+/** The agent that writes, by its lease's fence and its token's SHA-256. */
 export interface Writer {
   fence: number;
   tokenHash: string;
@@ -29,8 +29,8 @@ type EndedBuild = Pick<Ended, "day"> & Partial<Ended>;
 const LEASE_LOST = refuse("lease-lost", "The lease is no longer current for this build's log.");
 
 /**
- * The log of one job. Only the latest lease can write. Bytes are masked before they are stored or sent, and
- * acknowledged only after the masker released them: the object may lose its memory at any time.
+ * The log of one job. Only the latest lease can write. The log masks bytes before it stores or sends them. It
+ * acknowledges bytes only after the masker released them, because the object may lose its memory at any time.
  */
 export class BuildLog extends VersionedObject {
   readonly #store: BuildLogStore;
@@ -52,7 +52,8 @@ export class BuildLog extends VersionedObject {
   }
 
   /**
-   * Opens the log for a lease and closes it for earlier ones. If the lease is already open, only replaces its secrets.
+   * Opens the log for a lease and closes it for earlier leases. If the lease is already open, only replaces its
+   * secrets.
    */
   async open(lease: Writer & { attempt: number; secrets: string[] }): Promise<LogResult<null>> {
     const { fence, tokenHash, attempt, secrets } = lease;
@@ -74,8 +75,8 @@ export class BuildLog extends VersionedObject {
 
   /**
    * Appends bytes at `offset`, which counts the bytes that this lease sent. The next chunk starts at `next`. `leaked`
-   * means that these bytes had a secret that the agent did not mask. A repeated chunk gets the same answer. `followed`
-   * means that somebody follows the log.
+   * means that these bytes had a secret that the agent did not mask. `followed` means that somebody follows the log. A
+   * repeated chunk gets the same answer.
    */
   async append(
     chunk: Writer & { offset: number; bytes: Uint8Array; final: boolean },
@@ -100,7 +101,7 @@ export class BuildLog extends VersionedObject {
   }
 
   /**
-   * Adds values to mask in all bytes that are not acknowledged yet.
+   * Adds values to mask in all bytes that the log has not acknowledged yet.
    * @returns `texts`, such as names of steps, masked with these values
    */
   async addMasks(masks: Writer & { values: string[]; texts?: string[] }): Promise<LogResult<string[]>> {
@@ -120,7 +121,7 @@ export class BuildLog extends VersionedObject {
     });
   }
 
-  /** Masks the agent's texts, such as names of steps, like its log. */
+  /** Masks the agent's texts, such as names of steps, with the same values as its log. */
   async maskTexts(request: Writer & { texts: string[] }): Promise<LogResult<string[]>> {
     return this.#turns.take(async () => {
       const segment = this.#writable(request);
@@ -130,15 +131,16 @@ export class BuildLog extends VersionedObject {
   }
 
   /**
-   * Finds the line in this part of the log that says why a job failed; null without one, or if another lease writes.
+   * Finds the line in this part of the log that says why a job failed. Returns null if there is no such line, or if
+   * another lease writes.
    */
   async failedLine({ fence, start, end }: Pick<Writer, "fence"> & PartOfLog): Promise<string | null> {
     return this.#text.failedLine(fence, { start, end });
   }
 
   /**
-   * Closes the log for leases up to this fence: they cannot write any more, and their secrets are deleted. `ended` says
-   * that the job has ended, too, and on which day (UTC): an hour later the log moves to the archive.
+   * Closes the log for leases up to this fence: they cannot write any more, and the log deletes their secrets. `ended`
+   * says that the job has ended, too, and on which day (UTC). An hour later the log moves to the archive.
    */
   async close({ fence, ended = null }: { fence: number; ended?: EndedBuild | null }): Promise<void> {
     await this.#turns.take(async () => {
@@ -155,7 +157,7 @@ export class BuildLog extends VersionedObject {
     });
   }
 
-  /** Moves the log of a job that ended long ago to the archive, now. @throws if the archive is unavailable */
+  /** Moves the log of a job that ended long ago to the archive at once. @throws if the archive is unavailable */
   async archive(ended: EndedBuild): Promise<void> {
     const last = this.#store.current();
     if (last) await this.close({ fence: Math.max(last.fence, this.#store.closedFence), ended });
@@ -166,18 +168,18 @@ export class BuildLog extends VersionedObject {
     await this.#move.onAlarm();
   }
 
-  /** Returns size and state of each attempt, the latest last. */
+  /** Returns the size and state of each attempt, the latest last. */
   async info(): Promise<LogInfo> {
     return this.#text.info();
   }
 
-  /** Returns when the pieces of an attempt, or of the latest one, were stored; null if there is no such log. */
+  /** Returns when the log stored the pieces of an attempt, or of the latest one; null if there is no such log. */
   async times({ attempt }: { attempt?: number }): Promise<PieceTime[] | null> {
     return this.#text.times(attempt ?? null);
   }
 
   /**
-   * Reads an attempt's stored bytes, or the latest attempt's, from `start` to before `end`. Attempt 0 means that this
+   * Reads the stored bytes of an attempt, or of the latest one, from `start` to before `end`. Attempt 0 means that this
    * object has no log.
    */
   async read(range: ReadRange = {}) {
@@ -186,8 +188,8 @@ export class BuildLog extends VersionedObject {
 
   /**
    * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
-   * `protocol/log.ts` has the messages. With `&ended=1`, a log that this object does not have is 404: nobody will write
-   * it any more.
+   * `protocol/log.ts` describes the messages. With `&ended=1`, the answer is 404 if this object does not have the log,
+   * because no agent will write it any more.
    */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams;
@@ -203,7 +205,10 @@ export class BuildLog extends VersionedObject {
     return this.#followers.accept({ attempt, offset, isPinned: true, token }, Date.now());
   }
 
-  /** Notifies the job's agent, through its pool, that somebody began to follow. A lost report costs only time. */
+  /**
+   * Notifies the job's agent, through its pool, that somebody began to follow. If the notice is lost, the follower only
+   * waits longer.
+   */
   async #reportFollower(): Promise<void> {
     const { orgId, jobId } = this.#owner;
     try {
@@ -232,24 +237,26 @@ export class BuildLog extends VersionedObject {
     return sealed ? keyIdOf(sealed) : null;
   }
 
-  /** Reseals secrets under the current key. @returns that key's id, or null if no secrets are stored */
+  /** Reseals the secrets under the current key. @returns that key's id, or null if the log stores no secrets */
   async rewrap(): Promise<LogResult<{ keyId: string | null; isChanged: boolean }>> {
     return this.#turns.take(async () => {
       return success(await this.#masking.rewrap(this.#store));
     });
   }
 
-  /** Deletes the whole log, at the end of its retention. Leaves nothing on disk. */
+  /** Deletes the whole log at the end of its retention. Leaves nothing on disk. */
   async purge(): Promise<void> {
     await this.#move.purge();
   }
 
-  /** Deletes the log for a person. For an hour, nothing can be written; after that, nothing is left. */
+  /**
+   * Deletes the log because a person requested it. For an hour, agents cannot write to it; after that, nothing is left.
+   */
   async remove(): Promise<void> {
     await this.#move.remove();
   }
 
-  /** Adds the owner, which is stored with the end: an object that its alarm woke may not know its name. */
+  /** Adds the owner, which the log stores with the end. An object that its alarm woke up may not know its name. */
   #withOwner({ day, orgId, jobId }: EndedBuild): Ended {
     return { day, orgId: orgId ?? this.#owner.orgId, jobId: jobId ?? this.#owner.jobId };
   }
@@ -259,7 +266,7 @@ export class BuildLog extends VersionedObject {
     return { orgId, jobId };
   }
 
-  /** Masks and stores bytes. Synchronous, and therefore one transaction. */
+  /** Masks and stores bytes. It is synchronous, and is therefore one transaction. */
   #write(segment: LogSegment, masking: Masking, bytes: Uint8Array, final: boolean): void {
     const { masker } = masking;
     const hits = masker.hits;

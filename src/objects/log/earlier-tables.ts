@@ -1,6 +1,9 @@
 import { CLOSED, type LogSegment, leaseKey, pieceKey, type StoredLease, type StoredPiece } from "./values.ts";
 
-/* Tables of 0.10.0 to 0.15.0: `lease` has a row for each lease, and `piece` has a row for each of its pieces. */
+/*
+ * The tables of releases 0.10.0 to 0.15.0. `lease` has a row for each lease, and `piece` has a row for each of its
+ * pieces.
+ */
 
 interface EarlierLease extends Record<string, SqlStorageValue> {
   fence: number;

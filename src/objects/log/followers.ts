@@ -8,19 +8,19 @@ import type { LogSegment } from "./values.ts";
 /** Maximum bytes of one message. */
 const MESSAGE_SIZE = 128 * KIB;
 
-/** Messages in the cache: all followers at the end of the log need the same one. */
+/** Messages in the cache. All followers at the end of the log need the same message. */
 const CACHED_MESSAGES = 8;
 const POLICY_VIOLATION = 1008;
 
-/** A follower's position. Stored with its socket to survive hibernation. */
+/** A follower's position. The object stores it with its socket, so that it survives hibernation. */
 interface Follower {
-  /** The segment that it reads; null before there is one. */
+  /** The segment that the follower reads; null before there is one. */
   fence: number | null;
-  /** The attempt, if it follows only one. */
+  /** The attempt, if the follower reads only one. */
   attempt: number | null;
   /** Offset of the next byte in the segment. */
   at: number;
-  /** Whether it requested a message and still waits for it. */
+  /** Whether the follower requested a message and still waits for it. */
   isWaiting: boolean;
   /** Milliseconds since 1970. */
   openedAt?: number;
@@ -30,12 +30,13 @@ interface Follower {
 interface LogState {
   /** The segments of all leases, the latest last. */
   segments: LogSegment[];
-  /** The highest fence for which the log was closed; -1 if it never was. */
+  /** The highest fence for which the log was closed; -1 if the log was never closed. */
   closedFence: number;
 }
 
 /**
- * Returns the segment to show: the latest one with bytes, otherwise the latest. `attempt` restricts it to one attempt.
+ * Returns the segment to show: the latest one with bytes, or the latest one if none has bytes. `attempt` restricts the
+ * choice to one attempt.
  */
 export const shownSegment = (segments: LogSegment[], attempt: number | null): LogSegment | undefined => {
   const candidates = segments.filter((segment) => attempt === null || segment.attempt === attempt);
@@ -46,7 +47,7 @@ export const shownSegment = (segments: LogSegment[], attempt: number | null): Lo
 export const isComplete = (segment: LogSegment | undefined, { segments, closedFence }: LogState): boolean =>
   segment ? segment.fence <= closedFence || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFence >= 0;
 
-/** Sends new bytes to followers. Their sockets hibernate: a quiet log costs nothing. */
+/** Sends new bytes to followers. Their sockets hibernate, so a quiet log costs nothing. */
 export class BuildLogFollowers {
   readonly #ctx: DurableObjectState;
   readonly #store: BuildLogStore;
@@ -59,7 +60,8 @@ export class BuildLogFollowers {
   }
 
   /**
-   * Accepts a follower. `attempt` pins it to one attempt; `from` is an offset in that attempt, or in the latest one.
+   * Accepts a follower. `attempt` pins the follower to one attempt; `from` is an offset in that attempt, or in the
+   * latest one.
    */
   accept(from: { attempt: number | null; offset: number; isPinned: boolean; token: string }, now: number): Response {
     const { 0: client, 1: server } = new WebSocketPair();
@@ -89,7 +91,7 @@ export class BuildLogFollowers {
     this.#advance(socket);
   }
 
-  /** Sends news to all followers after the log was written, opened or closed. */
+  /** Sends news to all followers after a lease wrote, opened or closed the log. */
   sendNews(): void {
     this.#cache = new LogCache(this.#store);
     for (const socket of this.#ctx.getWebSockets()) this.#advance(socket);
@@ -100,12 +102,12 @@ export class BuildLogFollowers {
     return this.#ctx.getWebSockets().some(isOpen);
   }
 
-  /** Notifies followers that wait for the first byte that there will never be one. */
+  /** Notifies followers that wait for the first byte that no byte will arrive. */
   endAll(): void {
     for (const socket of this.#ctx.getWebSockets().filter(isOpen)) end(socket);
   }
 
-  /** Sends the followers to the archive, where each continues at its position. */
+  /** Sends the followers to the archive, where each of them continues at its position. */
   sendMoved(): void {
     for (const socket of this.#ctx.getWebSockets().filter(isOpen)) send(socket, { type: "moved" });
     this.closeAll("The log is in the archive");
@@ -140,7 +142,7 @@ export class BuildLogFollowers {
   }
 }
 
-/** The reads of all followers until the log changes: each read of the store happens once. */
+/** The reads of all followers until the log changes. The store serves each read only once. */
 class LogCache {
   readonly #store: BuildLogStore;
   #state: LogState | undefined;

@@ -4,7 +4,7 @@ import type { Needles } from "../../mask/scanner.ts";
 import type { BuildLogStore } from "./store.ts";
 import type { LogSegment } from "./values.ts";
 
-/** An active masker and the number of bytes that it received from the lease. It may hold some of them back. */
+/** An active masker, with the number of bytes that it received from the lease. It may hold some of them back. */
 export interface Masking {
   fence: number;
   needles: Needles;
@@ -24,7 +24,7 @@ export const maskBytes = (masking: Masking, bytes: Uint8Array, final: boolean): 
   return whole;
 };
 
-/** The values to mask in one log: sealed on disk, and in memory only while a lease writes. */
+/** The values to mask in one log. They are sealed on disk, and are in memory only while a lease writes. */
 export class LogMasking {
   readonly #logId: string;
   readonly #env: () => Env;
@@ -48,7 +48,7 @@ export class LogMasking {
     return this.#active;
   }
 
-  /** Drops the masker: it may be ahead of the disk, or its values are out of date. */
+  /** Drops the masker, because it may be ahead of the disk, or its values may be out of date. */
   forget(): void {
     this.#active = null;
   }
@@ -62,14 +62,17 @@ export class LogMasking {
     return this.keyring.seal(secrets, this.#context(fence));
   }
 
-  /** Masks texts, such as names of steps, like the log of this segment. */
+  /** Masks texts, such as names of steps, with the same values as this segment's log. */
   async maskTexts(segment: LogSegment, texts: string[]): Promise<string[]> {
     if (texts.length === 0) return [];
     const { needles } = await this.resume(segment);
     return texts.map((text) => maskText(needles, text));
   }
 
-  /** Reseals the values of all segments under the current key. @returns its id; null if no values are stored */
+  /**
+   * Reseals the values of all segments under the current key.
+   * @returns the key's id; null if the log stores no values
+   */
   async rewrap(store: BuildLogStore): Promise<{ keyId: string | null; isChanged: boolean }> {
     let isChanged = false;
     let keyId: string | null = null;

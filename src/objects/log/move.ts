@@ -7,11 +7,11 @@ import type { BuildLogStore } from "./store.ts";
 import type { LogText } from "./text.ts";
 import { type LogTurns, success } from "./turns.ts";
 
-/** Milliseconds from the close of an ended job's log until it moves to the archive. Until then its object answers. */
+/** Milliseconds from the close of an ended job's log until it moves to the archive. Until then its object serves it. */
 const MOVE_AFTER = HOUR_MS;
 /** Milliseconds until the next attempt if the archive is unavailable. */
 const MOVE_RETRY = 5 * MINUTE_MS;
-/** Higher than every lease: for a deleted log. */
+/** A fence above that of every lease. It marks a deleted log. */
 const NO_LEASE = Number.MAX_SAFE_INTEGER;
 
 /** The parts of a log's object that a move uses. */
@@ -24,7 +24,9 @@ interface Parts {
   turns: LogTurns;
 }
 
-/** Removes a log from its object: to the archive an hour after its job has ended, or for good. */
+/**
+ * Removes a log from its object. An ended job's log moves to the archive after an hour; a deleted log is lost for good.
+ */
 export class LogMove {
   readonly #parts: Parts;
   readonly #moving = new SingleFlight(() => this.#moveOnce());
@@ -33,12 +35,12 @@ export class LogMove {
     this.#parts = parts;
   }
 
-  /** Sets the alarm: in an hour the log moves to the archive, or the object forgets the deletion. */
+  /** Sets the alarm. In an hour, the log moves to the archive or the object forgets the deletion. */
   async schedule(): Promise<void> {
     await this.#parts.storage.setAlarm(Date.now() + MOVE_AFTER);
   }
 
-  /** Moves an ended log to the archive, or forgets that an empty log was closed. Does nothing to an unfinished log. */
+  /** Moves an ended log to the archive, or forgets that an empty log was closed. Leaves an unfinished log alone. */
   run(): Promise<void> {
     return this.#moving.run();
   }
@@ -53,12 +55,14 @@ export class LogMove {
     }
   }
 
-  /** Deletes the whole log, at the end of its retention. Leaves nothing on disk. */
+  /** Deletes the whole log at the end of its retention. Leaves nothing on disk. */
   purge(): Promise<void> {
     return this.#deleteAll(async () => undefined);
   }
 
-  /** Deletes the log for a person. For an hour, nothing can be written; after that, nothing is left. */
+  /**
+   * Deletes the log because a person requested it. For an hour, agents cannot write to it; after that, nothing is left.
+   */
   remove(): Promise<void> {
     return this.#deleteAll(async () => {
       this.#parts.store.close(NO_LEASE);

@@ -14,7 +14,7 @@ import {
   type StoredPiece,
 } from "./values.ts";
 
-/** Bytes of one value. Durable Objects allow 2 MB; readers need less at once. */
+/** Bytes of one value. Durable Objects allow 2 MB, but readers need less at once. */
 const PIECE_SIZE = 256 * KIB;
 
 const LIMIT_NOTICE = new TextEncoder().encode(
@@ -30,13 +30,13 @@ export interface PieceTime {
 }
 
 /**
- * The log of one job on disk: a segment for each lease, and its bytes in pieces. Only a lease's beginning, writes or
- * end store anything: reading a log that does not exist stores nothing.
+ * The log of one job on disk. Each lease has a segment, and a segment's bytes are in pieces. The store writes only when
+ * a lease begins, writes or ends. Reading a log that does not exist therefore stores nothing.
  */
 export class BuildLogStore {
   readonly #storage: DurableObjectStorage;
   readonly #kv: SyncKvStorage;
-  /** As on disk, the latest last; null before the first read. */
+  /** The leases as on disk, the latest last; null before the first read. */
   #leases: StoredLease[] | null = null;
 
   constructor(storage: DurableObjectStorage) {
@@ -45,12 +45,14 @@ export class BuildLogStore {
     convertTables(storage);
   }
 
-  /** Drops the copy in memory, which may be ahead of the disk after an error. The next read uses the disk. */
+  /**
+   * Drops the copy in memory, which may be ahead of the disk after an error. The next read gets the data from the disk.
+   */
   forget(): void {
     this.#leases = null;
   }
 
-  /** Whether anything was stored, even only that the log is closed. */
+  /** Whether the disk has anything of this log, even only that the log is closed. */
   get isLaid(): boolean {
     return this.segments().length > 0 || this.closedFence >= 0;
   }
@@ -86,7 +88,7 @@ export class BuildLogStore {
     return this.#read().at(-1);
   }
 
-  /** The highest fence for which the log was closed; -1 if it never was. */
+  /** The highest fence for which the log was closed; -1 if the log was never closed. */
   get closedFence(): number {
     return Math.max(this.#kv.get<number>(CLOSED) ?? -1, ...this.#read().map(({ closed = -1 }) => closed));
   }
@@ -112,8 +114,8 @@ export class BuildLogStore {
   }
 
   /**
-   * Appends masked bytes to the segment, up to the whole log's limit, and updates the segment. Stores a position
-   * together with the bytes that it comes with.
+   * Appends masked bytes to the segment, up to the whole log's limit, and updates the segment. Stores a masker's
+   * position together with the bytes that belong to it.
    */
   write(segment: LogSegment, bytes: Uint8Array, position: MaskerPosition, at: number): void {
     const total = this.segments().reduce((sum, { size }) => sum + size, 0);
@@ -135,7 +137,7 @@ export class BuildLogStore {
     }
   }
 
-  /** Returns when each piece of a segment was stored, in order. */
+  /** Returns when the log stored each piece of a segment, in order. */
   times(fence: number): PieceTime[] {
     return [...this.#pieces(fence, { prefix: piecesOf(fence) })].map(({ start, at }) => ({ offset: start, at }));
   }
@@ -143,7 +145,7 @@ export class BuildLogStore {
   /** Reads the stored bytes from `start` to before `end`, or fewer if the segment is shorter. */
   read(fence: number, start: number, end: number): Uint8Array<ArrayBuffer> {
     if (start >= end) return new Uint8Array();
-    // The piece with `start` begins there or earlier.
+    // The piece that contains `start` begins there or earlier.
     const before = { start: pieceKey(fence, 0), end: pieceKey(fence, start + 1), reverse: true, limit: 1 };
     const [first] = this.#pieces(fence, before);
     const range = { start: pieceKey(fence, first?.start ?? start), end: pieceKey(fence, end) };
@@ -159,7 +161,8 @@ export class BuildLogStore {
   }
 
   /**
-   * Closes the log for leases up to this fence, and deletes their secrets. `ended`: the job ended with its last lease.
+   * Closes the log for leases up to this fence, and deletes their secrets. `ended` is set if the job ended with its
+   * last lease.
    */
   close(fence: number, ended: Ended | null = null): void {
     const last = this.#read().at(-1);

@@ -10,7 +10,7 @@ import type { Ended, LogSegment } from "./values.ts";
 /** Bytes of one chunk of a read. */
 const READ_CHUNK = 256 * KIB;
 
-/** Bytes at the end of a part that are searched for the line with the failure's reason. */
+/** Bytes at the end of a part in which the service searches for the line with the failure's reason. */
 const FAILURE_BYTES = 64 * KIB;
 
 export interface LogInfo {
@@ -23,15 +23,15 @@ export interface ReadRange {
   attempt?: number;
   start?: number;
   end?: number;
-  /** The number of bytes at the end, instead of `start` and `end`. */
+  /** The number of bytes at the end. It replaces `start` and `end`. */
   suffix?: number;
 }
 
-/** The text of a log from either place: from the object until the log has moved, then from the archive. */
+/** The text of a log. Reads it from the object until the log has moved, and then from the archive. */
 export class LogText {
   readonly #store: BuildLogStore;
   readonly #archive: () => R2Bucket;
-  /** The log's new place, for readers that began before it moved. */
+  /** The log's new place. Readers that began before the move use it. */
   #archived: { ended: Ended; segments: LogSegment[] } | null = null;
 
   constructor(store: BuildLogStore, archive: () => R2Bucket) {
@@ -39,7 +39,7 @@ export class LogText {
     this.#archive = archive;
   }
 
-  /** Returns size and state of each attempt, the latest last. */
+  /** Returns the size and state of each attempt, the latest last. */
   info(): LogInfo {
     const state = this.#store.state();
     const { segments } = state;
@@ -50,7 +50,7 @@ export class LogText {
     return { attempts, isComplete: isComplete(segments.at(-1), state) };
   }
 
-  /** Returns when the pieces of this attempt, or of the latest one, were stored; null if there is no such log. */
+  /** Returns when the log stored the pieces of this attempt, or of the latest one; null if there is no such log. */
   times(attempt: number | null): PieceTime[] | null {
     const segment = shownSegment(this.#store.segments(), attempt);
     return segment ? this.#store.times(segment.fence) : null;
@@ -70,7 +70,8 @@ export class LogText {
   }
 
   /**
-   * Finds the line in this part of the log that says why a job failed; null without one, or if another lease writes.
+   * Finds the line in this part of the log that says why a job failed. Returns null if there is no such line, or if
+   * another lease writes.
    */
   failedLine(fence: number, { start, end }: PartOfLog): string | null {
     const current = this.#store.current();

@@ -17,7 +17,7 @@ export const refuse = (kind: LogRefusal["kind"], detail: string, expectedOffset?
   refusal: { kind, detail, expectedOffset },
 });
 
-/** Runs the calls that change a log one after the other. */
+/** Runs the calls that change a log one after another. */
 export class LogTurns {
   readonly #masking: LogMasking;
   readonly #store: BuildLogStore;
@@ -28,7 +28,9 @@ export class LogTurns {
     this.#store = store;
   }
 
-  /** Runs a call after the earlier ones. After an error, drops the memory: it may be ahead of the disk. */
+  /**
+   * Runs a call after the earlier ones. After an error, drops the copy in memory, because it may be ahead of the disk.
+   */
   take<T>(work: () => Promise<LogResult<T>>): Promise<LogResult<T>> {
     const result = this.#turn.then(async () => {
       try {

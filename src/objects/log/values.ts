@@ -1,14 +1,14 @@
 import type { MaskerPosition } from "../../mask/mask.ts";
 
 /*
- * A lease writes one value when it begins, one when it ends, and one for each chunk: a piece says where the masker
- * continues. If a lease and its last piece differ, the one with the higher offset is the later. Values have keys
- * instead of tables, because each log would pay for its tables: two rows instead of one.
+ * A lease writes one value when it begins and one when it ends. It also writes one value for each chunk: a piece says
+ * where the masker continues. If a lease and its last piece differ, the value with the higher offset is the later one.
+ * Values have keys instead of tables, because each log would pay for its tables: two rows instead of one.
  */
 export const LEASES = "lease/";
 export const CLOSED = "closed";
 
-/** Digits of a number in a key: keys then sort in the order of their numbers. */
+/** Digits of a number in a key. With a fixed width, keys sort in the order of their numbers. */
 const DIGITS = 16;
 const padded = (value: number): string => String(value).padStart(DIGITS, "0");
 export const leaseKey = (fence: number): string => LEASES + padded(fence);
@@ -24,14 +24,14 @@ export interface LogSegment {
   sealed: string | null;
   /** The place where a masker continues. `offset` counts the bytes that this lease sent. */
   position: MaskerPosition;
-  /** Bytes stored. */
+  /** The number of stored bytes. */
   size: number;
   isFull: boolean;
-  /** Bytes sent before this offset had a secret that only this service masked. */
+  /** Bytes that the lease sent before this offset had a secret that only this service masked. */
   leakedTo: number;
 }
 
-/** The destination of an ended log: the day (UTC) on which its job ended, and its owner. */
+/** The destination of an ended log: the day (UTC) on which its job ended, and the log's owner. */
 export interface Ended {
   day: string;
   orgId: string;
@@ -40,7 +40,7 @@ export interface Ended {
 
 /** The stored facts of a lease. */
 export interface StoredLease extends LogSegment {
-  /** Set with the job's end, on its last lease. */
+  /** The log's destination. The job's end sets it on the job's last lease. */
   ended?: Ended;
   /** The highest fence for which the log was closed while this lease was the last. */
   closed?: number;
@@ -49,6 +49,6 @@ export interface StoredLease extends LogSegment {
 export interface StoredPiece {
   bytes: Uint8Array<ArrayBuffer>;
   at: number;
-  /** Only the last piece of a chunk has it. */
+  /** The masker's position. Only the last piece of a chunk has it. */
   position?: MaskerPosition;
 }

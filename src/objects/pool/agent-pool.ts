@@ -27,7 +27,7 @@ const countRunValues = (sql: SqlStorage): Record<string, number> => {
   return Object.fromEntries([...rows].map(({ id, count }) => [id, count]));
 };
 
-/** Reseals the values of up to `limit` runs under the current key. Keeps and reports the runs that no key opens. */
+/** Reseals the values of up to `limit` runs under the current key. Keeps and reports runs whose values no key opens. */
 const rewrapRunValues = async (
   sql: SqlStorage,
   keyring: Keyring,
@@ -80,17 +80,17 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return rewrapRunValues(this.ctx.storage.sql, loadKeyring(this.env.SECRETS_KEYS), orgId, limit);
   }
 
-  /** Counts for dashboards and autoscaling. Counts a large pool at most every five seconds. */
+  /** Returns counts for dashboards and autoscaling. Counts a large pool at most every five seconds. */
   async metrics(): Promise<Metrics> {
     return this.records.metrics();
   }
 
-  /** Counts active builds, for the head of every page. */
+  /** Counts active builds, for the header of every page. */
   async now(role: Role): Promise<PoolNow> {
     return this.records.now(role);
   }
 
-  /** Lists what these agents run, and ran within the last hour, for the pages about the fleet. */
+  /** Lists what these agents run now and what they ran within the last hour, for the pages about the fleet. */
   async runs(agentIds: string[]): Promise<AgentRun[]> {
     return this.records.runs(agentIds);
   }
@@ -98,7 +98,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
   /** Creates the object if it does not exist yet. */
   async touch(): Promise<void> {}
 
-  /** Applies the operator's new limits. If this call is lost, the object reads them when it next wakes. */
+  /** Applies the operator's new limits. If this call is lost, the object reads the limits when it next wakes up. */
   async limitsChanged(own: OwnLimits): Promise<void> {
     this.engine.limits = effectiveLimits(own);
   }
@@ -108,7 +108,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return this.records.toAgentAnswer(this.engine.step("registerAgent", agent));
   }
 
-  /** Lists agents in the order of their ids: pages stay right while agents are added and removed. */
+  /** Lists agents in the order of their ids. Pages stay correct while agents are added and removed. */
   async listAgents(after = "", limit = Number.POSITIVE_INFINITY, name?: string): Promise<Agent[]> {
     return this.records.agents(after, limit, name);
   }
@@ -127,10 +127,13 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return answer;
   }
 
-  /** Removes some of the agents that a revoked token registered. `left` counts the agents that another call removes. */
+  /**
+   * Removes some of the agents that a revoked token registered. `left` counts the agents that another call has to
+   * remove.
+   */
   async removeAgentsOf(request: {
     tokenId: string;
-    /** Whether the token was valid until now: a registration with it may still arrive. */
+    /** Whether the token was valid until now. In that case, a registration with it may still arrive. */
     wasThere: boolean;
     actor: commands.Actor;
   }): Promise<Result<{ removed: number; left: number }>> {
@@ -146,7 +149,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return this.engine.step("authenticateAgent", { tokenHash });
   }
 
-  /** Ends what is overdue and deletes what is old. */
+  /** Ends what is overdue, and deletes what is too old. */
   async sweep(): Promise<PoolNumbers> {
     this.engine.sweep();
     this.engine.scheduleAll();
@@ -158,17 +161,20 @@ export class AgentPool extends JobMethods implements PoolCalls {
     await this.engine.courier.deliverAll();
   }
 
-  /** Lists items after `after` that the pool could not deliver or read, in the order in which it set them aside. */
+  /**
+   * Lists items that the pool could not deliver or read, after the item `after`. The list has the order in which the
+   * pool set them aside.
+   */
   async deadLetters(after: number, limit: number): Promise<ListedDeadLetter[]> {
     return this.engine.storage.deadLetters.list(after, limit);
   }
 
-  /** Retries dead letters. @returns how many are on their way */
+  /** Retries dead letters. @returns how many the pool sends again */
   async retryDeadLetters(seqs: number[]): Promise<number> {
     return this.engine.retryDeadLetters(seqs);
   }
 
-  /** Stops answering calls, because the organization is being deleted. Can be repeated. */
+  /** Stops answering calls, because the organization is being deleted. Callers can repeat the call. */
   async close(): Promise<void> {
     this.engine.close();
   }
@@ -195,24 +201,24 @@ export class AgentPool extends JobMethods implements PoolCalls {
     return done;
   }
 
-  /** Restores this pool to a time (milliseconds since 1970) at its next start. @returns how to undo that */
+  /** Restores this pool to a time (milliseconds since 1970) at its next start. @returns how to undo the restore */
   async restoreTo(at: number): Promise<string> {
     const bookmark = await this.ctx.storage.getBookmarkForTime(at);
     return this.ctx.storage.onNextSessionRestoreBookmark(bookmark);
   }
 
-  /** Restarts at the next call, after D1 received what was sent. @throws always: no caller gets an answer */
+  /** Restarts at the next call, once D1 has received what the pool sent. @throws always: no caller gets an answer */
   async restart(): Promise<void> {
     await this.engine.courier.settled();
     this.ctx.abort("The operator restores this pool to an earlier time");
   }
 
-  /** Remembers tokens, and hashes of their replaced secrets, that are no longer valid. */
+  /** Remembers that tokens, and hashes of their replaced secrets, are no longer valid. */
   async revoke(names: string[]): Promise<Result<null>> {
     return this.engine.step("revoke", { names });
   }
 
-  /** Opens a socket on which an agent, or a Worker in a long poll until a deadline, waits for hints. */
+  /** Opens a socket for an agent, or for a Worker in a long poll until a deadline. Both wait for hints on it. */
   override async fetch({ headers }: Request): Promise<Response> {
     return this.#waiting.open(headers);
   }

@@ -12,10 +12,10 @@ import { RULES } from "../../queue/state/rules.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import type { PoolStorage } from "./storage.ts";
 
-/** Artifacts of a build's jobs, by job id; without jobs that have none. */
+/** Artifacts of a build's jobs, by job id. Jobs without artifacts are absent. */
 export type ArtifactsOfBuild = Record<string, StoredArtifact[]>;
 
-/** Test results of a build's jobs, by job id; without jobs that have none. */
+/** Test results of a build's jobs, by job id. Jobs without test results are absent. */
 export type TestsOfBuild = Record<string, StoredTests>;
 
 /** A job that another job needs, directly or through others, with its artifacts. */
@@ -24,7 +24,7 @@ export interface NeededArtifacts {
   key: string;
   definition: string;
   matrix: Matrix | null;
-  /** The job of an earlier build whose result was adopted, and whose artifacts count. */
+  /** The earlier build's job whose result was adopted, and whose artifacts count. */
   adopted: { buildId: string; jobId: string } | null;
   artifacts: StoredArtifact[];
 }
@@ -52,7 +52,7 @@ const testsByJob = (jobs: JobFacts[]): TestsOfBuild =>
     }),
   );
 
-/** Returns the places of the test reports that count, by job id; without jobs that have none. */
+/** Returns the places of the test reports that count, by job id. Jobs without test reports are absent. */
 export const seenTestsByJob = (storage: PoolStorage, buildId: string): TestsOfBuild =>
   testsByJob(storage.findJobs(buildId));
 
@@ -93,7 +93,7 @@ export const neededArtifacts = (state: PoolState, jobId: string): { needed: Need
   return { needed, others: graph.jobs.map(({ definition }) => definition).filter((name) => !definitions.has(name)) };
 };
 
-/** Returns an ended build with its planned jobs, complete and as they are stored. */
+/** Returns an ended build with all facts of its planned jobs, as they are stored. */
 export const withWholeJobs = (storage: PoolStorage, build: Build): Build => {
   const plan = storage.jobRows.plan(build.id);
   if (!plan) return build;

@@ -18,8 +18,8 @@ import { type DeletedArtifact, PoolRoom } from "./room.ts";
 type Result<T> = commands.Result<T>;
 
 /**
- * Calls about builds, from people and from services that act for them. The platform calls the methods of one object:
- * the class for agents therefore extends this class, and the pool extends that class.
+ * Calls about builds, from people and from services that act for them. The platform calls the methods of one object
+ * only. The class for agents therefore extends this class, and the pool's class extends the class for agents.
  */
 export abstract class BuildMethods extends VersionedObject {
   protected readonly engine: PoolEngine;
@@ -34,7 +34,7 @@ export abstract class BuildMethods extends VersionedObject {
     ctx.blockConcurrencyWhile(() => this.engine.load());
   }
 
-  /** Creates a build, once for each idempotency key. Waits up to a second until lists in D1 show it. */
+  /** Creates a build, once for each idempotency key. Waits up to a second until D1's lists show it. */
   async enqueue(build: commands.NewBuild): Promise<Result<Build>> {
     this.checkOrganization(build.orgId);
     await this.engine.reconciler.comparedSoon();
@@ -44,31 +44,34 @@ export abstract class BuildMethods extends VersionedObject {
     return this.getBuild(answer.value.buildId);
   }
 
-  /** Accepts the result of a git host's delivery, and answers before lists in D1 show it. */
+  /** Accepts the result of a git host's delivery, and answers before D1's lists show it. */
   async arrive(arrival: DeliveryRequest): Promise<Result<DeliveryResult>> {
     this.checkOrganization(arrival.orgId);
     await this.engine.reconciler.comparedSoon();
     return this.engine.step("arrive", arrival);
   }
 
-  /** Creates builds of one organization, each once, as `enqueue` does. Lists in D1 show them a moment later. */
+  /** Creates builds of one organization, each of them once, as `enqueue` does. D1's lists show them a moment later. */
   async enqueueAll(builds: commands.NewBuild[]): Promise<Result<{ buildId: string }>[]> {
     for (const { orgId } of builds) this.checkOrganization(orgId);
     await this.engine.reconciler.comparedSoon();
     return builds.map((build) => this.engine.step("enqueue", build));
   }
 
-  /** Returns a build. `deleted` says what was deleted of it, even if the pool has forgotten the build. */
+  /**
+   * Returns a build. `deleted` says which parts of the build somebody deleted, even if the pool has forgotten the
+   * build.
+   */
   async getBuild(buildId: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
     return this.records.findBuild(buildId);
   }
 
-  /** Returns a build with everything on its page: the page needs one call. */
+  /** Returns a build with everything that its page shows, so that the page needs one call. */
   async getRecord(buildId: string): Promise<Result<BuildRecord> & { deleted?: Deleted | undefined }> {
     return this.records.findRecord(buildId);
   }
 
-  /** Returns the build that has this job, as `getBuild` does. `id` can also be the build's own. */
+  /** Returns the build that has this job, as `getBuild` does. `id` can also be the id of the build itself. */
   async getBuildOf(id: string): Promise<Result<Build> & { deleted?: Deleted | undefined }> {
     return this.records.findBuildWith(id);
   }
@@ -83,7 +86,7 @@ export abstract class BuildMethods extends VersionedObject {
     return this.records.joinSummaries(buildId);
   }
 
-  /** Deletes an ended build, or its log. Waits up to a second until nothing of it is left. */
+  /** Deletes an ended build, or its log. Waits up to a second until no data of it is left. */
   async deleteBuild(request: DeleteRequest): Promise<Result<null>> {
     const jobs = this.records.endedJobs(request.buildId) ?? request.seen.jobs;
     const places = listArtifactPlaces(this.engine.storage, request.buildId);
@@ -96,13 +99,16 @@ export abstract class BuildMethods extends VersionedObject {
   }
 
   /**
-   * Lists active builds (queued or leased), the oldest first; or the builds that a list's page requests in `LiveQuery`.
+   * Lists active builds (queued or leased), the oldest first. With a `LiveQuery`, lists the builds that a list's page
+   * requests.
    */
   async liveBuilds(query?: LiveQuery): Promise<Build[]> {
     return this.records.liveBuilds(query);
   }
 
-  /** Lists ids of active builds' logs that an agent can write to, or wrote to: only these may hold sealed values. */
+  /**
+   * Lists ids of active builds' logs that an agent can write to, or wrote to. Only these logs may hold sealed values.
+   */
   async handedOutBuilds(): Promise<string[]> {
     return this.records.leasedBuilds();
   }
@@ -117,7 +123,7 @@ export abstract class BuildMethods extends VersionedObject {
     return this.records.jobs.findPlan(buildId);
   }
 
-  /** Reports whether an active build belongs to the repository or the pipeline. */
+  /** Reports whether any active build belongs to the repository or the pipeline. */
   async hasLiveBuilds(owner: { repoId?: string; pipelineId?: string }): Promise<boolean> {
     return this.records.hasLiveBuilds(owner);
   }
@@ -151,22 +157,27 @@ export abstract class BuildMethods extends VersionedObject {
     return this.records.explanation(buildId);
   }
 
-  /** Returns the artifacts so far of an active or remembered build. `id` is the build's own, or a job's. */
+  /**
+   * Returns the artifacts so far of an active or remembered build. `id` is the id of the build, or of one of its jobs.
+   */
   async artifactsOf(id: string): Promise<Result<{ buildId: string; artifacts: ArtifactsOfBuild }>> {
     return this.records.findArtifacts(id);
   }
 
-  /** Returns the test results so far of an active or remembered build. `id` is the build's own, or a job's. */
+  /**
+   * Returns the test results so far of an active or remembered build. `id` is the id of the build, or of one of its
+   * jobs.
+   */
   async testsOf(id: string): Promise<Result<{ buildId: string; tests: TestsOfBuild }>> {
     return this.records.findTests(id);
   }
 
-  /** Removes an artifact of an ended job that a person deleted. */
+  /** Removes an ended job's artifact that a person deleted. */
   async removeArtifact(request: DeletedArtifact): Promise<Result<null>> {
     return this.room.removeArtifact(request);
   }
 
-  /** @throws if a build or agent of another organization was sent to this pool */
+  /** @throws if a caller sent a build or agent of another organization to this pool */
   protected checkOrganization(orgId: string): void {
     const name = this.ctx.id.name;
     if (name !== undefined && name !== poolName(orgId)) throw new Error("This is another organization's pool");

@@ -5,12 +5,12 @@ import type { ReadableRows } from "./dead-letters.ts";
 import { assigned, type Reports, type RowExtras } from "./reports.ts";
 import { parseBuildRow, writeBuild } from "./rows.ts";
 
-/** The same condition as `isEarlierBuild`, negated. */
+/** The negated condition of `isEarlierBuild`. */
 const OF_THIS_RELEASE = "json_type(facts, '$.until') IS NOT NULL";
 
 export interface LoadedBuild {
   build: BuildFacts;
-  /** Its first job, unless planned jobs replaced it. */
+  /** The build's first job, unless planned jobs replaced it. */
   first: JobFacts | undefined;
   report: Report;
 }
@@ -18,7 +18,7 @@ export interface LoadedBuild {
 /** The changed parts of a build's row. */
 export interface BuildParts {
   build?: BuildFacts | undefined;
-  /** Null if planned jobs replaced it. */
+  /** The build's first job; null if planned jobs replaced it. */
   first?: JobFacts | null | undefined;
 }
 
@@ -37,11 +37,11 @@ export class BuildRows {
     this.#flush = flush;
   }
 
-  /** Stores one row, whichever parts changed. A change to an ended build makes D1's copy out of date. */
+  /** Stores one row, whichever of its parts changed. A change to an ended build makes D1's copy out of date. */
   store(id: string, parts: BuildParts, extras: RowExtras): void {
     if (parts.build && parts.first !== undefined) this.#storeWhole(id, parts.build, parts.first, extras);
     else if (!this.#storePart(id, parts, extras)) this.#upgrade(id, parts, extras);
-    // A separate statement: setting this column also writes the index of active builds.
+    // This is a separate statement, because setting this column also writes the index of active builds.
     if (parts.build && isEnded(parts.build.status))
       this.#sql.exec("UPDATE build SET ended_at = NULL WHERE id = ? AND ended_at IS NOT NULL", id);
   }
@@ -66,7 +66,7 @@ export class BuildRows {
     return this.#rows.all(update, JSON.stringify(part), ...bindings, id).length > 0;
   }
 
-  /** Converts the whole row: no row mixes parts of this release and of an earlier one. */
+  /** Converts the whole row, so that no row mixes parts of this release and of an earlier one. */
   #upgrade(id: string, parts: BuildParts, extras: RowExtras): void {
     const [record] = this.#records("b.id = ?", id);
     if (record) this.#storeWhole(id, parts.build ?? record.build, parts.first ?? record.first ?? null, extras);

@@ -33,7 +33,7 @@ export class FailureCounts {
     this.#counts.delete(name);
   }
 
-  /** Sorts by the number of failures, fewest first, and otherwise keeps the order. */
+  /** Sorts items by their number of failures, the fewest first. Otherwise keeps the order. */
   fewestFirst<T>(all: T[], nameOf: (one: T) => string): T[] {
     const failureCount = (one: T) => this.#counts.get(nameOf(one)) ?? 0;
     return all.sort((one, other) => failureCount(one) - failureCount(other));
@@ -42,22 +42,22 @@ export class FailureCounts {
 
 /** Logs that one attempt closes at most. */
 const CLOSES = 100;
-/** Closes that an attempt chooses from. */
+/** Logs to close among which one attempt chooses. */
 const WINDOW = 1_000;
-/** Failures after which a close becomes a dead letter. */
+/** Failures after which the close of a log becomes a dead letter. */
 const MAX_FAILURES = 30;
 /** Builds that one attempt reports to git hosts at most. */
 const REPORTS = 200;
 /** Deletions that one attempt carries out at most. */
 const DELETIONS = 50;
 
-/** The pool's state machine, with its disk. */
+/** The pool's state machine, together with its disk. */
 export interface CourierMachine extends Machine {
   readonly context: DecisionContext;
   readonly storage: PoolStorage;
 }
 
-/** The needs of an attempt on a channel: the pool, its surroundings, and earlier failures. */
+/** Everything that an attempt on a channel needs: the pool, its surroundings, and earlier failures. */
 export interface Ways {
   env: Env;
   db: D1Database;
@@ -71,12 +71,12 @@ const openLog = ({ env, machine }: Ways, jobId: string): DurableObjectStub<Build
 /** A log to close, from a row of the outbox or of an ended build. */
 interface PendingClose {
   name: string;
-  /** Null if nothing was written to the log. */
+  /** The entry of the outbox; null if no agent wrote to the log. */
   entry: LogOutboxEntry | null;
   markClosed(result: Delivered): void;
 }
 
-/** Closes the logs of leases that are over. A failed close does not delay others. */
+/** Closes the logs of leases that are over. A close that fails does not delay the others. */
 export const closeLogs = async (ways: Ways): Promise<Delivered> => {
   const { failures, machine } = ways;
   const { storage, state } = machine;
@@ -114,7 +114,10 @@ const closeLog = async (ways: Ways, { name, entry, markClosed }: PendingClose, r
   markClosed(result);
 };
 
-/** Reports builds to the objects of git hosts. Can be repeated. An unavailable git host does not delay others. */
+/**
+ * Reports builds to the objects of git hosts. Callers can repeat the call. An unavailable git host does not delay
+ * others.
+ */
 export const tellHosts = async (ways: Ways): Promise<Delivered> => {
   const { state, storage } = ways.machine;
   const result = nothingDelivered();
@@ -152,7 +155,8 @@ const tellHost = async (
 };
 
 /**
- * Carries out the oldest deletions: in the log, in the archive, then in D1. Each can be repeated and delays no other.
+ * Carries out the oldest deletions: in the log, in the archive, then in D1. The pool can repeat each deletion, and a
+ * deletion that fails does not delay the others.
  */
 export const carryOutDeletions = async (ways: Ways): Promise<Delivered> => {
   const { state, storage } = ways.machine;

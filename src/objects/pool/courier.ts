@@ -7,8 +7,9 @@ import { Lists } from "./lists.ts";
 import type { Reconciler } from "./reconciler.ts";
 
 /**
- * Notifies others of the pool's decisions, each on its own channel: an unavailable receiver delays no other channel.
- * The state's `outbox` lists what is due, `deliver` makes one attempt, and the command `recordDelivery` records it.
+ * Notifies others of the pool's decisions. Each kind of receiver has its own channel, so that an unavailable receiver
+ * delays no other channel. The state's `outbox` lists what is due, `deliver` makes one attempt, and the command
+ * `recordDelivery` records it.
  */
 export class Courier {
   readonly #machine: CourierMachine;
@@ -19,7 +20,7 @@ export class Courier {
     const ways = () => ({ env, db, machine, failures: new FailureCounts() });
     const lists = new Lists(ways());
     const [toLogs, toHosts, toAll] = [ways(), ways(), ways()];
-    // A restored pool would report that an ended build waits.
+    // A restored pool would otherwise report that an ended build waits.
     const afterComparing = (deliver: () => Promise<Delivered>) => () =>
       reconciler.compared().then(deliver, (error: unknown) => {
         log.error("pool.comparison_failed", { orgId: machine.orgId, error });
@@ -36,7 +37,7 @@ export class Courier {
         afterComparing(() => tellHosts(toHosts)),
       ),
       deletions: this.#flight("deletions", async () => {
-        // A running attempt may have read a build before it was deleted.
+        // A running attempt may have read a build before somebody deleted it.
         await Promise.allSettled([this.#flights.lists.present]);
         if (machine.state.outbox.lists.at !== null) await Promise.allSettled([this.tell("lists")]);
         return carryOutDeletions(toAll);
@@ -55,21 +56,21 @@ export class Courier {
     return this.#flights[channel].run();
   }
 
-  /** Makes one attempt on each channel on which it is due by this time (milliseconds since 1970). */
+  /** Makes one attempt on each channel where one is due by this time (milliseconds since 1970). */
   async deliverDue(by: number): Promise<void> {
     const { outbox } = this.#machine.state;
     const due = CHANNELS.filter((channel) => (outbox[channel].at ?? Number.POSITIVE_INFINITY) <= by);
     await Promise.all(due.map((channel) => this.tell(channel)));
   }
 
-  /** Makes one whole attempt with everything that waits. */
+  /** Makes one whole attempt with all waiting items. */
   async deliverAll(): Promise<void> {
     const { lists, logs, hosts } = this.#flights;
     await Promise.all([lists, logs, hosts].map(({ present }) => present));
     await this.deliverDue(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Waits, for at most a second, until the build is no longer due on the channel. */
+  /** Waits for at most a second until the build is no longer due on the channel. */
   async waitUntilTold(channel: Channel, buildId: string): Promise<void> {
     const tellIfDue = async () => {
       await this.#flights[channel].present;

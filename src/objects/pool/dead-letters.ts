@@ -3,7 +3,7 @@ import { parseJobRow, parsePlanRow } from "./job-rows.ts";
 import { organizationIn, parseBuildRow, readAgent } from "./rows.ts";
 import type { AuditOutboxEntry, LogOutboxEntry } from "./tables.ts";
 
-/** A table whose damaged rows are set aside, with the column that names a row. */
+/** The tables from which the pool sets damaged rows aside, each with the column that names a row. */
 const ROWS = {
   agent: { key: "id", read: readAgent },
   build: { key: "seq", read: parseBuildRow },
@@ -13,14 +13,14 @@ const ROWS = {
   log_outbox: { key: "seq", read: JSON.parse },
 } as const;
 
-/** An item that D1 or a log rejected, or a row that cannot be read. */
+/** An item that D1 or a log rejected, or a row that the pool cannot read. */
 export type DeadLetterBody =
   | { kind: "build"; buildId: string; version: number }
   | ({ kind: "audit" } & AuditOutboxEntry)
   | ({ kind: "close" } & LogOutboxEntry)
   | { kind: "row"; table: keyof typeof ROWS; row: Record<string, string | number | null> };
 
-/** One dead letter, for the operator. Names its subject and quotes none of its content. */
+/** One dead letter, for the operator. It names its subject and quotes none of the subject's content. */
 export interface ListedDeadLetter {
   seq: number;
   what: string;
@@ -29,7 +29,7 @@ export interface ListedDeadLetter {
   at: number | null;
 }
 
-/** Items that could not be delivered or read, with the reason, until somebody retries them. */
+/** Items that the pool could not deliver or read, with the reason. They stay until somebody retries them. */
 export class DeadLetters {
   readonly #sql: SqlStorage;
 
@@ -64,7 +64,7 @@ export class DeadLetters {
     return [...rows].map((row) => ({ ...row, what: describeBody(parseBody(row.what)) }));
   }
 
-  /** Removes dead letters to retry them. Rows that are still unreadable stay. */
+  /** Removes dead letters in order to retry them. Rows that are still unreadable stay. */
   take(seqs: number[]): Exclude<DeadLetterBody, { kind: "row" }>[] {
     const letters = this.#sql.exec<{ seq: number; what: string }>(
       "SELECT seq, what FROM parked WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY seq",
@@ -108,7 +108,7 @@ const describeBody = (body: DeadLetterBody): string => {
 };
 
 type Row = Record<string, string | null>;
-/** A table of items that are still to be delivered. */
+/** A table of items that the pool still has to deliver. */
 type OutboxTable = "audit_outbox" | "log_outbox";
 
 /** Reads the pool's rows. */
@@ -125,7 +125,7 @@ export class ReadableRows {
     return this.#sql.exec<Row>(query, ...bindings).toArray();
   }
 
-  /** Reads each row by itself, and sets unreadable rows aside: the rest of the pool continues. */
+  /** Reads each row by itself, and sets unreadable rows aside, so that the rest of the pool continues. */
   each(
     table: "agent" | "build" | "plan" | "build_job" | OutboxTable,
     query: string,

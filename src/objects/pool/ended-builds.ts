@@ -3,11 +3,14 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { deleteJobs } from "./job-rows.ts";
 import { REVOKED } from "./tables.ts";
 
-/** The newest builds that a query reads at most: a page costs the same however many builds the pool remembers. */
+/**
+ * The number of newest builds that a query reads at most. A page then costs the same however many builds the pool
+ * remembers.
+ */
 const LOOKED_AT = 10_000;
 const JOBS = 5_000;
 
-/** A damaged row has no facts. */
+/** Reads the facts in a column. A damaged row has no facts. */
 const facts = (column: string) => `CASE WHEN json_valid(${column}) THEN ${column} ELSE '{}' END`;
 
 /* A planned job's facts. An earlier release kept both under `node`. */
@@ -17,7 +20,7 @@ const PLACE = `coalesce(${JOB} ->> '$.index', ${JOB} ->> '$.node.index')`;
 
 /**
  * Builds and jobs of these agents that ended after a given time. The query checks a build's `ended_at` first, and reads
- * its facts only where needed. Jobs of active builds have no rows here.
+ * the build's facts only where it needs them. Jobs of active builds have no rows here.
  */
 const QUERY = `
 WITH newest AS (
@@ -67,10 +70,12 @@ export const endedRuns = (sql: SqlStorage, { agentIds, since, untold, limit }: A
 
 /** Rows of a table that one slice deletes at most, so that it never blocks the queue. */
 const SLICE = 500;
-/** Builds that an agent may still receive: without its row of `inputs`, a run would lose its values. */
+/**
+ * Builds that an agent may still receive. If the pool deleted a build's row of `inputs`, its run would lose its values.
+ */
 const ACTIVE_BUILD_IDS = "SELECT id FROM build WHERE ended_at IS NULL";
 
-/** Deletes the large run values of the oldest ended builds, so that they never fill the disk. */
+/** Deletes the large run values of the oldest ended builds, so that run values never fill the disk. */
 export const deleteLargeRunValues = (sql: SqlStorage): void => {
   const { largeInputsCharacters, largeInputsKept } = LIMITS;
   const older = `SELECT build_id FROM inputs WHERE length(facts) > ${largeInputsCharacters} ORDER BY at DESC LIMIT -1 OFFSET ${largeInputsKept}`;
@@ -80,7 +85,7 @@ export const deleteLargeRunValues = (sql: SqlStorage): void => {
 /**
  * Deletes one slice of expired rows that no request may read, the oldest first. Keeps a build until the pool has
  * notified D1.
- * @returns whether more may be left
+ * @returns whether more expired rows may be left
  */
 export const forgetSlice = (
   sql: SqlStorage,
@@ -110,7 +115,7 @@ export const forgetSlice = (
   return [old.length, keys, inputs, heads, deliveries].includes(SLICE);
 };
 
-/** Deletes rows of a table without row ids. @returns how many */
+/** Deletes rows of a table that has no row ids. @returns how many rows it deleted */
 const forgetBefore = (sql: SqlStorage, table: string, key: string, before: number): number => {
   const old = `SELECT ${key} FROM ${table} WHERE at < ? LIMIT ?`;
   return sql.exec(`DELETE FROM ${table} WHERE (${key}) IN (${old}) RETURNING 1`, before, SLICE).toArray().length;

@@ -34,19 +34,22 @@ import { PoolStorage } from "./storage.ts";
 
 /** Milliseconds after which the alarm runs again if the present run fails. */
 const ALARM_RETRY_MS = MINUTE_MS;
-/** Milliseconds that the alarm waits for its attempts on the channels: deadlines that pass meanwhile need it again. */
+/**
+ * Milliseconds for which the alarm waits for its attempts on the channels. Deadlines that pass meanwhile need the alarm
+ * again.
+ */
 const ALARM_WAIT_MS = 10 * SECOND_MS;
-/** Milliseconds by which an alarm runs ahead: what is due within them needs no alarm of its own. */
+/** Milliseconds by which an alarm works ahead. Anything that is due within them needs no alarm of its own. */
 const ALARM_AHEAD_MS = 5 * SECOND_MS;
-/** Milliseconds between two cleanups of old rows, and until the next slices while some are left. */
+/** Milliseconds between two cleanups of old rows, and the shorter time while old rows are left. */
 const TIDY_MS = HOUR_MS;
 const TIDY_ON_MS = SECOND_MS;
 /** Slices of old rows that one cleanup deletes at most. */
 const TIDY_SLICES = 12;
 
 /**
- * Runs the state machine of `queue` inside a Durable Object: keeps the state in memory, stores each step in one
- * transaction before it sends hints, and sets the alarm for the next deadline.
+ * Runs the state machine of `queue` inside a Durable Object. Keeps the state in memory, and stores each step in one
+ * transaction before it sends hints. Sets the alarm for the next deadline.
  */
 export class PoolEngine {
   readonly storage: PoolStorage;
@@ -54,7 +57,7 @@ export class PoolEngine {
   readonly removal: PoolRemoval;
   readonly reconciler: Reconciler;
   readonly courier: Courier;
-  /** The organization's limits: D1's from the comparison on. No build gets a number before it. */
+  /** The organization's limits. D1's limits apply once the comparison is done; no build gets a number before that. */
   limits = effectiveLimits(null);
   readonly #deliveries: PromptDeliveries;
   readonly #ctx: DurableObjectState;
@@ -63,7 +66,7 @@ export class PoolEngine {
   #alarmAt: number | null = null;
   #timer: { at: number; handle: ReturnType<typeof setTimeout> } | null = null;
   #tidyAt = 0;
-  /** The alarm is firing. It sets the next one once, when everything due is done. */
+  /** Whether the alarm is firing. A firing alarm sets the next one once, after it has done everything due. */
   #isFiring = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -83,7 +86,7 @@ export class PoolEngine {
     this.removal = new PoolRemoval(ctx.storage);
   }
 
-  /** Loads the stored state and the agents with open sockets. Must run before any other method. */
+  /** Loads the stored state and the agents with open sockets. Callers must call it before any other method. */
   async load(): Promise<void> {
     const now = Date.now();
     this.#alarmAt = await this.#ctx.storage.getAlarm();
@@ -96,7 +99,7 @@ export class PoolEngine {
       this.storage.flush();
     });
     apply(this.#state, changes);
-    // Whatever woke the object, perhaps an alarm for something due now, has a step that sets the next alarm.
+    // The object woke up for a step, perhaps because something is due now. That step sets the next alarm.
     if ((this.#due(Number.POSITIVE_INFINITY) ?? 0) > now) this.#scheduleNext();
   }
 
@@ -125,7 +128,7 @@ export class PoolEngine {
     const before = due.size;
     const { answer, pushes } = this.#transaction(command, () => {
       const done = step(this.#state, command, input, context, (changes) => this.storage.store(changes));
-      // See `claim`: the row is written with the delivery, or with whatever comes first.
+      // See `claim`: the delivery, or whatever step comes first, writes this row.
       const isClaimed = command === "claim" && done.answer.ok && done.answer.value !== null;
       if (!isClaimed) this.storage.flush();
       return done;
@@ -150,7 +153,7 @@ export class PoolEngine {
     return this.removal.refuse(command) ?? decide(this.#state, command, input, this.context).answer;
   }
 
-  /** Ends what is overdue and deletes old rows in slices, and runs again soon while old rows are left. */
+  /** Ends what is overdue and deletes slices of old rows. Runs again soon while old rows are left. */
   sweep(): void {
     const now = Date.now();
     this.step("sweep", null);
@@ -164,7 +167,7 @@ export class PoolEngine {
     this.#scheduleNext();
   }
 
-  /** Returns the numbers for a sweep's answer. The event counts restart from here. */
+  /** Returns the numbers for a sweep's answer. Restarts the event counts. */
   numbers(): PoolNumbers {
     const limits = { ...this.context, mostStoredBytes: this.limits.storedBytes };
     const numbers = toPoolNumbers(this.#state, limits, this.storage.numbers());
@@ -172,7 +175,7 @@ export class PoolEngine {
     return numbers;
   }
 
-  /** Returns dead letters to their origins. @returns how many */
+  /** Puts dead letters back where they came from. @returns how many */
   retryDeadLetters(seqs: number[]): number {
     return this.#ctx.storage.transactionSync(() => {
       const letters = this.storage.deadLetters.take(seqs);
@@ -203,7 +206,7 @@ export class PoolEngine {
 
   /**
    * Does everything that is due, then sets the next alarm, which costs one row. The platform repeats a failed alarm at
-   * most six times: a repeated alarm therefore sets the next one first.
+   * most six times. A repeated alarm therefore sets the next one first.
    */
   async onAlarm(isRetry: boolean): Promise<void> {
     this.#alarmAt = await this.#ctx.storage.getAlarm();
@@ -222,15 +225,15 @@ export class PoolEngine {
     this.#scheduleNext();
   }
 
-  /** Sets the alarm even if it is for an agent that will have been silent for too long, months ahead. */
+  /** Sets the alarm even if it only detects an agent that will have been silent for too long, months ahead. */
   scheduleAll(): void {
     this.#scheduleNext(this.context.agentMs);
   }
 
   /**
-   * Sets the alarm for the next deadline, unless it is early enough already, and the timer for the next offer. The cron
-   * trigger's next sweep handles a silent agent: otherwise each build of a lone agent would set the alarm again at its
-   * end, for a time that its next build postpones.
+   * Sets the alarm for the next deadline, unless the alarm is early enough already, and sets the timer for the next
+   * offer. The cron trigger's next sweep handles a silent agent. Otherwise, each build of a lone agent would set the
+   * alarm again at its end, for a time that the agent's next build postpones.
    */
   #scheduleNext(agentMs = Number.POSITIVE_INFINITY): void {
     this.#setOfferTimer();

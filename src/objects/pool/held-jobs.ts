@@ -9,7 +9,7 @@ import type { PoolEngine } from "./engine.ts";
 import { toRefusal, unknownId } from "./job-records.ts";
 import type { PoolRecords } from "./records.ts";
 
-/** Finds the jobs that agents hold, for agents' calls about them. Changes nothing. */
+/** Finds the jobs that agents hold, when agents call about them. Changes nothing. */
 export class HeldJobs {
   readonly #engine: PoolEngine;
   readonly #records: PoolRecords;
@@ -21,7 +21,7 @@ export class HeldJobs {
 
   claimedJob(lease: Claim, job = this.#engine.state.jobs.get(lease.jobId)!): ClaimedJob {
     const { state, storage, orgId } = this.#engine;
-    // From memory: reading the row would write the waiting claim.
+    // Read the build from memory: reading the row would write the waiting claim.
     const build = state.builds.get(job.buildId)!;
     const report = storage.report(build.id);
     const planned = this.#records.jobs.findPlannedJob(job.id);
@@ -30,8 +30,9 @@ export class HeldJobs {
   }
 
   /**
-   * Finds the job that the agent was granted under this lease, the latest of the build. Also finds it once the lease is
-   * over: a call whose answer was lost can be repeated, and other code decides whether it changes anything.
+   * Finds the job that the agent was granted under this lease, the latest of the build. Also finds the job once the
+   * lease is over. An agent can repeat a call whose answer was lost, and other code decides whether that call changes
+   * anything.
    */
   findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const { state } = this.#engine;
@@ -47,8 +48,8 @@ export class HeldJobs {
   }
 
   /**
-   * Finds the job like `findClaimedJob`, unless it is being canceled. The agent of a canceled job gets nothing more and
-   * keeps the lease: an agent that learns that its lease is lost reports no end, and the build would be canceled only
+   * Finds the job like `findClaimedJob`, unless somebody is canceling it. The agent of a canceled job gets nothing
+   * more, but keeps the lease. An agent that loses its lease reports no end, and the build would then be canceled only
    * when the lease expires.
    */
   findOpenClaimedJob(holder: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
@@ -57,7 +58,7 @@ export class HeldJobs {
     return granted.ok && isCanceling ? toRefusal("conflict") : granted;
   }
 
-  /** Checks that the agent holds this lease now, before data leaves that requires a valid lease. */
+  /** Checks that the agent holds this lease now, before the pool releases data that requires a valid lease. */
   checkHeld(holder: LeaseHolder): Result<null> {
     const granted = this.findClaimedJob(holder);
     if (!granted.ok) return granted;

@@ -12,7 +12,7 @@ import { HeldJobs } from "./held-jobs.ts";
 import type { BegunSaving } from "./room.ts";
 
 type Result<T> = commands.Result<T>;
-/** A call that can omit the agent's id: its token names the agent, which spares the caller a round trip. */
+/** A call that can omit the agent's id. The agent's token names the agent, which spares the caller a round trip. */
 type ByToken<T extends commands.LeaseHolder> = Omit<T, "agentId"> & { agentId?: string };
 
 /** Agents' calls about the jobs that they hold. */
@@ -20,7 +20,8 @@ export abstract class JobMethods extends BuildMethods {
   readonly #held = new HeldJobs(this.engine, this.records);
 
   /**
-   * Leases the next job to the agent, the same one again until the agent starts it. Returns null if there is no job.
+   * Leases the next job to the agent. Returns the same job again until the agent starts it. Returns null if there is no
+   * job.
    */
   async claim(request: commands.ClaimRequest): Promise<Result<commands.ClaimedJob | null>> {
     if (this.engine.state.builds.size > 0) await this.engine.reconciler.comparedSoon();
@@ -41,7 +42,9 @@ export abstract class JobMethods extends BuildMethods {
       : build;
   }
 
-  /** Returns the agent's job, for requests after its start: its environment, its plan. */
+  /**
+   * Returns the agent's job, for requests after the job's start, such as those for its environment or with its plan.
+   */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
     return this.#held.findOpenClaimedJob(this.#withAgentId(holder));
   }
@@ -68,7 +71,8 @@ export abstract class JobMethods extends BuildMethods {
 
   /**
    * Stores a report of steps whose texts the pool already has, masked.
-   * @returns false if the report has another text, or if values to mask arrived later: the log then masks first
+   * @returns false if the report has another text, or if values to mask arrived later. In that case, the log masks the
+   * report first.
    */
   async repeatSteps(report: ByToken<commands.ProgressReport>): Promise<Result<boolean>> {
     const request = this.#withAgentId(report);
@@ -83,7 +87,7 @@ export abstract class JobMethods extends BuildMethods {
     return this.records.buildOfJob(this.engine.step("release", this.#withAgentId(request)));
   }
 
-  /** Ends a job. `tests` has the results of its tests, if others have to be notified. */
+  /** Ends a job. `tests` has the results of its tests, if the caller has to notify others. */
   async finish(report: ByToken<commands.FinishReport>): Promise<Result<Build> & { tests?: TestsOfJob }> {
     const request = this.#withAgentId(report);
     const answer = this.engine.step("finish", request);
@@ -91,12 +95,12 @@ export abstract class JobMethods extends BuildMethods {
     return { ...this.records.buildOfJob(answer), ...(tests && { tests }) };
   }
 
-  /** Replaces a first job by the jobs of the file that its agent read in the commit, and ends the first job's lease. */
+  /** Replaces a first job by the jobs in the file that its agent read in the commit, and ends the first job's lease. */
   async plan(request: ByToken<commands.PlanRequest>): Promise<Result<PlannedJobs>> {
     return this.engine.step("plan", this.#withAgentId(request));
   }
 
-  /** Fails a build whose agent read a file with mistakes, and records them. */
+  /** Fails a build whose agent read a file with mistakes, and records the mistakes. */
   async refusePlan(request: ByToken<commands.PlanRefused>): Promise<Result<Build>> {
     return this.records.buildOfJob(this.engine.step("refusePlan", this.#withAgentId(request)));
   }
@@ -106,7 +110,7 @@ export abstract class JobMethods extends BuildMethods {
     return this.#held.heldBuild(this.#withAgentId(holder));
   }
 
-  /** Begins an artifact of the agent's job, or finds the one that it began earlier. */
+  /** Begins an artifact of the agent's job, or finds the artifact if the job began it earlier. */
   async openArtifact(request: ByToken<OpenArtifact>): Promise<Result<ArtifactFacts>> {
     await this.engine.reconciler.comparedSoon();
     return this.room.openArtifact(this.#withAgentId(request));
@@ -117,7 +121,7 @@ export abstract class JobMethods extends BuildMethods {
     return this.engine.step("keepArtifact", this.#withAgentId(request));
   }
 
-  /** Discards an artifact whose bytes are of no use. @returns whether it is not kept */
+  /** Discards an artifact whose bytes are of no use. @returns whether the pool does not keep the artifact */
   async discardArtifact(request: ByToken<KeepArtifact>): Promise<Result<boolean>> {
     return this.engine.step("discardArtifact", this.#withAgentId(request));
   }
@@ -136,7 +140,7 @@ export abstract class JobMethods extends BuildMethods {
     return this.#held.findCacheFacts(this.#withAgentId(holder));
   }
 
-  /** Counts an entry that a held job begins to save, unless the organization has no room for it. */
+  /** Counts an entry that a held job begins to save, unless the organization has no room for the entry. */
   async beginSaving({
     bytes,
     cacheId,
@@ -148,12 +152,12 @@ export abstract class JobMethods extends BuildMethods {
     return answer.ok ? this.room.beginSaving({ bytes, cacheId, parts }) : answer;
   }
 
-  /** Records that all parts of an entry are one object now. */
+  /** Records that all parts of a cache entry are one object now. */
   async saved(entry: Pick<BegunSaving, "cacheId" | "bytes">): Promise<void> {
     if (!this.engine.removal.isClosed) this.engine.storage.stored.saved(entry, Date.now());
   }
 
-  /** Records how many bytes of the organization's cache the archive has. */
+  /** Records how many bytes of the organization's cache are in the archive. */
   async cacheCounted(bytes: number): Promise<void> {
     if (!this.engine.removal.isClosed) this.engine.storage.stored.counted(bytes, Date.now());
   }
@@ -164,7 +168,7 @@ export abstract class JobMethods extends BuildMethods {
     if (agentId) this.engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
   }
 
-  /** Marks a job whose agent sent a secret that only the service masked, and its build. */
+  /** Marks a job, and its build, whose agent sent a secret that only the service masked. */
   async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
     return this.engine.step("flagLeak", leak);
   }

@@ -24,7 +24,7 @@ export class JobRecords {
     return state.jobs.get(id)?.buildId ?? storage.jobRows.find(id)?.buildId ?? this.#plannedIn(id) ?? id;
   }
 
-  /** Finds the active build of a job whose row was damaged. */
+  /** Finds the active build of a job whose row is damaged. */
   #plannedIn(jobId: string): string | undefined {
     const { graphs } = this.#engine.state;
     return graphs.keys().find((buildId) => graphs.get(buildId)!.jobs.some(({ id }) => id === jobId));
@@ -38,7 +38,8 @@ export class JobRecords {
   }
 
   /**
-   * Returns the build with its planned jobs. @param hasFailedSteps whether the job whose failure counts has its steps
+   * Returns the build with its planned jobs.
+   * @param hasFailedSteps whether the job whose failure counts has its steps
    */
   withJobs(build: Build, hasFailedSteps = false): Build {
     const plan = this.#find(build.id);
@@ -51,14 +52,14 @@ export class JobRecords {
     return { ...build, jobs, waitsFor: build.finishedAt ? [] : toWaitsFor(jobs), ...totals };
   }
 
-  /** Returns an active build as lists show it: with its open gates, and with counts of its jobs by state. */
+  /** Returns an active build as lists show it, with its open gates and with counts of its jobs by state. */
   withGates(build: Build): Build {
     if (!this.#engine.state.graphs.has(build.id)) return build;
     const { waitsFor, jobCounts } = this.withJobs(build);
     return { ...build, waitsFor, jobCounts };
   }
 
-  /** Returns one job, complete. */
+  /** Returns one job with all its facts. */
   job(jobId: string): Result<BuildJob> {
     const { storage } = this.#engine;
     const buildId = this.findBuildId(jobId);
@@ -68,7 +69,7 @@ export class JobRecords {
     return { ok: true, value: toWholeJob(storage, buildId, job, plan.findFacts(jobId)) };
   }
 
-  /** Returns the facts that the hand-out of a planned job needs; undefined for a first job. */
+  /** Returns the facts that the pool needs to hand out a planned job; undefined for a first job. */
   findPlannedJob(jobId: string): PlannedJob | undefined {
     const { state, storage } = this.#engine;
     const facts = state.jobs.get(jobId);
@@ -92,7 +93,7 @@ export class JobRecords {
     return plan ? { ok: true, value: plan } : unknownId();
   }
 
-  /** Reads from memory while the build is active, and otherwise from disk. */
+  /** Reads from memory while the build is active, and from disk otherwise. */
   #find(buildId: string): { graph: JobGraph; findFacts: (jobId: string) => JobFacts | undefined } | undefined {
     const { state, storage } = this.#engine;
     const graph = state.graphs.get(buildId);

@@ -12,7 +12,7 @@ CREATE INDEX IF NOT EXISTS build_job_of ON build_job (build_id);
 CREATE TABLE IF NOT EXISTS output (job_id TEXT PRIMARY KEY, facts TEXT NOT NULL) WITHOUT ROWID;
 `;
 
-/** Plans, and jobs, of active builds. */
+/** Selects plans, and jobs, of active builds. */
 export const ACTIVE_PLANS = `SELECT p.build_id, p.facts FROM plan p
   JOIN build b ON b.id = p.build_id WHERE b.ended_at IS NULL`;
 export const ACTIVE_JOBS = `SELECT j.* FROM build_job j
@@ -33,7 +33,7 @@ export const parseJobRow = (facts: string): JobFacts => {
 
 interface PlanRow {
   graph: JobGraph;
-  /** The text of its file. */
+  /** The text of the plan's file. */
   text: string;
 }
 
@@ -45,7 +45,7 @@ export const parsePlanRow = (facts: string): PlanRow => {
   return plan;
 };
 
-/** Plans, with one row for each planned job, and the jobs' outputs. */
+/** The rows of plans, of planned jobs (one row for each), and of the jobs' outputs. */
 export class JobRows {
   readonly #sql: SqlStorage;
   readonly #flush: () => void;
@@ -57,7 +57,7 @@ export class JobRows {
     sql.exec(JOB_TABLES);
   }
 
-  /** Stores one row, whichever parts of the job changed. */
+  /** Stores one row, whichever of the job's parts changed. */
   store(job: JobFacts, extras: RowExtras): void {
     const facts = JSON.stringify(job);
     const [assignments, bindings] = assigned("build_job", extras);
@@ -102,7 +102,7 @@ export class JobRows {
     return jobs;
   }
 
-  /** Returns undefined if the plan cannot be read. */
+  /** Returns a build's plan; undefined if its row is unreadable. */
   plan(buildId: string): PlanRow | undefined {
     const [row] = this.#sql.exec<{ facts: string }>("SELECT facts FROM plan WHERE build_id = ?", buildId);
     try {

@@ -22,38 +22,43 @@ import { FailureCounts, type Ways } from "./channels.ts";
 import type { DeadLetterBody } from "./dead-letters.ts";
 import type { AuditOutboxEntry } from "./tables.ts";
 
-/** Builds, and entries of the audit, in one attempt. */
+/** Builds, and audit entries, in one attempt. */
 const BATCH_SIZE = 100;
-/** Ended builds with planned jobs in one attempt. The record of one may take some tens of megabytes of memory. */
+/**
+ * Ended builds with planned jobs in one attempt. The record of one such build may take some tens of megabytes of
+ * memory.
+ */
 const LARGE_BATCH_SIZE = 10;
 /** Rejections by D1 after which a row becomes a dead letter. */
 const MAX_REJECTIONS = 5;
 /**
- * SQLite's codes for a wrong row. Only these codes mean that: D1's own errors contain words such as "too long", too
- * ("D1 DB is overloaded. Requests queued for too long.").
+ * SQLite's codes for a wrong row. Only these codes are a reliable sign, because D1's own errors can also contain words
+ * such as "too long" ("D1 DB is overloaded. Requests queued for too long.").
  */
 const INVALID_ROW = /\bSQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)/;
 
-/** One build or entry on its way to D1. */
+/** One build or audit entry on its way to D1. */
 interface PendingWrite {
   name: string;
   statements: D1PreparedStatement[];
-  /** Whether it raises the pool's sequence in D1. Everything except a hand-out does. */
+  /** Whether the write raises the pool's sequence in D1. Every write except a hand-out does. */
   raises: boolean;
   markDelivered(result: Delivered): void;
   deadLetter: DeadLetterBody;
 }
 
-/** `isDue`: the sequence is sent even if there is nothing else to send. */
+/** The pool's part of a batch. `isDue` means that the pool sends its sequence even if it has nothing else to send. */
 type Told = Parameters<typeof projectPool>[1] & { revoked: string[]; isDue: boolean };
 
-/** A row that D1 rejected, and D1's words. */
+/** A row that D1 rejected, with D1's words. */
 interface Rejection {
   write: PendingWrite;
   reason: string;
 }
 
-/** Sends builds and audit entries to D1, after the archive has the records of ended builds. Can be repeated. */
+/**
+ * Sends builds and audit entries to D1, once the archive has the records of ended builds. Each attempt can be repeated.
+ */
 export class Lists {
   readonly #ways: Ways;
   readonly #rejections = new FailureCounts();
@@ -78,7 +83,7 @@ export class Lists {
     return result;
   }
 
-  /** Chooses the next builds, active ones first: trouble with the archive then does not delay them. */
+  /** Chooses the next builds, active builds first. A problem with the archive then does not delay active builds. */
   #nextBuilds({ outbox, builds }: Readonly<PoolState>): string[] {
     const ids = [...outbox.lists.due.keys()];
     const ended = ids.filter((id) => !builds.has(id));
@@ -88,7 +93,7 @@ export class Lists {
     ];
   }
 
-  /** Prepares ended builds with planned jobs one by one: only one of them is in memory. */
+  /** Prepares ended builds with planned jobs one by one, so that only one of them is in memory. */
   async #buildWrites(orgId: string, state: Readonly<PoolState>, result: Delivered): Promise<PendingWrite[]> {
     const builds = this.#ways.machine.storage.builds.of(this.#nextBuilds(state));
     const isLarge = ({ build }: LoadedBuild) => build.until !== null && isEnded(build.status);
@@ -99,9 +104,7 @@ export class Lists {
     return writes.filter((write) => write !== null);
   }
 
-  /**
-   * Prepares a build's write to D1. Returns null while the archive lacks a record that it must have first.
-   */
+  /** Prepares a build's write to D1. Returns null while the archive lacks a record that it must have before D1. */
   async #prepareBuild(orgId: string, loaded: LoadedBuild, result: Delivered): Promise<PendingWrite | null> {
     const { build, first, report } = loaded;
     const hasEnded = isEnded(build.status);
@@ -117,7 +120,7 @@ export class Lists {
     const record: ArchivedBuild = {
       ...whole,
       plan: this.#ways.machine.storage.jobRows.findPlan(build.id),
-      // A person may delete the log: the archive keeps nothing of it.
+      // A person may delete the log. The archive therefore keeps no line of it.
       failedLine: null,
       requires: build.requires,
       hasRunValues: build.inputBytes !== 0,
@@ -185,7 +188,10 @@ export class Lists {
     };
   }
 
-  /** Sends a batch. Halves it only if the error says that a row is wrong: any other error concerns the whole batch. */
+  /**
+   * Sends a batch. Halves the batch only if the error says that a row is wrong. Any other error concerns the whole
+   * batch.
+   */
   async #send(pool: Told, writes: PendingWrite[], result: Delivered, rejected: Rejection[]): Promise<void> {
     const { orgId, revoked, isDue } = pool;
     const raises = isDue || writes.some((write) => write.raises);
@@ -216,7 +222,8 @@ export class Lists {
   }
 
   /**
-   * Counts rejections. If D1 rejects all of several rows, their common cause is at fault: no row becomes a dead letter.
+   * Counts rejections. If D1 rejects all of several rows, the rows have a common cause, and none of them becomes a dead
+   * letter.
    */
   #count(rejected: Rejection[], attempted: number, result: Delivered): void {
     if (attempted === 1 || rejected.length < attempted) {

@@ -20,16 +20,19 @@ import { COUNTERS, type Counters, EARLIER_COUNTERS, REVOKED } from "./tables.ts"
 
 interface Loading {
   now: number;
-  /** When the alarm fires next. */
+  /** The time when the alarm fires next. */
   alarmAt: number | null;
-  /** Entries of the audit in the rows of builds and jobs. */
+  /** The number of audit entries in the rows of builds and jobs. */
   rowAudits: number;
 }
 
-/** Milliseconds that audit entries in rows wait at most for the next alarm: longer than a lease. */
+/** Milliseconds for which audit entries in rows wait at most for the next alarm. This is longer than a lease. */
 const ALARM_SOON_MS = 2 * MINUTE_MS;
 
-/** Loads the state after the last committed transaction. Reads row by row: all rows at once do not fit into memory. */
+/**
+ * Loads the state after the last committed transaction. Reads row by row, because all rows at once do not fit into
+ * memory.
+ */
 export const loadState = (records: Records, rows: ReadableRows, loading: Loading): PoolState => {
   const { now } = loading;
   const state = emptyState(records);
@@ -51,8 +54,8 @@ export const loadState = (records: Records, rows: ReadableRows, loading: Loading
 };
 
 /**
- * Returns when to deliver waiting items; null if nothing waits. D1 usually has the entries in rows already. A pool that
- * hibernates between heartbeats therefore sends them with its next alarm, and sets no alarm for them.
+ * Returns when to deliver waiting items; null if no item waits. D1 usually has the entries in rows already. A pool that
+ * hibernates between heartbeats therefore sends these entries with its next alarm, and sets no alarm for them.
  */
 const attemptAt = (
   state: PoolState,
@@ -136,7 +139,9 @@ const loadJobs = (state: PoolState, rows: ReadableRows): void => {
   });
 };
 
-/** Completes a job from its plan. Rows of earlier releases have only the state of a job that the queue never had. */
+/**
+ * Completes a job from its plan. If the queue never had the job, a row of an earlier release has only the job's state.
+ */
 const asPlanned = (job: JobFacts, build: BuildFacts, graph: JobGraph): JobFacts => {
   const planned = graph.jobs[job.index];
   if (job.maxAttempts > 0 || !planned) return job;

@@ -5,12 +5,19 @@ import type { Channel } from "../../queue/state/facts.ts";
 import type { Courier } from "./courier.ts";
 import type { Machine } from "./reconciler.ts";
 
-/** Milliseconds until a delivery that nobody waits for: deliveries close together then go out at once. */
+/**
+ * Milliseconds until a delivery that nobody waits for. Deliveries that follow each other closely then share one
+ * attempt.
+ */
 const SOON_MS = 200;
-/** Milliseconds between two deliveries of builds to D1: builds close together then go out at once. */
+/**
+ * Milliseconds between two deliveries of builds to D1. Builds that follow each other closely then share one attempt.
+ */
 const LISTS_MS = SECOND_MS;
 
-/** Reports builds and leases that began or ended. The alarm would do so later: this class usually spares it. */
+/**
+ * Promptly reports builds and leases that began or ended. The alarm would report them later, and is usually not needed.
+ */
 export class PromptDeliveries {
   readonly #ctx: DurableObjectState;
   readonly #machine: Machine;
@@ -24,7 +31,10 @@ export class PromptDeliveries {
     this.#courier = courier;
   }
 
-  /** Delivers what this command made due. `isNews`: D1 must get builds. What a load found waits for the alarm. */
+  /**
+   * Delivers everything that this command made due. `isNews` says that D1 must get builds. Items that a load found wait
+   * for the alarm.
+   */
   after(command: Command, isNews: boolean): void {
     if (command === "arrive") {
       this.#tellSoon(SOON_MS);
@@ -55,7 +65,7 @@ export class PromptDeliveries {
     this.#tellAtOnce("lists");
   }
 
-  /** Delivers at once, unless the last attempt failed: the next attempt then has its own time. */
+  /** Delivers at once, unless the last attempt failed. After a failure, the next attempt has its own time. */
   #tellAtOnce(channel: Channel): void {
     const { at, failures } = this.#machine.state.outbox[channel];
     if (at !== null && failures === 0) this.#ctx.waitUntil(this.#tell(channel));

@@ -28,7 +28,7 @@ const toStoredBuild = (raw: Record<string, unknown>): StoredBuild => {
   return { ...build, branch: branchOf(ref), origin: toOrigin(row), version: poolVersion };
 };
 
-/** Returns a build's origin, as far as lists show it. */
+/** Returns the parts of a build's origin that lists show. */
 const toOrigin = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin | null => {
   const { data: event } = BuildEvent.safeParse(row.event);
   if (!event || event === "api") return null;
@@ -38,7 +38,7 @@ const toOrigin = ({ ref, pull, author, subject, ...row }: BuildRow): BuildOrigin
   return { event, before: null, pull: pullRequest, commit, schedule: null, paths: null, purpose: "build" };
 };
 
-/** A deleted build. Its number stays used, although no row has it any more. */
+/** The columns of a deleted build. Its number stays in use, although no row has the number any more. */
 const DELETED_BUILD = `subject, json_extract(detail, '$.repoId') AS repoId, json_extract(detail, '$.number') AS number`;
 
 const NO_BUILDS: Omit<Stored, "builds"> = { heard: null, numbers: [], removedAgents: [], revoked: [], deleted: [] };
@@ -51,8 +51,8 @@ const readBuilds = async (db: D1Database, orgId: string, ids: string[]): Promise
 };
 
 /**
- * Reads everything in D1 that a pool restored to the time `since` (milliseconds since 1970) may have forgotten: active
- * builds, the builds with these ids, numbers, removals and revocations.
+ * Reads everything in D1 that a pool may have forgotten if it was restored to the time `since` (milliseconds since
+ * 1970): active builds, the builds with these ids, numbers, removals and revocations.
  */
 const readSince = async (db: D1Database, orgId: string, since: number, ids: string[]): Promise<Stored> => {
   const first = firstIdAt(since - MARGIN_MS);
@@ -101,7 +101,7 @@ export interface Machine {
   step<C extends Command>(command: C, input: InputOf<C>): Result<OutputOf<C>>;
 }
 
-/** Reads from D1 what D1 or this pool forgot because of a restore. */
+/** Reads from D1 the facts that D1 or this pool forgot because of a restore. */
 export class Reconciler {
   readonly #db: D1Database;
   readonly #machine: Machine;
@@ -112,12 +112,12 @@ export class Reconciler {
     this.#machine = machine;
   }
 
-  /** Compares D1 with the pool, once after this object was loaded. @throws if D1 does not answer */
+  /** Compares D1 with the pool, once after each load of this object. @throws if D1 does not answer */
   async compared(): Promise<void> {
     if (this.#machine.state.unchecked !== null) await this.#comparing.run();
   }
 
-  /** Compares like `compared`, but waits at most a second. Skips the comparison if D1 is unavailable. */
+  /** Compares like `compared`, but waits for at most a second. Skips the comparison if D1 is unavailable. */
   async comparedSoon(): Promise<void> {
     if (this.#machine.state.unchecked === null) return;
     const tried = this.compared().catch((error) =>
@@ -132,12 +132,12 @@ export class Reconciler {
     return this.#machine.step("reconcile", await readBuilds(this.#db, this.#machine.orgId, ids));
   }
 
-  /** Reconciles after an operator says what was restored. @throws if D1 does not answer */
+  /** Reconciles after an operator says which side was restored. @throws if D1 does not answer */
   async restored(what: "database" | "pools"): Promise<Result<Reconciled>> {
     return what === "pools" ? this.#readAgain() : this.#machine.step("databaseRestored", null);
   }
 
-  /** Compares the sequences, and reads the rest if the pool was restored. */
+  /** Compares the sequences of D1 and the pool. Reads the other facts if the pool was restored. */
   async #compare(): Promise<void> {
     const row = await readPoolAndLimits(this.#db, this.#machine.orgId).first<
       HeardSequence & { limits: string | null }

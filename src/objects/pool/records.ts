@@ -31,7 +31,7 @@ import type { LoadedBuild } from "./build-rows.ts";
 import type { PoolEngine } from "./engine.ts";
 import { JobRecords, unknownId } from "./job-records.ts";
 
-/** Milliseconds for which the metrics of a pool with this many agents and builds are cached. */
+/** Milliseconds for which the pool caches its metrics if it has this many agents and builds. */
 const METRICS_MS = 5 * SECOND_MS;
 const LARGE_POOL = 1_000;
 
@@ -85,7 +85,7 @@ export class PoolRecords {
     return { ok: true, value: { buildId, tests: seenTestsByJob(storage, buildId) } };
   }
 
-  /** Returns an ended job's test results, if others have to be notified. */
+  /** Returns an ended job's test results, if somebody has to be notified of them. */
   testNews(jobId: string): TestsOfJob | undefined {
     const said = this.findTests(jobId);
     const tests = said.ok ? said.value.tests[jobId] : undefined;
@@ -95,8 +95,8 @@ export class PoolRecords {
   }
 
   /**
-   * Joins a build's masked summaries, a planned job's under its name. Null without a summary, or if the build is
-   * forgotten.
+   * Joins a build's masked summaries. A planned job's summary appears under the job's name. Returns null if there is no
+   * summary, or if the pool forgot the build.
    */
   joinSummaries(buildId: string): string | null {
     const build = this.findBuild(buildId);
@@ -107,7 +107,10 @@ export class PoolRecords {
     return joinedSummaries(jobs.values().map(({ id, key }) => ({ key, summary: storage.report(id).summary })));
   }
 
-  /** @param hasFailedSteps whether the job whose failure counts has its steps */
+  /**
+   * Finds a build. `deleted` says which parts of it somebody deleted.
+   * @param hasFailedSteps whether the job whose failure counts has its steps
+   */
   findBuild(buildId: string, hasFailedSteps = false): Result<Build> & { deleted?: Deleted | undefined } {
     const { storage } = this.#engine;
     const record = storage.builds.find(buildId);
@@ -128,7 +131,7 @@ export class PoolRecords {
     return this.findBuild(this.jobs.findBuildId(id));
   }
 
-  /** Returns active builds, the oldest first; or the builds that the query requests. */
+  /** Returns active builds, the oldest first; with a query, returns the builds that it requests. */
   liveBuilds(query?: LiveQuery): Build[] {
     const { storage, state } = this.#engine;
     const records = query ? storage.builds.of(liveIds(state, query)) : storage.builds.active();
@@ -156,7 +159,7 @@ export class PoolRecords {
     return values ? { ok: true, value: values } : unknownId();
   }
 
-  /** Explains why a build or a job waits; otherwise returns its state. */
+  /** Explains why a build or a job waits. If it does not wait, returns its state. */
   explanation(id: string): Result<Explanation> {
     const { storage, state, context } = this.#engine;
     const build = state.builds.get(id);
@@ -209,7 +212,10 @@ export class PoolRecords {
     return ids.slice(0, limit).map((id) => this.agent(id));
   }
 
-  /** Lists what these agents run, and ran within the last hour: the latest first, and no more than a page shows. */
+  /**
+   * Lists what these agents run now and what they ran within the last hour, the latest first, and at most as much as a
+   * page shows.
+   */
   runs(agentIds: readonly string[]): AgentRun[] {
     const { state, storage, context } = this.#engine;
     const since = context.now - RUNS_MS;

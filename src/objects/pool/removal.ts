@@ -2,12 +2,15 @@ import { DETAILS } from "../../protocol/problem.ts";
 import type { Result } from "../../queue/commands/commands.ts";
 import type { Command } from "../../queue/commands/step.ts";
 
-/** The key under which the object keeps that it was closed, also for a restart. */
+/** The key under which the object stores that it was closed, so that it remembers this after a restart. */
 const CLOSED = "closed";
-/** Commands that a closed pool still runs: it delivers waiting items to D1 and the logs, and carries out deletions. */
+/**
+ * Commands that a closed pool still runs. With them, it delivers waiting items to D1 and the logs, and carries out
+ * deletions.
+ */
 const GOES_ON: readonly Command[] = ["sweep", "tidy", "compare", "reconcile", "recordDelivery", "leave"];
 
-/** The end of a pool whose organization is being deleted: it first stops answering, then deletes everything. */
+/** The end of a pool whose organization is being deleted. The pool first stops answering, then deletes everything. */
 export class PoolRemoval {
   readonly #storage: DurableObjectStorage;
   #state: "open" | "closed" | "destroyed";
@@ -30,7 +33,7 @@ export class PoolRemoval {
     if (!this.isClosed) throw new Error("This pool is in use: close it first");
   }
 
-  /** Rejects a command as if its caller's token had been removed. Returns null if the command can run. */
+  /** Rejects a command with the answer that a removed token gets. Returns null if the command can run. */
   refuse(command: Command): Result<never> | null {
     if (this.#state === "open" || (this.#state === "closed" && GOES_ON.includes(command))) return null;
     return { ok: false, refusal: { kind: "unauthenticated", detail: DETAILS.unauthenticated } };
@@ -43,7 +46,8 @@ export class PoolRemoval {
   }
 
   /**
-   * Forgets these builds and planned jobs, whose logs are purged. @throws if the pool is in use
+   * Forgets these builds and planned jobs, whose logs are already purged.
+   * @throws if the pool is in use
    * @returns the ids of the next builds that the pool knows, at most `limit`
    */
   forgetBuilds(ids: readonly string[], limit: number): string[] {
@@ -56,7 +60,7 @@ export class PoolRemoval {
     return [...next].map(({ id }) => id);
   }
 
-  /** Deletes the storage with its alarm. Later calls to this memory are rejected and store nothing. */
+  /** Deletes the storage with its alarm. The object in memory rejects later calls, and they store nothing. */
   async destroy(): Promise<void> {
     this.#state = "destroyed";
     await this.#storage.deleteAlarm();

@@ -1,13 +1,16 @@
 import { SECOND_MS } from "../../protocol/units.ts";
 import { NO_REPORT, type Report } from "../../queue/state/facts.ts";
 
-/** Milliseconds between two writes of an active job's steps that no socket keeps. */
+/** Milliseconds between two writes of an active job's steps if no socket keeps them. */
 const STEPS_MS = 30 * SECOND_MS;
 
-/** A change to a row's report: parts that replace its own, where null counts as absent; or the start of an attempt. */
+/**
+ * A change to a row's report: new parts that replace the old ones (null makes a part absent), or the start of an
+ * attempt.
+ */
 export type ReportPatch = Record<string, unknown> | "attempt";
 
-/** Returns a row's report after these patches, as an SQL expression. Earlier releases had a table of patches. */
+/** Returns an SQL expression for a row's report after these patches. Earlier releases had a table of patches. */
 const patchedReport = (
   table: "build" | "build_job",
   patches: readonly ReportPatch[],
@@ -28,7 +31,7 @@ export interface RowExtras {
   audit: string | null;
 }
 
-/** Returns the assignments of `extras` for an update, each after a comma, and their bindings. */
+/** Returns the assignments of `extras` for an update, with a comma before each, and their bindings. */
 export const assigned = (table: "build" | "build_job", { patches, audit }: RowExtras): [string, (string | null)[]] => {
   if (patches.length === 0) return [", audit = ?", [audit]];
   const [expression, bindings] = patchedReport(table, patches);
@@ -39,14 +42,14 @@ export const assigned = (table: "build" | "build_job", { patches, audit }: RowEx
 export type KeepSteps = (jobId: string, steps: Report["steps"]) => boolean;
 
 /**
- * The reports of jobs, which readers see in addition to the facts. Steps change often: they wait in memory until their
- * row is written for another reason, or for half a minute if the agent has no socket. A socket keeps them while the
- * object hibernates. A crash or a deploy closes all sockets. The rows then have older steps until the agent's next
- * report. An agent's last report precedes its result: a build's record is complete.
+ * The reports of jobs, which readers see in addition to the facts. Steps change often. They wait in memory until the
+ * pool writes their row for another reason, or for half a minute if the agent has no socket. A socket keeps them while
+ * the object hibernates. A crash or a deploy closes all sockets. The rows then have older steps until the agent's next
+ * report. An agent's last report precedes its result, so a build's record is complete.
  */
 export class Reports {
   readonly #sql: SqlStorage;
-  /** By job: steps that are not on disk yet, and the time of the last write. */
+  /** For each job, the steps that are not on disk yet, and the time of the last write. */
   readonly #waiting = new Map<string, { steps: Report["steps"] | null; writtenAt: number }>();
   readonly #keep: KeepSteps;
 
@@ -68,7 +71,7 @@ export class Reports {
     }
     const waiting = this.#waiting.get(jobId);
     const writtenAt = waiting?.writtenAt ?? 0;
-    // Also if they are written: a socket's copy is never older than the row.
+    // Do this for written steps, too: a socket's copy must never be older than the row.
     const isKept = report.steps !== undefined && this.#keep(jobId, report.steps);
     const hasOnlySteps = Object.keys(report).join() === "steps";
     if (hasOnlySteps && (isKept || at - writtenAt < STEPS_MS)) {
@@ -80,7 +83,7 @@ export class Reports {
     return steps ? { masksCame: null, ...report, steps } : report;
   }
 
-  /** Returns the waiting steps, for a row that is being written. */
+  /** Returns the waiting steps, because the caller is writing their row. */
   takeWaiting(jobId: string): ReportPatch[] {
     const waiting = this.#waiting.get(jobId);
     if (!waiting?.steps) return [];
@@ -95,7 +98,8 @@ export class Reports {
   }
 
   /**
-   * Returns names and ids of the present attempt's steps, as its log masked them; none if values to mask came later.
+   * Returns names and ids of the present attempt's steps, as the log masked them. Returns none if values to mask
+   * arrived later.
    */
   texts(jobId: string): Set<string> {
     const { steps = [], masksCame } = JSON.parse(this.#stored(jobId) ?? "{}") as Partial<Report>;
@@ -108,7 +112,7 @@ export class Reports {
     return this.read(id, this.#stored(id));
   }
 
-  /** Returns the whole report from `stored`, the text on disk. */
+  /** Returns the whole report. `stored` is its text on disk. */
   read(jobId: string, stored: string | null): Report {
     const steps = this.#waiting.get(jobId)?.steps;
     const report: Report = { ...NO_REPORT, ...(JSON.parse(stored ?? "{}") as Partial<Report>) };

@@ -5,7 +5,7 @@ import type { ArtifactFacts } from "../../queue/state/facts.ts";
 import { isSealed, noRoom, savingPart } from "../../queue/state/stored-bytes.ts";
 import type { PoolEngine } from "./engine.ts";
 
-/** The deleted artifact, with its size and its last day if the caller knows them. */
+/** The deleted artifact, with its size and its last day if the caller knows these. */
 export type DeletedArtifact = RemoveArtifact & Partial<Pick<StoredArtifact, "bytes" | "day">>;
 
 /** A cache entry that a job begins to save, with its number of parts. */
@@ -16,7 +16,8 @@ export interface BegunSaving {
 }
 
 /**
- * Keeps an organization's stored bytes below its limit. An artifact or a cache entry counts in full from its beginning.
+ * Keeps an organization's stored bytes below its limit. The full size of an artifact or a cache entry counts from its
+ * beginning.
  */
 export class PoolRoom {
   readonly #engine: PoolEngine;
@@ -25,7 +26,7 @@ export class PoolRoom {
     this.#engine = engine;
   }
 
-  /** Begins an artifact if there is room for it. An artifact that was begun earlier has its room. */
+  /** Begins an artifact if there is room for it. An artifact that its job began earlier already has its room. */
   openArtifact(request: OpenArtifact): Result<ArtifactFacts> {
     const { state } = this.#engine;
     const begun = new Set(state.jobs.get(request.jobId)?.artifacts?.map(({ id }) => id));
@@ -40,7 +41,7 @@ export class PoolRoom {
     return answer;
   }
 
-  /** Removes an artifact of an ended job that a person deleted. */
+  /** Removes an ended job's artifact that a person deleted. */
   removeArtifact({ bytes, day, ...request }: DeletedArtifact): Result<null> {
     const { state, storage } = this.#engine;
     const { jobId, artifactId } = request;

@@ -1,12 +1,16 @@
 import type { AuditOutboxEntry } from "./tables.ts";
 
 /**
- * Audit entries that wait in the rows of their builds and jobs. The same transaction writes those rows anyway: a
- * separate queue would cost two rows for each entry. A delivered entry is forgotten here, and stays in its row until
- * the next write of the row. If the pool is loaded before, it delivers the entry again, and D1 ignores it.
+ * Audit entries that wait in the rows of their builds and jobs. The same transaction writes those rows anyway, whereas
+ * a separate queue would cost two rows for each entry. After its delivery, an entry is forgotten here, and stays in its
+ * row until the next write of the row. If the pool loads before that write, it redelivers the entry, and D1 ignores the
+ * repeat.
  */
 export class RowAudits {
-  /** By sequence numbers below 0, which distinguish them from the queue's entries. The oldest first. */
+  /**
+   * The entries by sequence number, the oldest first. Their numbers are below 0, which distinguishes them from the
+   * queue's entries.
+   */
   readonly #entries = new Map<number, { rowId: string; entry: AuditOutboxEntry }>();
   readonly #ofRow = new Map<string, Set<number>>();
   #last = 0;
@@ -26,7 +30,7 @@ export class RowAudits {
     for (const entry of JSON.parse(text) as AuditOutboxEntry[]) this.add(rowId, entry);
   }
 
-  /** Returns the text that the row must have. */
+  /** Returns the text that the row must have: its entries as JSON. */
   textOf(rowId: string): string | null {
     const seqs = this.#ofRow.get(rowId);
     return seqs ? JSON.stringify([...seqs].map((seq) => this.#entries.get(seq)!.entry)) : null;
@@ -50,7 +54,7 @@ export class RowAudits {
     if (seqs.size === 0) this.#ofRow.delete(rowId);
   }
 
-  /** Removes the entries of a row that nobody reads any more. */
+  /** Removes a row's entries, because nobody reads the row any more. @returns the entries */
   take(rowId: string): AuditOutboxEntry[] {
     const seqs = [...(this.#ofRow.get(rowId) ?? [])];
     const entries = seqs.map((seq) => this.#entries.get(seq)!.entry);

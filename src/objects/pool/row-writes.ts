@@ -5,7 +5,7 @@ import type { ReportPatch, Reports, RowExtras } from "./reports.ts";
 import { RowAudits } from "./row-audits.ts";
 import { type AuditOutboxEntry, append } from "./tables.ts";
 
-/* Rows of active builds, and of their jobs. */
+/* Selects rows of active builds, and of their jobs. */
 const AUDITS = `SELECT id, audit FROM build WHERE ended_at IS NULL AND json_valid(audit)
   UNION ALL SELECT j.id, j.audit FROM build_job j JOIN build b ON b.id = j.build_id
     WHERE b.ended_at IS NULL AND json_valid(j.audit)`;
@@ -18,7 +18,7 @@ interface Tables {
   newId: (at: number) => string;
 }
 
-/** Writes the row of each build and job once for all its changes: its facts, its report, and its audit entries. */
+/** Writes the row of each build and job once for all its changes: to its facts, its report, and its audit entries. */
 export class RowWrites {
   readonly audits = new RowAudits();
   readonly #tables: Tables;
@@ -64,7 +64,10 @@ export class RowWrites {
       if (job.end) reports.forget(job.id);
   }
 
-  /** Stores the entry in the row of its build or job if that row is written anyway, and otherwise in the queue. */
+  /**
+   * Stores the entry in the row of its build or job if a change writes that row anyway. Stores it in the queue
+   * otherwise.
+   */
   #queueAudit({ entry, variableIds }: Change & { kind: "audit" }, isWritten: (rowId: string) => boolean): void {
     const queued = { id: this.#tables.newId(entry.at), entry, variableIds };
     if (isWritten(entry.subject)) this.audits.add(entry.subject, queued);
@@ -76,7 +79,9 @@ export class RowWrites {
     this.#tables.sql.exec(query, ...bindings);
   }
 
-  /** Moves the build's waiting entries to the queue: the next load of the pool does not read the build's rows. */
+  /**
+   * Moves the build's waiting entries to the queue, because the next load of the pool does not read the build's rows.
+   */
   releaseAudits(buildId: string): void {
     if (this.audits.size === 0) return;
     const jobs = this.#tables.sql

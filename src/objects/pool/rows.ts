@@ -4,7 +4,7 @@ import { type BuildStatus, isEnded, isLeased } from "../../protocol/build-states
 import type { AgentFacts } from "../../queue/state/agent-facts.ts";
 import type { BuildFacts, Gated, JobFacts } from "../../queue/state/facts.ts";
 
-/* Rows of 0.10.0 to 0.12.0: a build had the status of its only job, and each planned job had its own build. */
+/* Rows of releases 0.10.0 to 0.12.0. A build had the status of its only job, and each planned job had its own build. */
 
 type EarlierJob = Omit<JobFacts, "buildId" | "index" | "seq" | "status" | "queuedAt" | "startedAt"> & {
   maxParallel: number | null;
@@ -28,7 +28,7 @@ interface EarlierNode {
   end: JobEnd | null;
 }
 
-/** A planned job of an earlier release. Lacks the queue's facts if it never reached the queue. */
+/** A planned job of an earlier release. It lacks the queue's facts if it never reached the queue. */
 export interface EarlierJobRow {
   node: EarlierNode;
   build?: EarlierBuild;
@@ -125,7 +125,8 @@ const UNKNOWN: Omit<EarlierJob, "id"> = {
 };
 
 /**
- * Converts a planned job. If the queue never had it, only the plan has the facts of its file: `maxAttempts` is then 0.
+ * Converts a planned job. If the queue never had the job, only the plan has the facts of its file, and `maxAttempts` is
+ * 0.
  */
 export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
   const { maxParallel: _, inputBytes: __, jobOf: ___, ...facts }: EarlierJob = job ?? { id: node.id, ...UNKNOWN };
@@ -150,14 +151,17 @@ export const upgradeJob = ({ node, build, job }: EarlierJobRow): JobFacts => {
   };
 };
 
-/** Reads ended builds that 0.10.0 to 0.13.0 had not reported to git hosts, by id. There are no new ones. */
+/**
+ * Reads ended builds, by id, that releases 0.10.0 to 0.13.0 had not reported to git hosts. Later releases add no such
+ * rows.
+ */
 export const earlierReports = (sql: SqlStorage): Map<string, HostReport> => {
   const [table] = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'host_outbox'").toArray();
   const rows = table ? sql.exec<{ id: string; facts: string }>("SELECT build_id AS id, facts FROM host_outbox") : [];
   return new Map([...rows].map(({ id, facts }) => [id, JSON.parse(facts) as HostReport]));
 };
 
-/** A row whose facts this release cannot read. The rest of its organization must stay readable. */
+/** A row whose facts this release cannot read. The other rows of its organization must stay readable. */
 class UnreadableRow extends Error {}
 
 export const objectIn = (json: string): Record<string, unknown> => {
@@ -183,7 +187,7 @@ export const parseBuildRow = (facts: string): { build: BuildFacts; first: JobFac
   return { build: build as unknown as BuildFacts, first: (job as JobFacts | undefined) ?? undefined };
 };
 
-/** Returns the fence for closing an ended build's log; 0 if nothing was written to it. */
+/** Returns the fence for closing an ended build's log; 0 if no agent wrote to the log. */
 export const lastFence = ({ build, first }: { build: BuildFacts; first: JobFacts | undefined }): number =>
   build.plannedBy?.fence ?? first?.fence ?? 0;
 
@@ -199,8 +203,8 @@ export const readAgent = (facts: string): AgentFacts => {
 };
 
 /**
- * Returns a pool's organization, for its log; null before the pool knows it. Reads its table: an alarm does not know
- * the object's name.
+ * Returns a pool's organization, for log events; null before the pool knows it. Reads the pool's table, because an
+ * alarm does not know the object's name.
  */
 export const organizationIn = (sql: SqlStorage): string | null => {
   const [row] = sql.exec<{ value: string }>("SELECT value FROM meta WHERE name = 'org'");

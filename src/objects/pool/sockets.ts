@@ -7,18 +7,21 @@ import type { Push } from "../../queue/state/decision.ts";
 import type { Report } from "../../queue/state/facts.ts";
 import { organizationIn } from "./rows.ts";
 
-/** Stored with a socket while the object hibernates. `until` is a poll's deadline; null for the agent's own socket. */
+/**
+ * The data that the object stores with a socket while it hibernates. `until` is a poll's deadline; null for the agent's
+ * own socket.
+ */
 interface Attachment {
   agentId: string;
   until: number | null;
   openedAt: number;
   tokenHash: string;
-  /** The lease that the last heartbeat renewed on one of the agent's own sockets. */
+  /** The lease that the last heartbeat on one of the agent's own sockets renewed. */
   kept?: RenewedLease;
   steps?: KeptSteps;
 }
 
-/** The latest steps that the agent reported under this lease, not yet in a row. */
+/** The latest steps that the agent reported under this lease, which no row has yet. */
 export interface KeptSteps {
   jobId: string;
   fence: number;
@@ -51,7 +54,9 @@ export class HintSockets {
     return client;
   }
 
-  /** Sends each hint to its agent's sockets. A lost hint costs only time: agents poll anyway. */
+  /**
+   * Sends each hint to its agent's sockets. If a hint is lost, the agent only waits longer, because agents also poll.
+   */
   push(pushes: readonly Push[], now: number): void {
     for (const { agentId, hint } of pushes) {
       for (const socket of this.#open(agentId, now)) {
@@ -75,7 +80,7 @@ export class HintSockets {
     return others.map((socket) => readAttachment(socket).until).reduce(later, undefined);
   }
 
-  /** Finds the remaining sockets, by agent. Called once, after the object woke. */
+  /** Finds the remaining sockets, by agent. The pool calls it once, after the object woke up. */
   found(now: number): Map<string, AgentSockets> {
     const all = new Map<string, AgentSockets>();
     for (const socket of this.#ctx.getWebSockets()) {
@@ -90,7 +95,7 @@ export class HintSockets {
     return all;
   }
 
-  /** Stores the renewed lease with each of the agent's own sockets: any of them may outlive the others. */
+  /** Stores the renewed lease with each of the agent's own sockets, because any of them may outlive the others. */
   keep(agentId: string, lease: RenewedLease): void {
     for (const socket of this.#ctx.getWebSockets(agentId)) {
       const attachment = readAttachment(socket);
@@ -98,7 +103,10 @@ export class HintSockets {
     }
   }
 
-  /** Stores steps in the same way. @returns whether a socket has them: the platform limits it to some kilobytes */
+  /**
+   * Stores steps with each of the agent's own sockets, too.
+   * @returns whether a socket has them; the platform limits them to some kilobytes
+   */
   keepSteps(agentId: string, steps: KeptSteps): boolean {
     let isKept = false;
     for (const socket of this.#ctx.getWebSockets(agentId)) {
@@ -114,7 +122,7 @@ export class HintSockets {
     return isKept;
   }
 
-  /** Returns the steps that sockets keep. Called once, after the object woke. */
+  /** Returns the steps that sockets keep. The pool calls it once, after the object woke up. */
   keptSteps(): KeptSteps[] {
     return this.#ctx.getWebSockets().flatMap((socket) => readAttachment(socket).steps ?? []);
   }
@@ -126,7 +134,7 @@ export class HintSockets {
     return { ...(kept && { kept }), ...(steps && { steps }) };
   }
 
-  /** Reports whether the socket has sent no more messages than an agent needs. A flood is rejected. */
+  /** Reports whether the socket has sent no more messages than an agent needs. The pool rejects a flood. */
   takesMessage(socket: WebSocket, now: number): boolean {
     const before = this.#messageCounts.get(socket);
     const window = before && now - before.since < MINUTE_MS ? before : { since: now, count: 0 };
@@ -138,7 +146,9 @@ export class HintSockets {
     this.#send(socket, JSON.stringify(reply));
   }
 
-  /** Returns the last ping on the agent's own sockets, in milliseconds since 1970; 0 without a ping. */
+  /**
+   * Returns the time of the last ping on the agent's own sockets, in milliseconds since 1970; 0 if there was no ping.
+   */
   pingedAt(agentId: string): number {
     const pings = this.#ctx.getWebSockets(agentId).map((socket) => {
       const { until, openedAt } = readAttachment(socket);

@@ -38,7 +38,7 @@ import {
   toWrites,
 } from "./tables.ts";
 
-/** The pool's tables in its SQLite database: facts as JSON, one row each. */
+/** The pool's tables in its SQLite database. Each row has its facts as JSON. */
 export class PoolStorage implements Records {
   readonly deadLetters: DeadLetters;
   readonly jobRows: JobRows;
@@ -51,12 +51,12 @@ export class PoolStorage implements Records {
   readonly #rowWrites: RowWrites;
   readonly #earlierReports: Map<string, HostReport>;
   #counters: Counters = { fence: 0, told: 0 };
-  /** Unwritten changes of the present step. */
+  /** Changes of the present step that are not written yet. */
   #waiting: Change[] = [];
   /** Whether the last cleanup may have left expired rows. */
   hasOldRows = false;
 
-  /** `runValuesMs`: how long to keep a run's values after its build was queued. */
+  /** `runValuesMs` is how long the pool keeps a run's values after the run's build was queued. */
   constructor(
     sql: SqlStorage,
     newId: (at: number) => string,
@@ -86,7 +86,7 @@ export class PoolStorage implements Records {
     return state;
   }
 
-  /** Accepts a step's changes. `flush` writes them: it writes a changed build's row once. */
+  /** Accepts a step's changes. `flush` later writes them, and writes a changed build's row only once. */
   store(changes: readonly Change[]): void {
     this.#waiting.push(...changes);
   }
@@ -156,7 +156,7 @@ export class PoolStorage implements Records {
     return job && build ? { build, job } : undefined;
   }
 
-  /** Lists agents' runs in ended builds. */
+  /** Lists the agents' runs in ended builds. */
   endedRuns(request: AskedRuns): AgentRun[] {
     return endedRuns(this.#sql, request);
   }
@@ -169,7 +169,7 @@ export class PoolStorage implements Records {
     return this.#deletions("TRUE");
   }
 
-  /** Lists deletions that are not carried out yet, the oldest first. */
+  /** Lists deletions that the pool has not carried out yet, the oldest first. */
   pendingDeletions(limit = Number.MAX_SAFE_INTEGER): Deletion[] {
     return this.#deletions("is_done = 0 ORDER BY at LIMIT ?", limit);
   }
@@ -248,7 +248,7 @@ export class PoolStorage implements Records {
     return this.reports.find(id);
   }
 
-  /** Returns the values that a retry adopts. They have their own row if the run had its own values or keys. */
+  /** Returns the values that a retry adopts. They have a row of their own if the run had its own values or keys. */
   runValues(buildId: string, known?: BuildFacts): RunValues | undefined {
     const [row] = this.#rows.all("SELECT facts FROM inputs WHERE build_id = ?", buildId);
     if (row) return JSON.parse(row.facts!) as RunValues;
@@ -258,7 +258,7 @@ export class PoolStorage implements Records {
     return { inputs: null, secretKeys: [], requires, priority };
   }
 
-  /** Returns audit entries that are not delivered yet, the oldest first. */
+  /** Returns audit entries that the pool has not delivered yet, the oldest first. */
   auditEntries(limit: number): { seq: number; entry: AuditOutboxEntry }[] {
     this.flush();
     const queued = this.#rows.queued<AuditOutboxEntry>("audit_outbox", limit);
@@ -266,12 +266,12 @@ export class PoolStorage implements Records {
     return all.sort((one, other) => one.entry.entry.at - other.entry.entry.at).slice(0, limit);
   }
 
-  /** Returns logs that are not closed yet, the oldest first, without logs of ended builds. */
+  /** Returns logs that the pool has not closed yet, the oldest first. Excludes logs of ended builds. */
   logEntries(limit: number): { seq: number; entry: LogOutboxEntry }[] {
     return this.#rows.queued<LogOutboxEntry>("log_outbox", limit);
   }
 
-  /** Returns the final close of an ended build's log; null if nothing was written to it. */
+  /** Returns the final close of an ended build's log; null if no agent wrote to the log. */
   endClose(buildId: string): LogOutboxEntry | null {
     const record = this.builds.find(buildId);
     const fence = record ? lastFence(record) : 0;

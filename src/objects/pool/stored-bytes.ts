@@ -3,12 +3,15 @@ import { countedPart, dayAfter, type StoredPart, savingPart } from "../../queue/
 const TABLE = `
 CREATE TABLE IF NOT EXISTS stored (kind TEXT, until TEXT, bytes INTEGER NOT NULL, PRIMARY KEY (kind, until)) WITHOUT ROWID;
 `;
-/** Artifacts whose bytes were freed: two deletions of one artifact at the same time free its bytes once. */
+/**
+ * Artifacts that the object remembers as freed. If two calls delete one artifact at the same time, its bytes are freed
+ * only once.
+ */
 const MOST_FREED = 1000;
 
 /**
- * The bytes of an organization's artifacts and caches in the archive, in one row for each day until which some are
- * kept. A row expires with its day, and any error in it too.
+ * The bytes of an organization's artifacts and caches in the archive. Each row has the bytes that are kept until one
+ * day. A row expires with its day, and so does any error in it.
  */
 export class StoredBytes {
   readonly #sql: SqlStorage;
@@ -30,7 +33,7 @@ export class StoredBytes {
     this.#sql.exec(`INSERT INTO stored VALUES (?, ?, ?) ${add}`, kind, until, bytes);
   }
 
-  /** Frees the bytes of an artifact that was deleted for good. */
+  /** Frees the bytes of an artifact that somebody deleted for good. */
   free(id: string, day: string, bytes: number): void {
     if (this.#freedIds.has(id)) return;
     if (this.#freedIds.size >= MOST_FREED) this.#freedIds.clear();
@@ -38,7 +41,10 @@ export class StoredBytes {
     this.#sql.exec("UPDATE stored SET bytes = max(0, bytes - ?) WHERE kind = 'artifact' AND until = ?", bytes, day);
   }
 
-  /** Records that an entry of several parts is complete: it stays until somebody deletes it, and no upload is left. */
+  /**
+   * Records that an entry of several parts is complete. The entry stays until somebody deletes it, and none of its
+   * uploads is left.
+   */
   saved(entry: { cacheId: string; bytes: number }, now: number): void {
     const { kind, until, bytes } = savingPart({ ...entry, parts: 2 });
     this.#sql.exec("UPDATE stored SET bytes = max(0, bytes - ?) WHERE kind = ? AND until = ?", bytes, kind, until);
@@ -46,7 +52,7 @@ export class StoredBytes {
     if (counted === 0) this.add(countedPart(bytes, now), now);
   }
 
-  /** Records the size of the cache, as the archive lists it. */
+  /** Records the size of the cache, according to the archive's list. */
   counted(bytes: number, now: number): void {
     this.#sql.exec("DELETE FROM stored WHERE kind = 'cache'");
     this.add(countedPart(bytes, now), now);

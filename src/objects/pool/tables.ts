@@ -4,8 +4,8 @@ import type { Change, MemoryChange } from "../../queue/state/facts.ts";
 
 /*
  * A build's row has its facts, its first job's facts, its report, and the undelivered audit entries. The table `report`
- * has reports of 0.10.0 to 0.15.0. `ended_at` is set once the pool has notified all others of the build's end. A
- * deletion's row is a tombstone: `is_done` says that nothing is left elsewhere.
+ * has reports of releases 0.10.0 to 0.15.0. `ended_at` is set once the pool has notified all others of the build's end.
+ * A deletion's row is a tombstone: `is_done` says that nothing of the build is left elsewhere.
  */
 export const POOL_TABLES = `
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -35,7 +35,7 @@ export const addColumns = (sql: SqlStorage): void => {
   }
 };
 
-/** Prefix of revoked tokens' names in `meta`. */
+/** The prefix of revoked tokens' names in `meta`. */
 export const REVOKED = "revoked:";
 
 /** The name in `meta` of the growing counters, and the two names that 0.10.0 to 0.15.0 used. */
@@ -48,19 +48,19 @@ export interface Counters {
   told: number;
 }
 
-/** An entry on its way to D1's audit, with the variables of a hand-out. */
+/** An entry on its way to D1's audit. If it records a hand-out, it has the variables. */
 export interface AuditOutboxEntry {
   id: string;
   entry: AuditFact;
   variableIds?: string[] | undefined;
 }
 
-/** A log to close: for a lease that is over, or for good. */
+/** A log to close, either because a lease is over, or for good. */
 export interface LogOutboxEntry {
   jobId: string;
   fence: number;
   at: number;
-  /** When the job ended; absent if only its lease ended. */
+  /** When the job ended; absent if only its lease is over. */
   endedAt?: number | undefined;
 }
 
@@ -90,7 +90,7 @@ const headWrites = ({ key, heads, at }: Change & { kind: "heads" }): Write[] => 
 
 type DeletionChange = Extract<Change, { kind: "deleted" | "deletions-done" }>;
 
-/** Returns the SQL statements that store a deletion, or that it was carried out. */
+/** Returns the SQL statements that store a deletion, or that the pool carried it out. */
 const deletionWrites = (change: DeletionChange): Write[] => {
   if (change.kind === "deletions-done") {
     const done = "UPDATE deletion SET is_done = 1 WHERE build_id IN (SELECT value FROM json_each(?))";
@@ -113,7 +113,7 @@ const deletionWrites = (change: DeletionChange): Write[] => {
   ];
 };
 
-/** A change of a build's, its jobs', a report's or the audit's rows, which takes more than one statement. */
+/** A change to the rows of a build, its jobs, a report or the audit. Such a change takes more than one statement. */
 type BuildChange = Extract<Change, { kind: "build" | "job" | "graph" | "outputs" | "report" | "audit" | "forget" }>;
 
 const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set([
@@ -128,7 +128,7 @@ const BUILD_CHANGES: ReadonlySet<Change["kind"]> = new Set([
 
 export const isBuildChange = (change: Change): change is BuildChange => BUILD_CHANGES.has(change.kind);
 
-/** Returns the SQL statements that store a change; none for a change of memory only. */
+/** Returns the SQL statements that store a change; none if the change is only in memory. */
 export const toWrites = (change: Exclude<Change, BuildChange>): Write[] => {
   switch (change.kind) {
     case "org":

@@ -41,7 +41,7 @@ export class Waiting {
     return new Response(null, { status: 101, webSocket: client });
   }
 
-  /** The platform answers pings itself. This handles a heartbeat on the agent's own socket, or a violation. */
+  /** Handles a heartbeat on the agent's own socket, or a violation. The platform answers pings itself. */
   receive(socket: WebSocket, message: string | ArrayBuffer): void {
     const { sockets } = this.#engine;
     const { agentId, tokenHash, until } = readAttachment(socket);
