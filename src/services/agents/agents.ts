@@ -20,7 +20,7 @@ import { toPage } from "../core/listing.ts";
 import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { makeUpdateSchema, verb, writablePart } from "../core/verb.ts";
 
-/** Checks that an agent calls only its own paths. @throws Refusal forbidden; unauthenticated for an invalid token */
+/** Checks that an agent calls only its own paths. @throws Refusal forbidden, or unauthenticated for an invalid token */
 export const checkOwnPath = async (context: Context, id: string): Promise<{ isOwn: boolean }> => {
   const { agentId } = await context.admit();
   if (agentId !== null && agentId !== id) throw new Refusal("forbidden", "An agent may call only its own path.");
@@ -84,7 +84,11 @@ export const getAgent = verb({
   },
 });
 
-/** Checks that an agent grants itself no more than its registration did, such as a label. @throws Refusal forbidden */
+/**
+ * Checks that an agent's own token changes only the fields that it may change. An agent cannot give itself a label, for
+ * example.
+ * @throws Refusal forbidden
+ */
 const checkOwnChange = (change: AgentChange, agent: Agent): void => {
   const others = Object.keys(diff<AgentChange>(agent, change)).filter((field) => !(field in OwnAgentChange.shape));
   if (others.length === 0) return;
@@ -126,7 +130,10 @@ export const agentRuns = async (context: Context, agentIds: string[]): Promise<A
   return agentIds.length === 0 ? [] : (await context.pool()).runs(agentIds);
 };
 
-/** Returns `acme/shop / ci` by id for the pipelines that built last. The query does not depend on the agents' runs. */
+/**
+ * Returns the names of the pipelines that built last, such as `acme/shop / ci`, by id. The query does not depend on the
+ * agents' runs.
+ */
 export const pipelinesOfLate = async ({ db, orgId }: Context): Promise<Map<string, string>> => {
   const [{ results }] = await db.run(
     db.statement<{ id: string; name: string }>(sql`SELECT p.id, r.full_name || ' / ' || p.name AS name
@@ -147,7 +154,7 @@ export const jsonMetrics = verb({
 export const prometheusText = async (context: Context): Promise<string> =>
   toPrometheus(await (await context.pool()).metrics());
 
-/** A page waits no longer than this for a count that it shows beside its content. */
+/** Milliseconds that a page waits at most for a count that it shows beside its content. */
 const PATIENCE_MS = 500;
 
 const ask = async (context: Context): Promise<PoolNow | null> => {
@@ -157,8 +164,8 @@ const ask = async (context: Context): Promise<PoolNow | null> => {
 };
 
 /**
- * Returns the current running and waiting jobs. Null where the pool does not answer, or the caller is not admitted: no
- * page fails because of it.
+ * Returns the numbers of running and waiting jobs. Returns null if the pool does not answer or the caller is not
+ * admitted, because no page may fail because of these numbers.
  */
 export const poolNow = async (context: Context): Promise<PoolNow | null> => {
   const patience = new Promise<null>((resolve) => setTimeout(() => resolve(null), PATIENCE_MS));

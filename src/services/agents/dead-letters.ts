@@ -10,7 +10,9 @@ import { notFound } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
 
 /**
- * Returns the pool of an existing organization: a call creates the object for any other name. @throws Refusal not-found
+ * Returns the pool of an organization after checking that it exists, because a call to any other name would create an
+ * object.
+ * @throws Refusal not-found
  */
 const findPool = async (context: Context, orgId: string) => {
   await context.admit();
@@ -40,7 +42,7 @@ export const listDeadLetters = verb({
   },
 });
 
-/** Returns dead letters to their queue: the pool delivers them, or sets them aside again. */
+/** Puts dead letters back in their queues. The pool delivers them, or sets them aside again. */
 export const retryDeadLetters = verb({
   access: { operator: true },
   body: DeadLetterRetry,

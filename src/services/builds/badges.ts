@@ -15,12 +15,13 @@ import { notFound } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
 import { verb } from "../core/verb.ts";
 
-/** One badge reads at most this many rows of builds, by each of two indexes. */
+/** Rows of builds that one badge reads at most by each of its two indexes. */
 const LOOKED_AT = 100;
 
 const setGeneration = async (context: Context, id: string, of: (highest: number) => number): Promise<number> => {
   const row = await findOne(context, pipeline, getTableColumns(pipeline), id);
-  // A revoked generation is negative. The next generation is therefore new, and addresses never repeat.
+  // A revoked generation is negative. The next generation counts on from its absolute value, so that addresses never
+  // repeat.
   const badgeGeneration = of(Math.abs(row.badgeGeneration));
   const change = { badgeGeneration, ...nextVersion(context, row) };
   const action = badgeGeneration > 0 ? "badge.create" : "badge.delete";
@@ -57,8 +58,8 @@ interface Found {
 }
 
 /**
- * Finds the newest ended build of the pipeline and ref, or a running build where none has ended. Superseded and
- * untrusted builds do not count.
+ * Finds the newest ended build of the pipeline and ref. If no build has ended, finds a running build. Ignores
+ * superseded and untrusted builds.
  */
 const newestBuild = (orgId: string, id: string, generation: number, ref: string | null) => {
   const columns = sql.raw("id, pipeline_id, ref, status, reason, finished_at, created_by");
@@ -81,7 +82,7 @@ const newestBuild = (orgId: string, id: string, generation: number, ref: string 
     ) b`;
 };
 
-/** Treats names that git would reject as branches without a build. */
+/** Returns the ref with this name. Treats a name that git would reject as a branch without a build. */
 const refNamed = (branch: string): string =>
   branch.length > LIMITS.branchCharacters || branchProblem(branch) !== null ? "" : refOf(branch);
 
@@ -91,9 +92,9 @@ const toBadgeState = ({ status, finishedAt }: Found): BadgeState => {
 };
 
 /**
- * Returns the SVG image of a badge, for the default branch unless the caller names another. A forged address queries no
- * database.
- * @throws Refusal not-found, the same for a forged address, an earlier one and a deleted pipeline
+ * Returns the SVG image of a badge, for the default branch unless the caller names another branch. A forged address
+ * queries no database.
+ * @throws Refusal not-found, which is the same for a forged address, an earlier address and a deleted pipeline
  */
 export const readBadge = async (env: Env, token: string, branch: string | undefined): Promise<string> => {
   const badge = await usable("TOKEN_KEYS", () => loadBadgeMint(env.TOKEN_KEYS)).recognize(token);

@@ -12,13 +12,13 @@ import { makeView, verb } from "../core/verb.ts";
 import { buildRecord, type ReadJob } from "./build-view.ts";
 import { type FoundBuild, findBuildOrJobRecord, findRecord } from "./builds.ts";
 
-/** This many milliseconds after a job's end, reads look for its log in the archive first. */
+/** Milliseconds from a job's end until the service looks for its log in the archive first. */
 const MOVED_AFTER = HOUR_MS;
 
 /** The fields of a build, or of a job, that locate its log. */
 export type Logged = Pick<Build, "id" | "orgId" | "finishedAt" | "attempt"> & { isLogDeleted?: boolean };
 
-/** Returns the log's owner in the archive; null for a build that has not ended. */
+/** Returns the log's owner in the archive; null if the build has not ended. */
 export const findLogOwner = ({
   id,
   orgId,
@@ -47,7 +47,8 @@ export const findJob = async (context: Context, id: string): Promise<BuildJob> =
 };
 
 /**
- * Locates a log. `id` names a build, for its first job's log, or a job. An adopted job has the log of the job that ran.
+ * Locates a log. `id` names a job, or a build for the log of its first job. An adopted job has the log of the job that
+ * ran.
  * @throws Refusal not-found
  */
 export const findLog = async (context: Context, id: string): Promise<Logged> => {
@@ -67,7 +68,9 @@ export const getJob = verb({
   run: (context, { params }) => findJob(context, params.id),
 });
 
-/** Cancels a build, or one job: the build's other jobs continue, except those that need it. */
+/**
+ * Cancels a build, or one job. After the cancel of a job, the build's other jobs continue, except those that need it.
+ */
 const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
   context: Context,
   id: string,
@@ -75,7 +78,7 @@ const cancel = async <C extends Pick<Build, "id" | "finishedAt">>(
 ): Promise<C> => {
   const canceled = await show(settled(await (await context.pool()).cancel({ buildId: id, actor: actorOf(context) })));
   const ended = findLogOwner({ ...canceled, orgId: context.orgId });
-  // A job that no agent ran has no lease whose end closes the log. This ends its followers' streams.
+  // If no agent ran the job, no lease's end closes its log. This call ends the streams of the log's followers.
   if (ended) context.waitUntil(context.objects.log(context.orgId, canceled.id).close({ fence: 0, ended }));
   return canceled;
 };
@@ -97,7 +100,7 @@ export const cancelJob = verb({
   },
 });
 
-/** Returns the name of the token that canceled the build; null where nobody did, or the token was deleted. */
+/** Returns the name of the token that canceled the build; null if nobody canceled it, or if the token was deleted. */
 export const findCanceler = async ({ db, orgId }: Context, { id }: Pick<Build, "id">): Promise<string | null> => {
   const [{ results }] = await db.run(
     db.statement<{ name: string }>(sql`
@@ -123,7 +126,7 @@ export const explainWait = verb({
   },
 });
 
-/** Returns a sentence on why each queued build waits, by build id. */
+/** Returns a sentence for each queued build, by build id, that explains why it waits. */
 export const whyEach = async (context: Context, buildIds: string[]): Promise<Map<string, string>> => {
   return buildIds.length === 0 ? new Map() : (await context.pool()).whyEach(buildIds);
 };

@@ -16,9 +16,12 @@ import { BUILD_COLUMNS, buildOfRow, buildRecord } from "./build-view.ts";
 
 type Filter = z.output<typeof BuildFilter>;
 
-/** The Worker creates a build's id, and its pool sets the time: they differ by less than these milliseconds. */
+/**
+ * Milliseconds by which a build's id and its time differ at most. The Worker creates the id, and the pool sets the
+ * time.
+ */
 const ID_AHEAD_MS = 5 * MINUTE_MS;
-/** Hexadecimal digits of a full commit hash: SHA-1 or SHA-256. */
+/** The possible numbers of hexadecimal digits in a full commit hash: SHA-1 or SHA-256. */
 const WHOLE_HASHES = [40, 64];
 
 const rows = listing(buildSummary, BUILD_COLUMNS, {
@@ -43,7 +46,7 @@ const rows = listing(buildSummary, BUILD_COLUMNS, {
   newestFirst: true,
 });
 
-/** Converts a request's filters to a query; returns null where two of them exclude each other. */
+/** Converts a request's filters to a query. Returns null if two of the filters exclude each other. */
 const toQuery = ({ branch, ref, refName, cursor, since, until, limit, ...equal }: Filter): BuildQuery | null => {
   const filters = [ref ? [ref] : [], branch ? [refOf(branch)] : [], refName ? refsNamed(refName) : []];
   const [first, ...others] = filters.filter(({ length }) => length > 0);
@@ -67,7 +70,7 @@ const toConditions = ({ before, commitSha, refs: _, ...query }: BuildQuery, limi
     cursor: before,
     commit: isWhole ? commitSha : undefined,
     commitFrom: isWhole ? undefined : commitSha,
-    // "g" follows every hexadecimal digit.
+    // "g" sorts after every hexadecimal digit.
     commitTo: isWhole ? undefined : commitSha && `${commitSha}g`,
     sinceId: query.since === undefined ? undefined : firstIdAt(query.since - ID_AHEAD_MS),
     untilId: query.until === undefined ? undefined : firstIdAt(query.until + ID_AHEAD_MS),
@@ -85,18 +88,18 @@ const listed = (build: Build): ListedBuild => {
   return { id, repoId, pipelineId, ref, commitSha, status, event, trigger, agentId, author, pull, queuedAt, build };
 };
 
-/** Returns D1's rows for the page; no rows where the query requires a state whose builds only the pool knows. */
+/** Returns D1's rows for the page. Returns no rows if the query requires a state whose builds only the pool knows. */
 const storedBuilds = async (context: Context, query: BuildQuery, limit: number): Promise<ListedBuild[]> => {
   if (!asksStore(query)) return [];
   const conditions = toConditions(query, limit);
-  // Each ref has its own query by the index: for a list of refs SQLite would sort all of their builds.
+  // Each ref has its own query, which uses the index. For a list of refs, SQLite would sort all of their builds.
   const each = query.refs?.map((ref) => ({ ...conditions, ref })) ?? [conditions];
   const rowsOfEach = await context.db.run(...each.map((one) => rows(context, one)));
   const newest = rowsOfEach.flat().sort((a, b) => (a.id < b.id ? 1 : -1));
   return newest.slice(0, limit + 1).map((row) => listed(buildRecord(context, buildOfRow(row))));
 };
 
-/** Returns the pool's builds for the page, and the current state of builds that D1 does not know as ended. */
+/** Returns the pool's builds for the page, and the current state of builds whose end D1 does not know yet. */
 const liveBuilds = async (context: Context, query: BuildQuery, limit: number, storedList: ListedBuild[]) => {
   const ids = storedList.filter(({ status }) => isActive(status)).map(({ id }) => id);
   const live = await (await context.pool()).liveBuilds({ ...query, limit: limit + 1, ids });
@@ -118,7 +121,7 @@ export const listBuilds = verb({
     const wasPastLive = filter.cursor?.isPastLive ?? false;
     const live = asksPool(query, wasPastLive, storedRows) ? await liveBuilds(context, query, limit, storedRows) : [];
     const { builds, next, isPastLive } = mergePage({ query, limit, rows: storedRows, live });
-    // A trigger in progress has created its id already, but its pool does not know the id yet.
+    // A trigger in progress has already created its build's id, but its pool does not know the id yet.
     const isOld = next !== null && next < firstIdAt(context.now.getTime() - ID_AHEAD_MS);
     const nextCursor = next === null ? undefined : encodeBuildsCursor(next, isPastLive && isOld);
     return new Answer(
@@ -128,7 +131,7 @@ export const listBuilds = verb({
   },
 });
 
-/** The maximum number of active builds, and of recently ended builds. */
+/** The number of active builds at most, and of recently ended builds at most. */
 const LIVE = 200;
 const LAST = 60;
 const SINCE_MS = DAY_MS;
@@ -136,11 +139,11 @@ const SINCE_MS = DAY_MS;
 export interface ForYou {
   /** Active builds, the newest first. */
   live: Build[];
-  /** Builds of the last day that the caller's token requested and that failed, the newest first. */
+  /** Failed builds of the last day that the caller's token requested, the newest first. */
   failed: Build[];
 }
 
-/** Reads the builds that may concern the caller, in one round to D1 and one call to the pool. */
+/** Reads the builds that may concern the caller. It takes one round to D1 and one call to the pool. */
 export const readForYou = async (context: Context): Promise<ForYou> => {
   const { db, orgId } = context;
   const isOwn = sql`${buildSummary.createdBy} ->> 'id' =

@@ -11,7 +11,7 @@ import { nullIfNotFound } from "../core/refusal.ts";
 import { USUAL_BRANCH } from "../tests/flaky-tests.ts";
 import { type FoundBuild, findOfRow } from "./builds.ts";
 
-/** The build's repository and pipeline; null where they were deleted. */
+/** The build's repository and pipeline; null if they were deleted. */
 export interface Owners {
   repository: Pick<Repository, "id" | "fullName" | "defaultBranch" | "connectionId" | "gitHostRepoId"> | null;
   pipeline: Pick<Pipeline, "id" | "name"> | null;
@@ -19,7 +19,7 @@ export interface Owners {
 
 type OwnersRow = Record<keyof Owners, string | null>;
 
-/** Both as JSON, so that their columns do not mix with the build's columns. */
+/** Selects the repository and the pipeline as JSON, so that their columns do not mix with the build's columns. */
 const OWNERS = sql.raw(`
   iif(r.id IS NULL, NULL, json_object('id', r.id, 'fullName', r.full_name, 'defaultBranch', r.default_branch,
     'connectionId', r.connection_id, 'gitHostRepoId', r.git_host_repo_id)) AS repository,
@@ -34,20 +34,26 @@ const toOwners = ({ repository, pipeline }: OwnersRow): Owners => ({
   pipeline: pipeline && JSON.parse(pipeline),
 });
 
-/** Searches at most this many earlier builds: a query reads no more rows, however long its pipeline has been red. */
+/**
+ * Earlier builds that the search covers at most. The query reads no more rows, however long its pipeline has been
+ * failing.
+ */
 const LOOKED_AT = 100;
 
 interface Compared {
   id: SQL;
-  /** The full name of its branch. */
+  /** The full name of the build's branch. */
   ref: SQL;
-  /** The condition for the builds of its pipeline, or of its repository where it has no pipeline. */
+  /** The condition for the builds of its pipeline, or of its repository if it has no pipeline. */
   siblings: SQL;
-  /** The repository's default ref; null where the repository was deleted. */
+  /** The repository's default ref; null if the repository was deleted. */
   defaultRef: SQL;
 }
 
-/** Returns the id of the newest earlier build that succeeded: on its own branch, else on the default branch. */
+/**
+ * Returns the id of the newest earlier build that succeeded, preferably on the build's own branch, otherwise on the
+ * default branch.
+ */
 const idOfLastGreen = (orgId: string, { id, ref, siblings, defaultRef }: Compared): SQL => sql`(
   SELECT id FROM (
     SELECT id, ref, status FROM build_summary WHERE ${siblings} AND org_id = ${orgId} AND id < ${id}
@@ -74,8 +80,8 @@ const readGreenRow = (row: Record<string, unknown>): BuildRow | undefined => {
 };
 
 /**
- * Reads a build and its surroundings from D1, in one row. For a waiting build it skips the last green build: its page
- * reloads often, and does not show one.
+ * Reads a build and its surroundings from D1, in one row. Skips the last green build for a waiting build, whose page
+ * reloads often and does not show a green build.
  */
 const readListed = async ({ db, orgId }: Context, id: string) => {
   const own = { id: sql`own.id`, ref: sql`own.ref`, siblings: ofPipeline(sql`own.pipeline_id`) };
@@ -102,7 +108,7 @@ const readOwners = async ({ db, orgId }: Context, { repoId, pipelineId }: Build)
   return toOwners(results[0]!);
 };
 
-/** Reads the row of the last green build before a build that the pool knows better than D1. */
+/** Reads the row of the last green build. The pool knows the build itself better than D1. */
 const readGreen = async ({ db, orgId }: Context, build: Build): Promise<BuildRow | undefined> => {
   const { id, repoId, pipelineId, branch } = build;
   const siblings = pipelineId === null ? ofRepository(repoId) : ofPipeline(pipelineId);
@@ -117,13 +123,14 @@ export interface SurroundedBuild {
   build: FoundBuild;
   owners: Owners;
   /**
-   * Returns the last earlier build that succeeded, with its steps and jobs; null where none is near, or none is kept.
+   * Returns the last earlier build that succeeded, with its steps and jobs. Returns null if no such build is near, or
+   * if its record is no longer kept.
    */
   findLastGreen(): Promise<FoundBuild | null>;
 }
 
 /**
- * Finds a build and the records that pages show around it: one round to D1 where it has ended.
+ * Finds a build and the records that pages show around it. For an ended build, it takes one round to D1.
  * @throws Refusal not-found
  */
 export const findWithSurroundings = async (context: Context, id: string): Promise<SurroundedBuild> => {

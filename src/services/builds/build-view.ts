@@ -14,7 +14,7 @@ export const BUILD_COLUMNS = getTableColumns(buildSummary);
 
 const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** Returns a row's build, without the fields for its own page: the archive has those. */
+/** Returns a row's build without the fields that only its own page shows. The archive has those fields. */
 export const buildOfRow = (row: BuildRow): Build => {
   const { poolVersion, pull, tests, jobCounts, createdBy: by, ...fields } = row;
   const branch = branchOf(row.ref);
@@ -42,18 +42,18 @@ export const buildOfRow = (row: BuildRow): Build => {
   });
 };
 
-/** Returns the build as the API shows it: with its page's address. */
+/** Returns the build as the API shows it, with its page's address. */
 export const buildRecord = <B extends Build>(context: Context, build: B): B => ({
   ...withDefaults(build),
   webUrl: `${context.origin}/app/builds/${build.id}`,
 });
 
-/* How answers and records show a build's jobs: only planned jobs, never the first job. */
+/* Answers and records show only a build's planned jobs, never its first job. */
 
-/** A job of a build. It is complete where the build has ended, or where it is the first job. */
+/** A job of a build. It has all its fields if the build has ended, or if it is the first job. */
 export type ReadJob = JobOfBuild & Partial<BuildJob>;
 
-/** A build with all its jobs: at least one. */
+/** A build with all its jobs, of which there is at least one. */
 export interface ReadBuild extends BuildRecord {
   jobs: ReadJob[];
 }
@@ -102,7 +102,7 @@ export const withJobs = <B extends BuildRecord>(build: B): B & ReadBuild => ({
 
 type Jobs = Pick<ReadBuild, "id" | "jobs">;
 
-/** Returns the first job, which its build's own page shows; undefined where planned jobs replaced it. */
+/** Returns the first job, which its build's own page shows; undefined if planned jobs replaced it. */
 export const ownJob = ({ id, jobs }: Jobs): BuildJob | undefined => jobs.find((job): job is BuildJob => job.id === id);
 
 /** Returns the jobs that replaced the first one. */
@@ -115,7 +115,7 @@ export const jobKeyOf = (build: { id: string }, job: { id: string; key: string }
 const viewOfBuild = makeView(Build);
 const viewOfListed = makeView(JobOfBuild);
 
-/** Returns the build as the API shows it: its jobs lack the fields of each job's own page. */
+/** Returns the build as the API shows it. Its jobs lack the fields that only each job's own page shows. */
 export const shownBuild = (build: ReadBuild): Build => {
   const planned = plannedJobs(build);
   return viewOfBuild({ ...build, jobs: planned.length > 0 ? planned.map(viewOfListed) : null });

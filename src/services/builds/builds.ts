@@ -22,9 +22,7 @@ import {
   withJobs,
 } from "./build-view.ts";
 
-/**
- * Reads a record, and drops its jobs' summaries, which may be 64 KiB each. It keeps only the summary of job `jobId`.
- */
+/** Reads a record and drops its jobs' summaries, which may be 64 KiB each. Keeps only the summary of job `jobId`. */
 const readPart = async (
   { archive }: Context,
   build: Parameters<typeof getRecord>[1],
@@ -37,34 +35,34 @@ const readPart = async (
 
 const turns = new WeakMap<Context, Promise<unknown>>();
 
-/** Reads a request's records one after the other: a large record takes a third of the memory while it is read. */
+/** Reads a request's records one after another, because a large record takes a third of the memory while it is read. */
 const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
   const turn = (turns.get(context) ?? Promise.resolve()).then(read, read);
   turns.set(context, turn);
   return turn;
 };
 
-/** Returns the build as stored at its end: D1's row with the archive's record. */
+/** Returns the build as it was stored at its end: D1's row together with the archive's record. */
 const storedBuild = async (context: Context, row: BuildRow | undefined, jobId: string): Promise<BuildRecord | null> => {
   if (!row) return null;
   const listed = buildOfRow(row);
   const { finishedAt } = listed;
   const record = finishedAt && (await inTurn(context, () => readPart(context, { ...listed, finishedAt }, jobId)));
   if (!record) return listed;
-  // A person may have deleted the log's fields in the row. For a pull request the record has more fields than the row.
+  // A person may have deleted the log's fields in the row. For a pull request, the record has more fields than the row.
   const listedFields = Object.entries(listed).filter(([field]) => field in BUILD_COLUMNS && field !== "pull");
   return { ...listed, ...record, ...Object.fromEntries(listedFields) };
 };
 
 /** A build with fields that only the service uses. */
 export interface FoundBuild extends ReadBuild {
-  /** Whether a person deleted its log. */
+  /** Whether a person deleted the build's log. */
   isLogDeleted: boolean;
 }
 
 /**
  * Returns the build from its pool, or the stored build once the pool has dropped it.
- * @param row D1's row, where D1 knows the build already
+ * @param row D1's row, if D1 already knows the build
  */
 export const findOfRow = async (
   context: Context,
@@ -86,11 +84,11 @@ const findRow = async ({ db, orgId }: Context, id: string | SQL): Promise<BuildR
   return results[0] && readBuildRow(results[0]);
 };
 
-/** Returns the build with this id. A stored build's jobs lack their summaries. @throws Refusal not-found */
+/** Returns the build with this id. Omits the summaries of a stored build's jobs. @throws Refusal not-found */
 export const findRecord = async (context: Context, id: string): Promise<FoundBuild> =>
   findOfRow(context, id, await findRow(context, id));
 
-/** Returns the build that has this job, with the job's summary. `id` may also name the build. */
+/** Returns the build that has this job, with the job's summary. `id` can also be the build's own id. */
 export const findBuildOrJobRecord = async (context: Context, id: string): Promise<FoundBuild> => {
   const ofJob = sql`SELECT build_id FROM job WHERE ${isOwn(context, job, id)}`;
   return findOfRow(context, id, await findRow(context, sql`coalesce((${ofJob}), ${id})`), "getBuildOf");
@@ -107,7 +105,7 @@ export const getBuild = verb({
   run: (context, { params }) => findBuild(context, params.id),
 });
 
-/** Deletes an ended build, or its log, everywhere. @throws Refusal not-found; conflict where the build has not ended */
+/** Deletes an ended build, or its log, everywhere. @throws Refusal not-found, or conflict if the build has not ended */
 const deletion = (deleted: Deleted) =>
   verb({
     access: { role: "maintainer" },
@@ -131,14 +129,15 @@ const deletion = (deleted: Deleted) =>
 export const deleteBuild = deletion("build");
 export const deleteLog = deletion("log");
 
-/** A build's state that its git host rejected: the state's name there, and the reason. */
+/** A build's state that its git host rejected, with the state's name at the host and the reason. */
 export interface RefusedState {
   name: string;
   reason: string;
 }
 
 /**
- * Returns the states of an ended build that the host rejected. While a build is active, the next state is tried again.
+ * Returns the states of an ended build that the host rejected. For an active build, the service still tries the next
+ * state.
  */
 export const refusedStates = async (
   { objects, orgId }: Context,

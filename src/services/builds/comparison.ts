@@ -18,12 +18,12 @@ import { jobKeyOf, ownJob, plannedJobs } from "./build-view.ts";
 import { type FoundBuild, findRecord } from "./builds.ts";
 import { readFound } from "./logs.ts";
 
-/** The comparison reads the end of a step's log. */
+/** Bytes at the end of a step's log that the comparison reads. */
 const LOG_BYTES = 64 * KIB;
 const LOG_LINES = 400;
 const LINE_CHARACTERS = 500;
 
-/** Seconds that a job or a step took in each build; null where it did not run to its end. */
+/** Seconds that a job or a step took in each of the two builds; null if it did not run to its end. */
 export interface TimeOfBoth {
   name: string;
   isStep: boolean;
@@ -34,24 +34,30 @@ export interface TimeOfBoth {
 export interface Comparison {
   build: FoundBuild;
   owners: Owners;
-  /** The last earlier build that succeeded, on its branch or else on the default branch; null where none is known. */
+  /**
+   * The last earlier build that succeeded, preferably on its branch, otherwise on the default branch; null if none is
+   * known.
+   */
   green: Build | null;
-  /** The host's page with the commits between; null where the commits are equal, or the host has no page. */
+  /**
+   * The host's page with the commits between the two builds; null if the commits are equal, or if the host has no such
+   * page.
+   */
   commitsUrl: string | null;
   environment: EnvironmentChange[];
   times: TimeOfBoth[];
-  /** The compared job's agents. */
+  /** The agents that ran the compared job. */
   agents: { before: string | null; now: string | null };
-  /** The compared job's key: the job that failed first. */
+  /** The key of the compared job, which is the job that failed first. */
   job: string | null;
-  /** The end of the failed step, against the same step; null where either has no log. */
+  /** The end of the failed step's log, compared with the same step's log; null if either step has no log. */
   log: { step: string; lines: DiffLine[] } | null;
 }
 
-/** The compared job. */
+/** The compared job in one of the builds. */
 type Ran = Pick<BuildJob, "environment" | "steps" | "agentId"> & { log: Logged };
 
-/** Finds the git host that shows the changes between two commits. */
+/** Finds the git host that can show the changes between two commits. */
 const findHost = async (context: Context, { repoId }: Build) => {
   const { db } = context;
   const { kind, webUrl } = connection;
@@ -119,7 +125,7 @@ const compareLogs = async (context: Context, now: Ran, before: Ran): Promise<Com
   return older && newer && { step: failed.name, lines: logDifference(older, newer) };
 };
 
-/** Compares a build with the last green build before it. Reads at most 64 KiB of each log. @throws Refusal not-found */
+/** Compares a build with the last earlier green build. Reads at most 64 KiB of each log. @throws Refusal not-found */
 export const readComparison = async (context: Context, id: string): Promise<Comparison> => {
   const { build, owners, findLastGreen } = await findWithSurroundings(context, id);
   const [host, green] = await Promise.all([findHost(context, build), findLastGreen()]);
@@ -147,7 +153,7 @@ export const readComparison = async (context: Context, id: string): Promise<Comp
 
 /**
  * Returns the git host's page with the changes of a build's commit, or of the whole pull request.
- * @throws Refusal not-found, also where no host is known
+ * @throws Refusal not-found, also if no host is known
  */
 export const changesAddress = async (context: Context, id: string): Promise<string> => {
   const { repoId, base, pull, commitSha } = await findRecord(context, id);

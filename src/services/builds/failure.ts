@@ -13,14 +13,14 @@ export type { Excerpt } from "../../domain/failure/error-lines.ts";
 /** Why a job failed, according to its log. */
 export interface Failure {
   job: ReadJob & { steps: Step[] };
-  /** The step that failed; null where none did, for example in a failed checkout. */
+  /** The step that failed; null if no step failed, for example after a failed checkout. */
   step: Step | null;
   excerpt: Excerpt | null;
-  /** How many other jobs of its build failed too, if the caller requested the count. */
+  /** The number of other jobs of its build that failed, if the caller requested this count. */
   others: number;
 }
 
-/** Reads the failure of a failed job. @param end the log's end, if already read */
+/** Reads the failure of a failed job. @param end the log's end, if the caller has already read it */
 export const readFailure = async (
   context: Context,
   { orgId, isLogDeleted }: FoundBuild,
@@ -35,7 +35,7 @@ export const readFailure = async (
   return { job, step, excerpt: findExcerpt(output), others: 0 };
 };
 
-/** Returns the first failure that counts in a build; null where no job failed. */
+/** Returns the first failure that counts in a build; null if no job failed. */
 export const readFirstFailure = async (context: Context, build: FoundBuild): Promise<Failure | null> => {
   const [first, ...others] = failedJobs(build.jobs);
   return first ? { ...(await readFailure(context, build, first)), others: others.length } : null;

@@ -9,19 +9,19 @@ import { findLog, findLogOwner, isLongEnded } from "./build-jobs.ts";
 
 type Messages = AsyncGenerator<FollowMessage, void>;
 
-/** A log's messages, each fetched on demand. `stop` ends them at any time. */
+/** A log's messages, each of which is fetched on demand. `stop` ends them at any time. */
 export interface Following {
   messages: Messages;
   stop(): void;
 }
 
-/** A follower's position: an offset in a given attempt, or in the attempt that is shown. */
+/** A follower's position: an offset in a given attempt, or in the attempt that the log shows. */
 interface Position {
   attempt: number | null;
   offset: number;
 }
 
-/** Follows a log to its end, wherever it is, even while it moves. @throws Refusal not-found */
+/** Follows a log to its end, wherever the log is, even while it moves. @throws Refusal not-found */
 export const followLog = async (
   context: Context,
   id: string,
@@ -44,9 +44,7 @@ export const followLog = async (
   return inArchive(logs);
 };
 
-/**
- * Opens the follower's socket to the log's object; returns null where the object has no log and will never have one.
- */
+/** Opens the follower's socket to the log's object. Returns null if the object has no log and will never have one. */
 const openSocket = async (
   context: Context,
   jobId: string,
@@ -94,7 +92,7 @@ export const followed = (socket: WebSocket): Following => {
   return { messages: messages(), stop: end };
 };
 
-/** Continues in the archive, at the same byte, when the log moves there. */
+/** Follows a live log. When the log moves to the archive, continues there at the same byte. */
 const acrossTheMove = (live: Following, from: Position, rest: (at: Position) => Promise<Messages>): Following => {
   const messages = async function* (): Messages {
     let at = from;

@@ -10,15 +10,15 @@ import { readHolder } from "../jobs/jobs.ts";
 import { findLog, findLogOwner, isLongEnded, type Logged } from "./build-jobs.ts";
 
 interface Chunk {
-  /** Bytes that this lease sent earlier. */
+  /** The number of bytes that this lease sent earlier. */
   offset: number;
   final: boolean;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Stores a chunk of a job's log, masked again; flags the job if the agent left a secret unmasked. Only the log checks
- * the writer, by fence and token.
+ * Masks a chunk of a job's log again and stores it. Flags the job if the agent left a secret unmasked. Only the log
+ * checks the writer, by fence and token.
  */
 export const appendLog = async (
   context: Context,
@@ -36,9 +36,9 @@ export const appendLog = async (
 interface Part {
   attempt?: number;
   start?: number;
-  /** Exclusive. */
+  /** The offset before which the part ends. */
   end?: number;
-  /** The number of bytes at the end, instead of `start` and `end`. */
+  /** The number of bytes at the end. It replaces `start` and `end`. */
   suffix?: number;
 }
 
@@ -54,7 +54,7 @@ interface OpenedLog {
 export const openLog = async (context: Context, id: string, part: Part): Promise<OpenedLog> =>
   readFound(context, await findLog(context, id), part);
 
-/** Opens the log of a build that was already found. @throws Refusal not-found */
+/** Opens the log of a build that the caller has already found. @throws Refusal not-found */
 export const readFound = async (context: Context, build: Logged, part: Part): Promise<OpenedLog> => {
   if (build.isLogDeleted) throw logDeleted();
   const inObject = () => readFromObject(context, build.id, part);
@@ -66,7 +66,10 @@ export const readFound = async (context: Context, build: Logged, part: Part): Pr
   return { size: 0, isComplete: hasEnded, start: 0, end: 0, body: new Blob([]).stream() };
 };
 
-/** Looks in the expected place, then in the other, then in the archive again: the log may move meanwhile. */
+/**
+ * Looks for the log in the expected place, then in the other one, and then in the archive again, because the log may
+ * move meanwhile.
+ */
 const inEitherPlace = async <T>(
   context: Context,
   build: Logged,
@@ -96,7 +99,7 @@ const readFromArchive = async (context: Context, owner: LogOwner, part: Part): P
   return { size, isComplete: true, start, end, body: await readLogText(context.archive, key, start, end) };
 };
 
-/** Lists the times when a log's parts were stored, so that each line can show its time. */
+/** Lists the times when the parts of a log were stored, so that each line can show its time. */
 export const listLogTimes = verb({
   access: { role: "viewer" },
   params: PathId,

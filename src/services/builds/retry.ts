@@ -21,7 +21,8 @@ import { openRun } from "./run-values.ts";
 import { type AskedElsewhere, type Trigger, trigger } from "./triggers.ts";
 
 /**
- * Returns the values that the pool keeps for a run. The archive has the rest for a run without its own values and keys.
+ * Returns the values that the pool keeps for a run. Once the pool has dropped them, the archive's record is enough for
+ * a run without values and keys of its own.
  */
 const readRunValues = async (context: Context, build: BuildRecord): Promise<RunValues | null> => {
   const inputs = await (await context.pool()).inputsOf(build.id);
@@ -31,7 +32,7 @@ const readRunValues = async (context: Context, build: BuildRecord): Promise<RunV
   return requires && hasNone ? { inputs: null, secretKeys: [], requires, priority } : null;
 };
 
-/** Returns the inputs of an earlier build's run. @throws Refusal conflict where they are no longer kept */
+/** Returns the inputs of an earlier build's run. @throws Refusal conflict if they are no longer kept */
 const readInputs = async (context: Context, build: BuildRecord): Promise<Trigger> => {
   const runValues = await readRunValues(context, build);
   if (!runValues) throw new Refusal("conflict", "The build's inputs are no longer kept: trigger a new build.");
@@ -48,7 +49,7 @@ const readInputs = async (context: Context, build: BuildRecord): Promise<Trigger
   };
 };
 
-/** Counts the retries in a row up to this build, including it: at most one more than the limit. */
+/** Counts the consecutive retries up to this build, including it. The count is at most one more than the limit. */
 const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
   WITH RECURSIVE chain (id, length) AS (
     SELECT ${id}, 0
@@ -60,7 +61,7 @@ const repeatsBefore = ({ orgId }: Context, id: string) => sql<number>`(
 
 /**
  * Plans the failed jobs.
- * @throws Refusal conflict where there is nothing to retry, the retry limit is reached, or the plan is not kept
+ * @throws Refusal conflict if there is nothing to retry, the retry limit is reached, or the plan is no longer kept
  */
 const planFailedJobs = async (context: Context, build: BuildRecord): Promise<NewPlan> => {
   if (build.trust === "untrusted")
@@ -90,7 +91,7 @@ const planFailedJobs = async (context: Context, build: BuildRecord): Promise<New
   return { graph, text: plan.text, adopted };
 };
 
-/** Retries the build, or `only` its failed jobs. @throws Refusal conflict where that is not possible */
+/** Retries the build, or only its failed jobs, depending on `only`. @throws Refusal conflict if that is not possible */
 export const repeatBuild = async (
   context: Context,
   id: string,
@@ -116,7 +117,7 @@ export const retryBuild = verb({
   run: (context, { params, body }) => repeatBuild(context, params.id, body.only),
 });
 
-/** Returns how many jobs of an ended build a retry of the failed ones runs: it adopts the others. */
+/** Returns how many jobs of an ended build a retry of the failed jobs runs. It adopts the other jobs. */
 export const countToRetry = (jobs: JobOfBuild[]): number => {
   const byKey = new Map(jobs.map((job) => [job.key, job]));
   return keysToRerun(jobs, (key) => byKey.get(key) ?? null).size;

@@ -9,12 +9,12 @@ import type { Context } from "../core/context.ts";
 import type { Keys } from "../core/keys.ts";
 import { type FieldError, invalidFields, Refusal } from "../core/refusal.ts";
 
-/** The environment can never be composed: the build fails with this message. */
+/** The environment can never be composed. The build fails with this message. */
 export class Uncomposable extends Error {
   override name = "Uncomposable";
 }
 
-/** Seals a run's values for the pool; returns null where it has none. An untrusted run has none. */
+/** Seals a run's values for the pool. Returns null if the run has no values, as for every untrusted run. */
 export const sealRun = async (
   context: Context,
   buildId: string,
@@ -25,7 +25,7 @@ export const sealRun = async (
   return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
 };
 
-/** Opens a run's values, which the pool keeps. */
+/** Opens the values of a run, which the pool keeps. */
 export const openRun = async (
   context: Context,
   { id, trust }: Pick<Build, "id" | "trust">,
@@ -35,7 +35,7 @@ export const openRun = async (
   return JSON.parse(await context.keys.open(sealed, inputsContext(context.orgId, id)));
 };
 
-/** Opens the run's own values for the granted build or job. */
+/** Opens the run's own values for the build or job that the agent was granted. */
 export const openRunValues = (context: Context, { inputs, build }: ClaimedJob): Promise<Record<string, string>> =>
   openRun(context, build, inputs);
 
@@ -43,7 +43,7 @@ type Variables = Parameters<typeof overridesRefused>[0];
 
 /**
  * Checks the `envVariables` of runs against the variables of the builds' scopes.
- * @throws Refusal invalid, naming each key that a run may not set; too-large
+ * @throws Refusal invalid, naming each key that a run may not set, or too-large
  */
 export const checkRunVariables = (run: Record<string, string>, variables: Variables, mostBytes: number): void => {
   const errors: FieldError[] = Object.keys(run)
@@ -68,7 +68,10 @@ interface Owner {
   id: string;
 }
 
-/** Seals the variables of a schedule's runs; returns null without variables. @throws Refusal keyring-unavailable */
+/**
+ * Seals the variables of a schedule's runs. Returns null if there are no variables.
+ * @throws Refusal keyring-unavailable
+ */
 export const sealScheduled = async (
   keys: Keys,
   owner: Owner,

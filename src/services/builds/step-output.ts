@@ -8,10 +8,10 @@ import { nullIfNotFound } from "../core/refusal.ts";
 import type { Logged } from "./build-jobs.ts";
 import { readFound } from "./logs.ts";
 
-/** The number of bytes that a page shows where scripts are off. */
+/** The number of bytes that a page shows if scripts are off. */
 const TAIL_BYTES = 16 * KIB;
 
-/** A log's bytes. The first one is at `start`. */
+/** The bytes of a part of a log. The first byte is at `start`. */
 export interface LogPart {
   start: number;
   bytes: Uint8Array;
@@ -27,7 +27,10 @@ const readLogPart = async (
   return logPart && { start: logPart.start, bytes: new Uint8Array(await new Response(logPart.body).arrayBuffer()) };
 };
 
-/** Reads the end of a log for a page. @param bytes how many bytes the caller needs besides those that are shown */
+/**
+ * Reads the end of a log for a page.
+ * @param bytes how many bytes the caller needs in addition to those that the page shows
+ */
 export const readLogEnd = (context: Context, log: Logged, bytes = 0): Promise<LogPart | null> =>
   readLogPart(context, log, { suffix: Math.max(TAIL_BYTES, bytes) });
 
@@ -61,8 +64,9 @@ const splitLines = ({ bytes, start }: LogPart, begin: number, end: number): LogL
 };
 
 /**
- * Returns the last lines of the step that begins at this byte of the log. `end` is the log's end, if already read: it
- * contains those lines unless later steps wrote more. Otherwise one range of the log is read, however long the log is.
+ * Returns the last lines of the step that begins at this byte of the log. `end` is the log's end, if the caller has
+ * already read it. It contains those lines unless later steps wrote more. Otherwise, the function reads one range of
+ * the log, however long the log is.
  */
 export const readOutput = async (
   context: Context,

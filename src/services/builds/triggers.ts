@@ -39,16 +39,16 @@ type Asked = BuildTrigger & {
 };
 
 /**
- * Plans the jobs at once where the pipeline's record has the definition and the request names a commit: no agent has to
- * read it. Returns null where an agent has to, as for every untrusted build. The agent also reports the errors in a
- * definition.
+ * Plans the jobs at once if the pipeline's record has the definition and the request names a commit: no agent then has
+ * to read the definition. Returns null if an agent has to read it, as for every untrusted build. The agent also reports
+ * the errors in a definition.
  */
 const plannedAtTrigger = async (context: Context, target: Target, request: Asked): Promise<NewPlan | null> => {
   const definition = target.pipeline?.definition ?? null;
   const { id, branch, commitSha, requires, timeoutSeconds, madeBy, isRetry, trust } = request;
   if (trust === "untrusted" || definition === null || !commitSha) return null;
   const plan = planToExpand(parsePlan(definition).plan);
-  // Only the pool knows a new build's number: an agent plans the jobs that may read it.
+  // Only the pool knows a new build's number. If the jobs can read the number, an agent plans them.
   if (!plan || readsBuildNumber(plan)) return null;
   const { sql } = context.db;
   const pipelineId = target.pipeline?.id ?? null;
@@ -95,22 +95,22 @@ export type Trigger = z.output<typeof BuildTrigger>;
 export interface AskedElsewhere {
   sender: string;
   connection: { id: string; name: string };
-  /** Identifies the request: a repeat returns the same build. */
+  /** The key that identifies the request. A repeated request returns the same build. */
   key: string;
 }
 
 interface Origin {
-  /** The build to retry. */
+  /** The id of the build to retry. */
   retryOf?: string;
   /** The origin of the build to retry. */
   madeBy?: BuildOrigin | null;
   /** The trust of the build to retry. */
   trust?: Trust;
-  /** The jobs to retry, with the results of the others. */
+  /** The jobs to retry, with the results of the other jobs. */
   planned?: NewPlan;
-  /** Absent for a caller of the API. */
+  /** The person's request at the git host; absent for a caller of the API. */
   asked?: AskedElsewhere;
-  /** The path names the repository: an unknown one is 404, not an invalid field. */
+  /** Whether the path names the repository. An unknown repository is then 404 instead of an invalid field. */
   isPath?: true;
 }
 
@@ -126,7 +126,7 @@ const ORGANIZATION = sql.placeholder("orgId");
 const REPOSITORY = sql.placeholder("repoId");
 const PIPELINE = sql.placeholder("pipelineId");
 
-/** Finds the trigger's repository, or else the repository of the trigger's pipeline. */
+/** Finds the trigger's repository, or the repository of the trigger's pipeline. */
 const repositoryRows = compiled(getTableColumns(repository), (db, named) => {
   const isMeant = named.includes("repoId")
     ? eq(repository.id, REPOSITORY)
@@ -137,7 +137,7 @@ const repositoryRows = compiled(getTableColumns(repository), (db, named) => {
     .where(and(eq(repository.orgId, ORGANIZATION), isMeant));
 });
 
-/** Finds the trigger's pipeline, or else the default pipeline of the trigger's repository. */
+/** Finds the trigger's pipeline, or the default pipeline of the trigger's repository. */
 const pipelineRows = compiled(getTableColumns(pipeline), (db, named) => {
   const isMeant = named.includes("pipelineId")
     ? eq(pipeline.id, PIPELINE)
@@ -172,7 +172,7 @@ const readTarget = async (context: Context, trigger: Trigger) => {
 
 /**
  * Finds the target.
- * @throws Refusal not-found, or invalid naming the field; conflict where the repository or pipeline is not active
+ * @throws Refusal not-found, invalid naming the field, or conflict if the repository or pipeline is not active
  */
 const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin) => {
   const { repoId, pipelineId } = trigger;
@@ -192,7 +192,8 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
 };
 
 /**
- * Creates the key by which the pool recognizes a repeated request: the same caller and key. Another body is a conflict.
+ * Creates the key by which the pool recognizes a repeated request. It consists of the caller and the request's own key.
+ * The same pair with another body is a conflict.
  */
 const fingerprintRequest = async (context: Context, request: object, key: string | null) => {
   if (key === null) return null;
@@ -205,7 +206,7 @@ const toCreator = ({ admitted: { token } }: Context, elsewhere: AskedElsewhere |
   return token && { kind: "token", id: token.id, name: token.name };
 };
 
-/** Creates a build. @throws Refusal where its target does not exist, or the pool rejects it */
+/** Creates a build. @throws Refusal if its target does not exist, or if the pool rejects it */
 export const trigger = async (context: Context, body: Trigger, origin: Origin = {}): Promise<Build> => {
   const { retryOf = null, madeBy = null, trust = "trusted" } = origin;
   const target = await findTarget(context, body, origin);

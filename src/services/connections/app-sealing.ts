@@ -7,7 +7,7 @@ import type { Context } from "../core/context.ts";
 import { invalid } from "../core/refusal.ts";
 import { type ConnectionRow, hostRefusal, readHookSettings } from "./host-access.ts";
 
-/** An App as a person names it. `id` is its number or its client id, and empty if the person gave none. */
+/** An App as a person names it. `id` is its number or its client id; it is empty if the person gave neither. */
 interface NamedApp {
   id: string;
   privateKey: string;
@@ -27,14 +27,14 @@ const readKey = async (pem: string): Promise<AppKey> => {
   }
 };
 
-/** Returns the place where an organization's App is installed; null where it is not installed yet. @throws Refusal */
+/** Returns the place where an organization's App is installed; null if it is not installed yet. @throws Refusal */
 export const onlyPlace = (places: InstalledPlace[]): InstalledPlace | null => {
   const [first, ...others] = places.filter(({ isSuspended }) => !isSuspended);
   if (others.length > 0) throw invalid("/app", "is installed for several accounts: create a private App for each");
   return first ?? null;
 };
 
-/** Seals an App's key. @param formerToken The token that manages the earlier hooks. */
+/** Seals an App's key. @param formerToken the token that manages the earlier hooks */
 export const sealedKey = (
   { keys }: Pick<Context, "keys">,
   row: Pick<ConnectionRow, "id" | "kind" | "apiUrl" | "sealedVersion">,
@@ -47,8 +47,8 @@ export const sealedKey = (
 
 /**
  * Seals an App's key after GitHub has confirmed it, and directs the App's deliveries to this connection.
- * @param formerToken The token that manages the earlier hooks.
- * @throws Refusal where GitHub rejects the key
+ * @param formerToken the token that manages the earlier hooks
+ * @throws Refusal if GitHub rejects the key
  */
 export const sealedApp = async (
   context: Context,

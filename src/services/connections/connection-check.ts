@@ -23,7 +23,10 @@ import {
   readHookSettings,
 } from "./host-access.ts";
 
-/** Returns a clone address at the host that names another repository: usually from before a rename. */
+/**
+ * Explains that the clone address at the host names another repository; null if it names the right one. Such an address
+ * is usually older than a rename.
+ */
 const otherAddress = ({ cloneUrl, fullName }: RepositoryColumns, webUrl: string): string | null => {
   const address = cloneUrlAt(webUrl, fullName);
   const path = cloneUrl.toLowerCase().replace(/\.git$/, "");
@@ -64,7 +67,10 @@ const findDifferences = async (
 const GONE = "The host has no hook for this connection: reconnect the repository.";
 const OLDER = "The host's hook has an outdated address: rotate the connection, or reconnect the repository.";
 
-/** Returns why the host sends no deliveries for this repository; null where it does. @throws HostProblem */
+/**
+ * Returns the reason why the host sends no deliveries for this repository; null if it sends them.
+ * @throws HostProblem
+ */
 const hookProblem = async (
   client: HostClient,
   row: ConnectionRow,
@@ -91,7 +97,7 @@ const appProblems = async (context: Context, row: ConnectionRow, settings: HookS
   return problem === null ? [] : [problem];
 };
 
-/** Queries the host about the token, or the App, and the hooks. */
+/** Asks the host about the token or the App, and about the hooks. */
 const askHost = async (context: Context, row: ConnectionRow): Promise<HostFields> => {
   const blank: HostFields = { problem: null, account: null, scopes: null, missing: [], hooks: [] };
   try {

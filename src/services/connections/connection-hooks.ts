@@ -16,9 +16,11 @@ import { type ConnectionRow, openHookClient, readHookSettings, tellAppHook } fro
 
 type RepositoryRow = typeof repository.$inferSelect;
 
-/** One request changes or queries at most this many hooks: a Worker may send a thousand requests. */
+/** Hooks that one request changes or queries at most. A Worker may send a thousand requests. */
 const MOST_HOOKS = 100;
-/** After this many failures in a row to reach the host, requests stop: each may take ten seconds. */
+/**
+ * Consecutive failures to reach the host after which the service stops its requests. Each of them may take ten seconds.
+ */
 const MOST_AWAY = 2;
 
 /** Finds the hook that this connection created, in any generation and under any name of the service. */
@@ -27,7 +29,7 @@ export const ownHook = (hooks: HostHook[], { orgId, kind, id }: ConnectionRow): 
 
 const toName = ({ gitHostRepoId, fullName }: RepositoryRow): RepositoryName => ({ id: gitHostRepoId, fullName });
 
-/** Creates the hook, or updates an existing hook's address and secret. @returns its id. @throws HostProblem */
+/** Creates the hook, or updates an existing hook's address and secret. @returns the hook's id @throws HostProblem */
 export const registerHook = async (
   client: HostClient,
   row: ConnectionRow,
@@ -40,7 +42,7 @@ export const registerHook = async (
   return hook.id;
 };
 
-/** Selects the connection's repositories whose hook the service registered. */
+/** Selects the connection's repositories whose hooks the service registered. */
 export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionRow, "orgId" | "id">) =>
   db
     .select()
@@ -50,9 +52,10 @@ export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionR
     .limit(MOST_HOOKS + 1);
 
 /**
- * Queries the host for each repository, one after the other: GitHub limits concurrent requests. Repositories beyond the
- * limit, and all after the host became unavailable, are reported as not done.
- * @param problemFor Returns null where it worked. @throws errors other than HostProblem
+ * Queries the host for each repository, one after another, because GitHub limits concurrent requests. Reports
+ * repositories as not done if they exceed the limit, or if they follow after the host became unavailable.
+ * @param problemFor Returns null if it succeeded.
+ * @throws errors other than HostProblem
  */
 export const ofEach = async (
   rows: RepositoryRow[],
@@ -79,17 +82,20 @@ export const ofEach = async (
   return outcomes;
 };
 
-/** Removes a hook. @throws HostProblem where the host may still have it */
+/** Removes a hook. @throws HostProblem if the host may still have it */
 export const removeHook = (client: HostClient, row: RepositoryRow): Promise<void> =>
   client.deleteHook(toName(row), row.hostHookId ?? "");
 
-/** The result of removing unused hooks: the number removed, and the repositories whose host still has one. */
+/**
+ * The result of removing unused hooks: the number of removed hooks, and the repositories whose hooks are still at the
+ * host.
+ */
 interface RemovalOutcome {
   removed: number;
   left: string[];
 }
 
-/** Removes hooks at the host, as far as possible. With a token that does not open, all of them stay. */
+/** Removes as many hooks at the host as possible. If the token cannot be opened, all hooks stay. */
 export const removeHooks = async (
   holder: Pick<Context, "keys">,
   row: ConnectionRow,
@@ -118,16 +124,14 @@ export const unhook = async (context: Context, row: RepositoryRow): Promise<void
   );
 };
 
-/** Stores a hook's new id after the host changed it. */
+/** Stores the hook's new id after the host changed it. */
 const keepHook = (context: Context, row: RepositoryRow, hostHookId: string): Query =>
   context.db.sql
     .update(repository)
     .set({ hostHookId, version: sql`${repository.version} + 1` })
     .where(and(eq(repository.id, row.id), eq(repository.connectionId, row.connectionId ?? "")));
 
-/**
- * Sends the host the current address and secret: for the App's hook, and for every repository with one of our hooks.
- */
+/** Sends the host the current address and secret, for the App's hook and for every repository with one of our hooks. */
 const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
   if (row.auth === "app") await tellAppHook(context, row, await readHookSettings(context, row));
   const client = await openHookClient(context, row);
@@ -142,8 +146,8 @@ const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOu
 };
 
 /**
- * Gives the connection's hook a new address and secret. The service rejects the previous ones from then on, so it first
- * updates the hooks that it registered; people change the hooks that they created.
+ * Gives the connection's hook a new address and secret. The service rejects the previous ones from then on. It
+ * therefore first updates the hooks that it registered. People change the hooks that they created.
  */
 export const rotateConnection = verb({
   access: { role: "admin" },
@@ -165,7 +169,7 @@ export const rotateConnection = verb({
 });
 
 /**
- * Returns the address and secret of the connection's hook. No other answer shows them, and the audit records each time.
+ * Returns the address and secret of the connection's hook. No other answer shows them, and the audit records each call.
  */
 export const showHook = verb({
   access: { role: "admin" },

@@ -14,7 +14,7 @@ import { hookedRepositories, removeHooks } from "./connection-hooks.ts";
 import { connectionDetail, findConnection } from "./connections.ts";
 import { type ConnectionRow, uninstall } from "./host-access.ts";
 
-/** One call removes at most this many of an organization's connections: each may have many hooks. */
+/** An organization's connections that one call removes at most. Each of them may have many hooks. */
 const CONNECTIONS_AT_ONCE = 5;
 
 /** Creates statements that detach the connection's repositories. */
@@ -28,8 +28,8 @@ const unlink = ({ db: { sql: db }, orgId, at }: Context, { id }: ConnectionRow) 
 };
 
 /**
- * Deletes a connection. First it stops accepting deliveries. Then its hooks at the host and its object are removed, and
- * finally the row that names them. The call may be repeated after an interruption.
+ * Deletes a connection. First, the connection stops accepting deliveries. Then the service removes its hooks at the
+ * host and its object, and finally the row that names them. After an interruption, a client can repeat the call.
  */
 export const deleteConnection = verb({
   access: { role: "admin" },
@@ -69,8 +69,8 @@ export interface OrganizationHolders {
 }
 
 /**
- * Removes the connections of a departing organization, with their hooks at the host and their objects.
- * @returns how many. A full share means that some may be left.
+ * Removes the connections of an organization that is being deleted, with their hooks at the host and their objects.
+ * @returns how many it removed; a full share means that some may be left
  */
 export const removeConnections = async (
   holders: OrganizationHolders,

@@ -16,7 +16,7 @@ import { asking, type ConnectionRow, openClient } from "./host-access.ts";
 /** A repository from the host's list, or from a delivery. */
 export type ListedRepository = Omit<hosts.RepositoryAtHost, "isPrivate"> & { isPrivate: boolean | null };
 
-/** Reports whether the host's name is valid here too, and git accepts it. */
+/** Reports whether the host's name is also valid here, and whether git accepts it. */
 export const isUsable = ({ fullName }: ListedRepository): boolean => FullName.safeParse(fullName).success;
 
 /** Returns the repositories that deliveries named, each with its newest name. */
@@ -30,7 +30,7 @@ export const fromDeliveries = async ({ objects, orgId }: Context, row: Connectio
   return [...byHostId.values()];
 };
 
-/** Returns the connected repositories: the ids of our records by the host's numbers. */
+/** Returns the connected repositories, as a map from the host's numbers to the ids of our records. */
 const connectedAs = async (
   { db, orgId }: Context,
   row: ConnectionRow,
@@ -47,7 +47,10 @@ const connectedAs = async (
   return new Map(rows.map(({ id, hostRepoId }) => [hostRepoId, id]));
 };
 
-/** Lists the repositories that the token lets the service see; without a token, the ones that deliveries named. */
+/**
+ * Lists the repositories that the token lets the service see. Without a token, lists the repositories that deliveries
+ * named.
+ */
 export const listHostRepositories = verb({
   access: { role: "maintainer" },
   params: PathId,

@@ -28,7 +28,7 @@ export const connectionRecord = (row: ConnectionRow): Connection =>
 export const findConnection = (context: Context, id: string): Promise<ConnectionRow> =>
   findOne(context, connection, COLUMNS, id);
 
-/** Returns names and addresses, never the token. */
+/** Returns names and addresses, but never the token. */
 export const connectionDetail = ({ name, kind, webUrl, apiUrl, auth, isActive }: ConnectionRow) => ({
   name,
   kind,
@@ -57,13 +57,13 @@ const checkAddresses = (context: Context, kind: ConnectionRow["kind"], addresses
 };
 
 const WITHOUT_APP = { appId: null, clientId: null, installationId: null };
-/** The columns of a connection without a token. */
+/** The values of a connection's columns while it has no token. */
 const WITHOUT_TOKEN = { auth: "none", sealed: null, account: null, ...WITHOUT_APP } as const;
 
 /** A connection before the service knows how it authenticates. */
 type UnprovenConnection = Omit<ConnectionRow, "auth" | "sealed" | "account">;
 
-/** Seals the token after the host has named its owner. @throws Refusal where the host rejects the token */
+/** Seals the token after the host has named the token's owner. @throws Refusal if the host rejects the token */
 const sealedToken = async (context: Context, row: UnprovenConnection, token: string) => {
   try {
     const { name } = await HOSTS[row.kind].client({ apiUrl: row.apiUrl, token }).account();
@@ -134,7 +134,7 @@ export const updateConnection = verb({
     const { token, app, webUrl, apiUrl, ...written } = writablePart(body, ConnectionChange, connectionRecord(row));
     if (token !== undefined && app) throw invalid("/app", "must not be sent together with a token");
     const isMoved = webUrl !== undefined || apiUrl !== undefined;
-    // The API moves with the pages unless the request sends its own address.
+    // The API's address follows the pages' address unless the request sends its own address for the API.
     const location = { webUrl: webUrl ?? row.webUrl, apiUrl: apiUrl ?? (webUrl === undefined ? row.apiUrl : null) };
     const addresses = isMoved ? checkAddresses(context, row.kind, location) : {};
     const next: ConnectionRow = { ...row, ...written, ...addresses, ...nextVersion(context, row) };
@@ -162,7 +162,7 @@ export const updateConnection = verb({
       },
       updateRow(context, connection, row, next),
     );
-    // Otherwise the object would use its cached values for up to five minutes.
+    // Without this call, the object would use its cached values for up to five minutes.
     context.waitUntil(
       context.objects
         .gitHost(context.orgId, row.id)

@@ -36,7 +36,7 @@ const NewApp = z.strictObject({
     z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, "must be the name of a GitHub organization")),
   ),
 });
-/** The form that a browser sends to GitHub, to the address `action`, with the one field `manifest`. */
+/** The form that a browser sends to GitHub. It goes to the address `action`, with `manifest` as its only field. */
 const AppForm = z.object({ action: z.string(), manifest: z.string() });
 const Made = z.strictObject({
   code: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "is not a code from GitHub")),
@@ -62,7 +62,10 @@ export const beginApp = verb({
   },
 });
 
-/** Exchanges the code for the App. GitHub accepts a code once: the same visit may have stored the App already. */
+/**
+ * Exchanges the code for the App. GitHub accepts a code once, so an earlier call of the same visit may have stored the
+ * App already.
+ */
 const convert = async (context: Context, row: ConnectionRow, code: string): Promise<MadeApp | null> => {
   try {
     return await convertManifest(row.apiUrl, code);
@@ -74,7 +77,7 @@ const convert = async (context: Context, row: ConnectionRow, code: string): Prom
 };
 
 /**
- * Adopts the App that a person has created. Its key is sealed at once, and shown to nobody. Completing a visit twice
+ * Adopts the App that a person has created. Seals its key at once, and shows it to nobody. Completing a visit twice
  * creates nothing twice.
  */
 export const takeApp = verb({
@@ -111,11 +114,11 @@ export const takeApp = verb({
   },
 });
 
-/** One request reads at most this many pages of repositories. */
+/** Pages of repositories that one request reads at most. */
 const MOST_PAGES = 20;
 const UNSEEN = "The App is not installed for this repository: the existing hook stays.";
 
-/** Returns the numbers of the repositories where the App is installed, as far as one request reads them. */
+/** Returns the numbers of the repositories where the App is installed, as far as one request can read them. */
 const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>> => {
   const client = await asking(openClient(context, row));
   const visibleIds = new Set<number>();
@@ -127,13 +130,16 @@ const seenBy = async (context: Context, row: ConnectionRow): Promise<Set<number>
   return visibleIds;
 };
 
-/** Removes the hook from the record. */
+/** Removes the hook from the repository's record. */
 const forgetHook = async (context: Context, { id, connectionId }: RepositoryColumns): Promise<void> => {
   const isSame = and(eq(repository.id, id), eq(repository.connectionId, connectionId ?? ""));
   await context.db.run(context.db.sql.update(repository).set({ hostHookId: null }).where(isSame));
 };
 
-/** Removes the earlier hooks where the App delivers now. Until then both deliver, and a push creates one build. */
+/**
+ * Removes the earlier hooks of repositories where the App delivers now. Until then both deliver, and a push still
+ * creates only one build.
+ */
 const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<HookOutcome[]> => {
   const client = await openHookClient(context, row);
   if (!client) return [];
@@ -147,7 +153,7 @@ const removeFormerHooks = async (context: Context, row: ConnectionRow): Promise<
   });
 };
 
-/** Returns the row without the former token, which nobody needs any more. */
+/** Returns the row without the former token, which the service no longer needs. */
 const withoutFormer = async (context: Context, row: ConnectionRow): Promise<ConnectionRow> => {
   const { key } = readAppSecret(await context.keys.open(row.sealed ?? "", connectionContext(row)));
   const next = { ...row, sealedVersion: row.sealedVersion + 1 };
@@ -155,8 +161,8 @@ const withoutFormer = async (context: Context, row: ConnectionRow): Promise<Conn
 };
 
 /**
- * Finds where the connection's App is installed. After the installation it removes the hooks that the service created
- * with the former token, and then deletes that token. May be repeated.
+ * Finds where the connection's App is installed. After the installation, removes the hooks that the service created
+ * with the former token, and then deletes that token. A client can repeat the call.
  */
 export const installConnection = verb({
   access: { role: "admin" },

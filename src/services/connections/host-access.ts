@@ -28,11 +28,12 @@ interface HostHolder {
   objects: ObjectStubs;
 }
 
-/** A client waits this long before it retries after a git host's failure. */
+/** Seconds that a client waits after a git host's failure before it retries. */
 const RETRY_AFTER_SECONDS = 30;
 
 /**
- * Returns the token for the hooks of single repositories: an App has its former token until those hooks are removed.
+ * Returns the token for the hooks of single repositories. An App keeps its former token for this until those hooks are
+ * removed.
  */
 export const hookToken = async ({ keys }: Pick<HostHolder, "keys">, row: ConnectionRow): Promise<string | null> => {
   if (row.sealed === null) return null;
@@ -53,8 +54,8 @@ export const openHookClient = async (
 };
 
 /**
- * Creates the client for the connection's host, as its App or with its token; null where it has neither.
- * @throws Damaged; HostProblem where the App gets no token; Refusal keyring-unavailable
+ * Creates the client for the connection's host, as the connection's App or with its token; null if it has neither.
+ * @throws Damaged; HostProblem if the App gets no token; Refusal keyring-unavailable
  */
 export const openClient = async (holder: HostHolder, row: ConnectionRow): Promise<HostReader | null> => {
   const { auth, installationId, apiUrl } = row;
@@ -69,7 +70,7 @@ export const openClient = async (holder: HostHolder, row: ConnectionRow): Promis
   return githubAppReader(await openApp(holder, row), installationId, apiUrl, answer.token);
 };
 
-/** Returns the refusal with which a request ends because of the host. Other errors stay unchanged. */
+/** Returns the refusal for a request that ends because of the host. Returns other errors unchanged. */
 export const hostRefusal = (error: unknown): unknown => {
   if (!(error instanceof HostProblem)) return error;
   const { kind, message, cause } = error;
@@ -78,7 +79,7 @@ export const hostRefusal = (error: unknown): unknown => {
     : new Refusal("conflict", message, { cause });
 };
 
-/** Returns a host's answer. @throws Refusal conflict, unavailable */
+/** Waits for a host's answer and returns it. @throws Refusal conflict, unavailable */
 export const asking = async <T>(answer: Promise<T>): Promise<T> => {
   try {
     return await answer;
@@ -107,7 +108,7 @@ export const tellAppHook = async (holder: { keys: Keys }, row: ConnectionRow, se
 
 /**
  * Uninstalls the App from the repositories, which ends its tokens and deliveries. The App itself stays with its owner.
- * @returns whether it is installed nowhere now; null where the connection has no App
+ * @returns whether the App is installed nowhere now; null if the connection has no App
  */
 export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Promise<boolean | null> => {
   if (row.auth !== "app") return null;
@@ -120,6 +121,6 @@ export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Pro
   }
 };
 
-/** Returns why the App's deliveries do not arrive at this address; null where they do. @throws HostProblem */
+/** Returns why the App's deliveries do not arrive at this address; null if they do. @throws HostProblem */
 export const appHookProblem = async (app: AppAt, { url }: HookSettings): Promise<string | null> =>
   (await app.hookUrl()) === url ? null : "GitHub sends the App's deliveries to another address: rotate the connection.";

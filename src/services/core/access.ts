@@ -7,16 +7,16 @@ export interface Access {
   operator?: true;
   registration?: true;
   agent?: true;
-  /** A git host that proved that it knows its hook's secret. */
+  /** Admits a git host that proved that it knows its hook's secret. */
   connection?: true;
 }
 
 export type CallerKind = "api" | "operator" | "registration" | "agent" | "connection";
 
 /**
- * The caller as its token states. The token's tag is verified; `Admission` checks that the token is still valid. A git
- * host proves itself before a caller exists; the code that reads the connection's row checks that the connection still
- * exists.
+ * The caller as its token states. The service has verified the token's tag; `Admission` checks that the token is still
+ * valid. A git host proves itself before a caller exists. The code that reads the connection's row checks that the
+ * connection still exists.
  */
 export interface Caller {
   kind: CallerKind;
@@ -28,7 +28,7 @@ export interface Caller {
   connectionId?: string;
 }
 
-/** A caller with a valid token who may call the verb. A registration token may grant these `labels`. */
+/** A caller with a valid token who may call the verb. `labels` are the labels that a registration token may grant. */
 export interface Admitted {
   actor: string;
   kind: CallerKind;

@@ -16,7 +16,7 @@ const KINDS: Record<Exclude<TokenPrefix, "mro">, CallerKind> = { mrt: "api", mrr
 
 /**
  * Reads the caller from the Authorization header. The token's tag exposes a forgery without a query.
- * @throws Refusal unauthenticated; keyring-unavailable where TOKEN_KEYS cannot be used
+ * @throws Refusal unauthenticated, or keyring-unavailable if TOKEN_KEYS cannot be used
  */
 export const identify = async (
   env: Pick<Env, "OPERATOR_TOKEN" | "TOKEN_KEYS">,
@@ -34,7 +34,7 @@ export const identify = async (
   return { kind: KINDS[recognized.prefix], orgId: recognized.orgId, tokenHash };
 };
 
-/** Updates a token's `lastUsedAt` at most this often. */
+/** Milliseconds between two updates of a token's `lastUsedAt`, at least. */
 const LAST_USED_EVERY_MS = MINUTE_MS;
 
 interface AdmissionParts {
@@ -88,7 +88,7 @@ export class Admission {
     return this.#admitted;
   }
 
-  /** The caller's name for the log; null for a caller that is not admitted. */
+  /** The caller's name for the log; null if the caller is not admitted. */
   get actor(): string | null {
     return this.#admitted?.actor ?? null;
   }
@@ -114,7 +114,10 @@ export class Admission {
     this.#parts.waitUntil(this.#recordUse(id));
   }
 
-  /** Uses its own session, so that the request's bookmark and counts do not depend on it. */
+  /**
+   * Records that the token was used. Has its own session, so that the request's bookmark and counts do not depend on
+   * it.
+   */
   async #recordUse(id: string): Promise<void> {
     const { env, caller, now } = this.#parts;
     const before = new Date(now.getTime() - LAST_USED_EVERY_MS).toISOString();

@@ -11,15 +11,15 @@ import { invalid, Refusal, tokenInvalid } from "./refusal.ts";
 export interface AuditNote {
   action: AuditAction;
   subject: string;
-  /** The change's organization, where it differs from the caller's (the operator has none). */
+  /** The change's organization, if it differs from the caller's. The operator has no organization. */
   orgId?: string;
-  /** Names and numbers, never values. */
+  /** Names and numbers of the change, but never values. */
   detail?: Record<string, unknown>;
-  /** The actor, where it is known without admitting the caller. */
+  /** The actor, if the service knows it without admitting the caller. */
   actor?: string;
 }
 
-/** Creates the audit row for a change's batch: D1 commits both or neither. */
+/** Creates the audit row for a change's batch. D1 commits either both or neither. */
 export const auditRow = (context: Context, change: AuditNote) => {
   const { action, subject, orgId = context.orgId, detail = {}, actor = context.admitted.actor } = change;
   return context.db.sql.insert(auditLog).values({
@@ -34,7 +34,7 @@ export const auditRow = (context: Context, change: AuditNote) => {
   });
 };
 
-/** Rolls the batch back if the caller's token was revoked after the check. */
+/** Rolls the batch back if somebody revoked the caller's token after the check. */
 const ensureTokenValid = (context: Context): Query[] => {
   if (context.caller.kind === "operator" || context.caller.kind === "connection") return [];
   const isValid = sql`EXISTS (SELECT 1 FROM ${token} WHERE ${isValidToken(context.caller.tokenHash, context.at)})`;
@@ -94,7 +94,7 @@ const COUNTED = {
 
 /**
  * Creates a statement that rolls its batch back once the organization has reached its limit. D1 commits one batch at a
- * time, so simultaneous requests cannot exceed a limit together.
+ * time. Simultaneous requests therefore cannot exceed a limit together.
  */
 export const ensureRoom = ({ db: { sql: db }, orgId }: Context, what: keyof typeof COUNTED) => {
   const table = COUNTED[what];

@@ -9,20 +9,20 @@ import { Admission } from "./admission.ts";
 import { Keys } from "./keys.ts";
 import { ObjectStubs } from "./object-stubs.ts";
 
-/** The request's headers; null where a header is absent. */
+/** The request's headers; null if a header is absent. */
 export interface RequestHeaders {
-  /** The ETags in If-Match: the versions that the client wants to change. */
+  /** The ETags in If-Match, which name the versions that the client wants to change. */
   ifMatch: string[] | null;
   idempotencyKey: string | null;
   /** The lease under which an agent reports. */
   lease: number | null;
-  /** The id of the agent program's current run: a new id means that the program restarted. */
+  /** The id of the agent program's current run. A new id means that the program restarted. */
   bootId: string | null;
   /** The agent program's features beyond the first protocol. */
   features: Feature[];
   /** The Xcode versions on the agent's machine. */
   xcodes: string[];
-  /** The grant from an earlier answer, for an artifact's parts and end. */
+  /** The grant from an earlier answer, for sending an artifact's parts and its end. */
   grant: string | null;
 }
 
@@ -44,9 +44,9 @@ export interface Opening {
   access: Access;
   requestId: string;
   now: Date;
-  /** The service's scheme and host as the caller reaches it. */
+  /** The service's scheme and host, as the caller reaches it. */
   origin: string;
-  /** D1's bookmark from an earlier answer: a read sees at least the data behind that answer. */
+  /** D1's bookmark from an earlier answer. With it, a read sees at least the data behind that answer. */
   bookmark: string | null;
   /** Whether the session begins at D1's primary, as every write requires. */
   writes: boolean;
@@ -55,13 +55,13 @@ export interface Opening {
   waitUntil(work: Promise<unknown>): void;
 }
 
-/** The parts of a context. Use cases see all except the last two. */
+/** The parts of a context. Use cases see all parts except the last two. */
 interface Parts extends Pick<Opening, "config" | "caller" | "requestId" | "now" | "origin" | "waitUntil"> {
   headers: RequestHeaders;
   db: DatabaseSession;
   objects: ObjectStubs;
   keys: Keys;
-  /** Records and logs of ended builds. */
+  /** The store of ended builds' records and logs. */
   archive: R2Bucket;
   env: Env;
   admission: Admission;
@@ -72,17 +72,17 @@ export interface Context extends Readonly<Omit<Parts, "env" | "admission">> {
   readonly orgId: string;
   /** The request's time as D1 stores it. */
   readonly at: string;
-  /** The caller, once admitted. */
+  /** The caller, once it is admitted. */
   readonly admitted: Admitted;
   readonly actor: string | null;
   admitEarly(): Promise<void>;
   admit(): Promise<Admitted>;
   newId(): string;
-  /** Returns the pool of the caller's organization, after admitting the caller. */
+  /** Admits the caller, and returns the pool of the caller's organization. */
   pool(): Promise<DurableObjectStub<AgentPool>>;
-  /** Returns the same request as if its If-Match named this version; null means without an If-Match. */
+  /** Returns the same request as if its If-Match named this version. Null stands for a request without If-Match. */
   expectingVersion(version: number | null): Context;
-  /** Returns the same request in this organization: for the operator, who has none. */
+  /** Returns the same request in this organization. It is for the operator, who has no organization. */
   inOrganization(orgId: string): Context;
 }
 
@@ -137,5 +137,5 @@ export const newContext = (opening: Opening): Context => {
 /** Returns the ETag of a record in this version. */
 export const entityTag = (version: number): string => `"v${version}"`;
 
-/** Returns the caller and the request, as the pool writes them to the audit. */
+/** Returns the caller and the request in the form in which the pool writes them to the audit. */
 export const actorOf = ({ admitted, requestId }: Context) => ({ actor: admitted.actor, requestId });

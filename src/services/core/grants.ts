@@ -16,7 +16,7 @@ interface OfArtifact extends Facts {
   day: string;
 }
 
-/** `path`: the end of its objects' keys. */
+/** The facts of a cache entry. `path` is the end of its objects' keys. */
 interface OfEntry extends Facts {
   path: string;
 }
@@ -27,11 +27,14 @@ interface OfAgent {
 
 interface OfUpload extends OfAgent {
   fence: number;
-  /** The archive's upload id, where the bytes arrive in several parts. */
+  /** The archive's upload id, if the bytes arrive in several parts. */
   uploadId?: string | undefined;
 }
 
-/** For people: the name, the one file or folder to show, and the time when the artifact was created. */
+/**
+ * The facts of an address for people: the name, the one file or folder to show, and the time when the artifact was
+ * created.
+ */
 interface OfAddress extends OfArtifact {
   name?: string;
   path?: string | null;
@@ -40,7 +43,7 @@ interface OfAddress extends OfArtifact {
   actor?: string;
 }
 
-/** The facts in each grant. Workers of two releases read each other's grants. */
+/** The facts in each kind of grant. Workers of two releases read each other's grants. */
 export interface GrantFacts {
   upload: OfArtifact & OfUpload & { files: number };
   download: OfArtifact & OfAgent;

@@ -15,7 +15,7 @@ const unwrapped = (schema: Inner): Inner["_zod"]["def"] => {
 };
 
 /**
- * Returns the part of a path that the schema names. It cuts off a record's key, which the client chose: it may be
+ * Returns the part of a path that the schema names. Cuts off a record's key, because the client chose it and it may be
  * secret.
  */
 const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {
@@ -30,7 +30,7 @@ const namedPath = (path: PropertyKey[], schema: Inner): PropertyKey[] => {
 const toPointer = (path: PropertyKey[]): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 
-/** Replaces zod messages that quote the input: answers never repeat it. */
+/** Describes an issue. Replaces zod's messages that quote the input, because answers never repeat the input. */
 const describeIssue = (issue: z.core.$ZodIssue, schema: Inner): string => {
   switch (issue.code) {
     case "unrecognized_keys": {
@@ -52,7 +52,7 @@ const describeIssue = (issue: z.core.$ZodIssue, schema: Inner): string => {
   }
 };
 
-/** Finds texts with half of a surrogate pair: JSON can escape one, and D1 would not store it unchanged. */
+/** Finds texts with half of a surrogate pair. JSON can escape such a half, and D1 would not store it unchanged. */
 const brokenTexts = (value: unknown, schema: Inner, path: PropertyKey[] = []): FieldError[] => {
   if (typeof value === "string") {
     if (value.isWellFormed()) return [];

@@ -8,7 +8,7 @@ import { type AppStates, loadAppStates } from "../../githosts/github/app-manifes
 import { type GrantFacts, openGrants } from "./grants.ts";
 import { checkedKeyring, openStored, usable } from "./sealing.ts";
 
-/** The keys in the Worker's secrets: some seal values, others sign tokens. */
+/** The keys in the Worker's secrets. Some of them seal values, and others sign tokens. */
 export class Keys {
   readonly #env: Pick<Env, "SECRETS_KEYS" | "TOKEN_KEYS">;
   readonly #db: DatabaseSession;
@@ -48,7 +48,7 @@ export class Keys {
     return openGrants(this.#env);
   }
 
-  /** The state that a visit to GitHub carries along. @throws Refusal keyring-unavailable */
+  /** The states that visits to GitHub carry. @throws Refusal keyring-unavailable */
   get appStates(): AppStates {
     return usable("TOKEN_KEYS", () => loadAppStates(this.#env.TOKEN_KEYS));
   }

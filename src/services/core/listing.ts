@@ -14,8 +14,8 @@ interface ListOptions<F extends string> {
   /** The condition for each of the list's filters. */
   filters?: Record<F, (value: Placeholder) => SQL | undefined>;
   /**
-   * Filters whose own index finds few rows. With one of them the query names the id as `+id`, so that SQLite does not
-   * walk the index of ids instead (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
+   * Filters whose own index finds few rows. With such a filter, the query names the id as `+id`, so that SQLite does
+   * not walk the index of ids instead (https://sqlite.org/optoverview.html, "Disqualifying WHERE Clause Terms").
    */
   selective?: readonly NoInfer<F>[];
   newestFirst?: boolean;
@@ -31,14 +31,14 @@ interface PageRequest {
 export const NO_LIMIT = -1;
 
 /**
- * Marks a condition with its own index: few rows meet it. Without the mark, SQLite walks all of the organization's rows
- * in the order of their ids (https://sqlite.org/lang_corefunc.html#unlikely).
+ * Marks a condition that has its own index and that few rows meet. Without the mark, SQLite walks all of the
+ * organization's rows in the order of their ids (https://sqlite.org/lang_corefunc.html#unlikely).
  */
 export const indexed = (condition: SQL): SQL => sql`unlikely(${condition})`;
 
 /**
  * Compiles a list of the organization's rows in the order of their ids, which is the order of their creation. Pages
- * therefore stay right while rows are added and removed. An undefined or empty filter is ignored. The list reads one
+ * therefore stay correct while rows are added and removed. The list ignores an undefined or empty filter. It reads one
  * row more than the page has, so that `toPage` knows whether another page follows.
  */
 export const listing = <C extends Columns, F extends string = never>(
@@ -69,7 +69,7 @@ export const listing = <C extends Columns, F extends string = never>(
   };
 };
 
-/** Returns a page from a list that read one extra row: its records, and the next page's cursor. */
+/** Returns a page from a list that read one extra row. The page has its records and the next page's cursor. */
 export const toPage = <T extends { id: string }, R>(
   rows: T[],
   { limit }: PageRequest,

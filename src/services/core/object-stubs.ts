@@ -3,7 +3,9 @@ import type { GitHostObject } from "../../objects/host/git-host.ts";
 import type { BuildLog } from "../../objects/log/build-log.ts";
 import type { AgentPool } from "../../objects/pool/agent-pool.ts";
 
-/** Stubs of the Durable Objects. They check no caller: call them after `admit`, or with a token that they check. */
+/**
+ * Stubs of the Durable Objects. They check no caller: use them after `admit`, or with a token that the object checks.
+ */
 export class ObjectStubs {
   readonly #env: Pick<Env, "AGENT_POOL" | "BUILD_LOG" | "GIT_HOST">;
 

@@ -3,11 +3,15 @@ import { isOfOtherRelease } from "../../domain/durable-objects.ts";
 import { Refusal } from "./refusal.ts";
 
 const RETRY_SECONDS = 5;
-/** Longer than for other outages: an operator must apply the migrations. */
+/**
+ * Seconds until a retry if migrations are missing. This is longer than for other outages, because an operator must
+ * apply them.
+ */
 const MIGRATIONS_RETRY_SECONDS = 30;
 
 /**
- * Returns the refusal where D1 or a Durable Object failed; null for all other errors, which are the service's defects.
+ * Returns the refusal for a failure of D1 or a Durable Object. Returns null for all other errors, which are the
+ * service's defects.
  */
 export const outageRefusal = (error: unknown): Refusal | null => {
   if (lacksMigrations(error)) {
@@ -29,7 +33,11 @@ const away = (cause: unknown): Refusal =>
     cause,
   });
 
-/** Returns the archive's answer. Its errors bear no mark: each one counts as an outage. @throws Refusal unavailable */
+/**
+ * Waits for the archive's answer and returns it. The archive's errors have no mark, so each of them counts as an
+ * outage.
+ * @throws Refusal unavailable
+ */
 export const reaching = async <T>(answer: Promise<T>): Promise<T> => {
   try {
     return await answer;

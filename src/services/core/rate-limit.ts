@@ -9,14 +9,14 @@ import { MINUTE_MS } from "../../protocol/units.ts";
 import type { Caller, CallerKind } from "./access.ts";
 import { Refusal } from "./refusal.ts";
 
-/** An isolate remembers the operator's settings for this many milliseconds. */
+/** Milliseconds for which an isolate remembers the operator's settings. */
 const KNOWN_MS = MINUTE_MS;
 
 const limitsByOrganization = new Map<string, { limits: OrganizationLimits; until: number }>();
 
 /**
  * Returns an organization's limits, up to a minute old, for requests that otherwise do not query the database. While
- * the database is unavailable it returns the last known limits, or the defaults, so that builds continue.
+ * the database is unavailable, returns the last known limits or the defaults, so that builds continue.
  */
 const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<OrganizationLimits> => {
   const before = limitsByOrganization.get(orgId);
@@ -32,12 +32,14 @@ const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<Org
   }
 };
 
-/** The binding's limit for one key. It is the same for all keys, and `wrangler.toml` has it too. */
+/**
+ * The limit that the binding applies to one key. It is the same for all keys, and `wrangler.toml` has the same number.
+ */
 const UNIT = ORGANIZATION_LIMITS.requestsPerMinute;
 
 /**
- * The number of keys that count an organization's requests of each kind. No kind uses up another's limit: a script in a
- * loop stops neither builds nor pushes. Agents have two, because they query the database least.
+ * The number of keys that count an organization's requests of each kind. Each kind has its own limit, so that a script
+ * in a loop stops neither builds nor pushes. Agents have two keys, because they query the database least.
  */
 const KEYS = { tokens: 1, hooks: 1, agents: 2 } as const;
 type RequestKind = keyof typeof KEYS;
@@ -48,9 +50,9 @@ const organizationRate = (kind: RequestKind): number => KEYS[kind] * UNIT;
 const randomBetween = (from: number, to: number): number => from + Math.floor(Math.random() * (to - from));
 
 /**
- * Counts an organization's request, after the count for its token or hook. One token that sends too much therefore does
- * not use up the limit that all share. A raised limit adds keys: once the first keys are full, a request picks one of
- * the others at random.
+ * Counts an organization's request, after the count for its token or hook. One token that sends too many requests
+ * therefore does not use up the limit that all tokens share. A raised limit adds keys: once the first keys are full, a
+ * request picks one of the others at random.
  * @throws Refusal rate-limited
  */
 export const checkOrganizationRate = async (env: Env, orgId: string, kind: RequestKind): Promise<void> => {
@@ -73,8 +75,8 @@ export const checkOrganizationRate = async (env: Env, orgId: string, kind: Reque
 
 const WINDOW_SECONDS = 60;
 /**
- * Returns a key that never equals a token's hash. It counts requests without a token by network address, and a
- * browser's requests by its session.
+ * Returns a key that never equals a token's hash. A request without a token counts by its network address, and a
+ * browser's request by its session.
  */
 const addressKey = (address: string): string => `address ${address}`;
 const sessionKey = (id: string): string => `session ${id}`;
@@ -93,7 +95,7 @@ export const ratePolicy = (config: Config, kind: CallerKind): string =>
 
 /**
  * Counts a request with Cloudflare's rate limiting binding, which counts each location separately. The key is the
- * caller's token or the browser's session, so that people who share a token do not stop each other's pages.
+ * caller's token or the browser's session. People who share a token therefore do not stop each other's pages.
  * @throws Refusal rate-limited
  */
 export const checkRate = async (env: Env, config: Config, caller: Caller): Promise<void> => {
@@ -113,7 +115,7 @@ export const checkAddressRate = async (env: Pick<Env, "TOKEN_RATE">, address: st
   throw new Refusal("rate-limited", "This address sends too many requests.", { retryAfterSeconds: WINDOW_SECONDS });
 };
 
-/** Counts a delivery by its hook's address, whoever sends it. @throws Refusal rate-limited */
+/** Counts a delivery by its hook's address, whoever sent it. @throws Refusal rate-limited */
 export const checkHookRate = async (env: Pick<Env, "HOOK_RATE">, token: string): Promise<void> => {
   const { success } = await env.HOOK_RATE.limit({ key: token });
   if (success) return;

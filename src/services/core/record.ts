@@ -22,7 +22,7 @@ interface Versioned {
 export const isOwn = (context: Context, table: OwnedTable, id: string | SQL): SQL | undefined =>
   and(eq(table.orgId, context.orgId), eq(table.id, id));
 
-/** @throws Refusal stale-version where the client names other versions in If-Match */
+/** Checks the versions in If-Match. @throws Refusal stale-version if the client names other versions */
 export const checkVersion = ({ headers }: Context, version: number): void => {
   const matches = headers.ifMatch?.some((tag) => tag === "*" || tag === entityTag(version));
   if (matches === false) throw new Refusal("stale-version", "The record has changed since you read it: read it again.");
@@ -56,7 +56,7 @@ export const findOne = async <C extends Columns & { version: SQLiteColumn }>(
   return row;
 };
 
-/** Creates the verb that reads one row as a record, in its version. */
+/** Creates the verb that reads one row as a record, together with its version. */
 export const makeGetter = <C extends Columns & { version: SQLiteColumn }, O extends z.ZodMiniType>(
   role: Role,
   table: VersionedTable,
@@ -74,10 +74,13 @@ export const makeGetter = <C extends Columns & { version: SQLiteColumn }, O exte
     },
   });
 
-/** Returns the columns that every change of a row sets. */
+/** Returns the columns that every change to a row sets. */
 export const nextVersion = ({ at }: Context, { version }: Versioned) => ({ version: version + 1, updatedAt: at });
 
-/** Creates statements that write `columns` to the row, and roll the batch back if the row changed after it was read. */
+/**
+ * Creates statements that write `columns` to the row. They roll the batch back if the row changed after the caller read
+ * it.
+ */
 export const updateRow = (context: Context, table: VersionedTable, row: Versioned, columns: object): Query[] => [
   ensureUnchanged(context.db.sql, table, row),
   context.db.sql
@@ -87,7 +90,8 @@ export const updateRow = (context: Context, table: VersionedTable, row: Versione
 ];
 
 /**
- * Creates statements that delete the row after `owned` rows, and roll the batch back if it changed after it was read.
+ * Creates statements that delete the row after its `owned` rows. They roll the batch back if the row changed after the
+ * caller read it.
  */
 export const deleteRow = (context: Context, table: VersionedTable, row: Versioned, owned: Query[] = []): Query[] => [
   ensureUnchanged(context.db.sql, table, row),

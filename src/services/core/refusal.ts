@@ -6,7 +6,7 @@ type Extras = Pick<Problem, "errors" | "existingId" | "expectedOffset"> & {
   cause?: unknown;
 };
 
-/** A use case's error: one of the problem kinds, with a detail that never repeats the input. */
+/** A use case's error. It has one of the problem kinds, and a detail that never repeats the input. */
 export class Refusal extends Error {
   override name = "Refusal";
   readonly kind: ProblemKind;
@@ -20,15 +20,15 @@ export class Refusal extends Error {
 
 export const notFound = () => new Refusal("not-found", DETAILS["not-found"]);
 
-/** Reports that the build exists, but its log was deleted. */
+/** Creates the refusal for a build that exists, but whose log was deleted. */
 export const logDeleted = () => new Refusal("not-found", DETAILS["log-deleted"]);
 
 export const tokenInvalid = () => new Refusal("unauthenticated", DETAILS.unauthenticated);
 
-/** Rejects wrong fields in the body or query; each pointer is a JSON pointer (RFC 6901). */
+/** Creates the refusal for wrong fields in the body or query. Each pointer is a JSON pointer (RFC 6901). */
 export const invalidFields = (errors: FieldError[]) => new Refusal("invalid", DETAILS.invalid, { errors });
 
-/** Rejects one wrong field. */
+/** Creates the refusal for one wrong field. */
 export const invalid = (pointer: string, detail: string) => invalidFields([{ pointer, detail }]);
 
 /** The result of a call to a Durable Object. */
@@ -45,7 +45,7 @@ export type ObjectResult<T> =
       };
     };
 
-/** Returns the detail of an object's refusal that has none. */
+/** Returns the detail for an object's refusal that has none of its own. */
 const detailOf = (kind: ProblemKind): string => {
   const details: Partial<Record<ProblemKind, string>> = DETAILS;
   return details[kind] ?? `${PROBLEMS[kind][1]}.`;
@@ -58,7 +58,7 @@ export const settled = <T>(outcome: ObjectResult<T>): T => {
   throw new Refusal(kind, detail ?? detailOf(kind), extras);
 };
 
-/** Returns the answer, or null if the record does not exist. */
+/** Waits for the answer and returns it. Returns null if the record does not exist. */
 export const nullIfNotFound = async <T>(answer: Promise<T>): Promise<T | null> => {
   try {
     return await answer;

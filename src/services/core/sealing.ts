@@ -7,7 +7,7 @@ import { keyCheckContext } from "../../domain/seal-context.ts";
 import { oncePer } from "../../once-per.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Retry-After for a missing key: an operator has to restore it. */
+/** Seconds until a retry if a key is missing, because an operator has to restore the key. */
 const RETRY_AFTER_SECONDS = 30;
 const CHECK_TEXT = "this key is the one it was";
 
@@ -26,7 +26,7 @@ export const usable = <T>(name: string, load: () => T): T => {
 const unusable = (detail: string) =>
   new Refusal("keyring-unavailable", detail, { retryAfterSeconds: RETRY_AFTER_SECONDS });
 
-/** A stored value does not open in its place. The refusal is the same for every kind of damage. */
+/** A stored value that cannot be opened in its place. The refusal is the same for every kind of damage. */
 export class Damaged extends Refusal {
   constructor() {
     super("conflict", "A sealed value is damaged: set it again.");
@@ -34,8 +34,9 @@ export class Damaged extends Refusal {
 }
 
 /**
- * Opens a stored value. An id of a key that never sealed anything is damage, not a missing key.
- * @throws Damaged; Refusal keyring-unavailable where the value's key is not on the keyring, naming the ids that are
+ * Opens a stored value. The id of a key that never sealed anything counts as damage, not as a missing key.
+ * @throws Damaged; Refusal keyring-unavailable if the value's key is not on the keyring, naming the ids of the keys
+ * that are
  */
 export const openStored = async (
   db: DatabaseSession,
@@ -56,7 +57,7 @@ export const openStored = async (
 
 /**
  * Returns the deployment's keyring, after each key has opened the check that the key with the same id sealed earlier. A
- * key that was mistyped, or replaced under its old id, must not seal anything.
+ * key that was mistyped, or replaced under its old id, must not seal any value.
  * @throws Refusal keyring-unavailable, naming the known ids
  */
 export const checkedKeyring = async (db: DatabaseSession, secret: string | undefined): Promise<Keyring> => {

@@ -4,17 +4,17 @@ import type { Context } from "./context.ts";
 import { type FieldError, invalid, invalidFields } from "./refusal.ts";
 
 interface AnswerHeaders {
-  /** The record's version. It becomes the ETag. */
+  /** The record's version, which becomes the ETag. */
   version?: number;
-  /** The next page's beginning. It becomes the Link. */
+  /** The beginning of the next page, which becomes the Link header. */
   nextCursor?: string;
-  /** Caches must not keep it. */
+  /** Whether caches must not keep the answer. */
   isSecret?: true;
   /** Whether the record changes without a new version. A GET then never returns 304. */
   isMoving?: boolean;
 }
 
-/** A verb's value, with facts for the answer's headers. */
+/** A verb's value, together with facts for the answer's headers. */
 export class Answer<T> {
   readonly value: T;
   readonly version: number | null;
@@ -31,7 +31,7 @@ export class Answer<T> {
   }
 }
 
-/** Returns a record in the version that a later If-Match may name. */
+/** Returns a record with the version that a later If-Match may name. */
 export const versioned = <T>(value: T, version: number): Answer<T> => new Answer(value, { version });
 
 export interface VerbInput<P, Q, B> {
@@ -41,21 +41,21 @@ export interface VerbInput<P, Q, B> {
 }
 
 interface Definition<P, Q, B, O extends z.ZodMiniType> {
-  /** The callers that may use it. */
+  /** The callers that may use the verb. */
   access: Access;
   params?: z.ZodMiniType<P>;
   query?: z.ZodMiniType<Q>;
   body?: z.ZodMiniType<B>;
-  /** A missing body counts as an empty object. */
+  /** Whether a missing body counts as an empty object. */
   mayLackBody?: true;
-  /** The body's maximum size, where it exceeds the common limit. */
+  /** The body's maximum size, if it exceeds the common limit. */
   bodyBytes?: number;
-  /** Absent where the answer has no body. */
+  /** The answer's schema; absent if the answer has no body. */
   output?: O;
   run(context: Context, input: VerbInput<P, Q, B>): Promise<z.output<O> | Answer<z.output<O>>>;
 }
 
-/** One use case: who may call it, its input and output schemas, and its action. */
+/** One use case, with its callers, its input and output schemas, and its action. */
 export interface Verb<P = unknown, Q = unknown, B = unknown, O extends z.ZodMiniType = z.ZodMiniType>
   extends Omit<Definition<P, Q, B, O>, "run"> {
   /** Returns the value, with its version or the next page's cursor. */
@@ -77,7 +77,8 @@ export const verb = <P = undefined, Q = undefined, B = undefined, O extends z.Zo
 
 /**
  * Creates the schema of a PUT's body: the fields that `change` allows, and the record's other fields. `writablePart`
- * accepts those others only with their current values. A client can therefore read a record, edit it and send it back.
+ * accepts the other fields only with their current values. A client can therefore read a record, edit it and send it
+ * back.
  */
 export const makeUpdateSchema = <C extends z.core.$ZodShape>(
   record: z.ZodMiniObject,
@@ -90,7 +91,7 @@ export const makeUpdateSchema = <C extends z.core.$ZodShape>(
 
 /**
  * Returns the fields of a PUT's body that clients may write.
- * @throws Refusal invalid where another field differs from the record
+ * @throws Refusal invalid if another field differs from the record
  */
 export const writablePart = <C extends z.core.$ZodShape>(
   body: object,
@@ -116,7 +117,7 @@ export const checkOwnOrg = (context: Context, orgId: string | null | undefined):
 
 type Output<S extends z.core.$ZodShape> = z.output<z.ZodMiniObject<S>>;
 
-/** Creates records from rows: fields that only the row has, such as a hash, are never part of the record. */
+/** Creates records from rows. Omits fields that only the row has, such as a hash. */
 export const makeView = <S extends z.core.$ZodShape>(schema: z.ZodMiniObject<S>) => {
   const fields = Object.keys(schema.shape) as (keyof Output<S>)[];
   return (row: Output<S>): Output<S> => {

@@ -12,10 +12,12 @@ import type { Context } from "../core/context.ts";
 import { type ArrivalRows, type PipelineRow, type RepositoryRow, storePushers } from "./arrival-rows.ts";
 import { storePull } from "./open-pulls.ts";
 
-/** Hosts redeliver for three days. */
+/** Milliseconds for which a delivery may be late. Hosts redeliver for three days. */
 const LATE_MS = 4 * DAY_MS;
 
-/** Returns the clone address under the new name; null where it may not or need not follow. */
+/**
+ * Returns the clone address under the new name. Returns null if the address may not follow the new name, or need not.
+ */
 const movedUrl = ({ cloneUrl, fullName, hasCredential }: RepositoryRow, origin: string, to: string): string | null => {
   if (hasCredential === 1 || cloneOrigin(cloneUrl) !== origin) return null;
   const end = [`/${fullName}.git`, `/${fullName}`].find((one) => cloneUrl.endsWith(one));
@@ -28,7 +30,7 @@ const formerOf = (arrival: Arrival) => (arrival.kind === "renamed" ? arrival.fro
 const newDefault = ({ defaultBranch }: RepositoryRow, arrival: Arrival): string | null =>
   formerOf(arrival)?.defaultBranch === defaultBranch ? (repositoryOf(arrival)?.defaultBranch ?? null) : null;
 
-/** Returns the record with the host's changes; null where it already matches. */
+/** Returns the record with the host's changes; null if the record already matches. */
 const findChange = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, arrival: Arrival) => {
   const { fullName = row.fullName } = repositoryOf(arrival) ?? {};
   const defaultBranch = newDefault(row, arrival) ?? row.defaultBranch;
@@ -39,7 +41,7 @@ const findChange = (row: RepositoryRow, { cloneOrigin: origin }: ConnectionRow, 
   return defaultBranch === row.defaultBranch ? null : { set: { fullName, cloneUrl: row.cloneUrl, defaultBranch } };
 };
 
-/** Returns the names that identify a late delivery: the delivery's name, and the previous one. */
+/** Returns the names that identify a late delivery: the name in the delivery, and the previous name. */
 const namesInDoubt = ({ fullName }: RepositoryRow, name: string, arrival: Arrival): string[] => {
   const from = formerOf(arrival)?.fullName ?? null;
   if (name === fullName || from === fullName) return [];
@@ -47,10 +49,10 @@ const namesInDoubt = ({ fullName }: RepositoryRow, name: string, arrival: Arriva
 };
 
 /**
- * Creates statements that set the repository's name and default branch to the host's, with an audit row; none where
- * both match. A delivery cannot restore a name that the repository lost in the last days, unless it reports a rename
- * from the current name. The clone address follows where it is on the connection's host, and no credential could be
- * sent to another place.
+ * Creates statements that set the repository's name and default branch to the host's, with an audit row. Creates none
+ * if both match. A delivery cannot restore a name that the repository lost in the last days, unless it reports a rename
+ * from the current name. The clone address follows the name if it is on the connection's host, and if no credential
+ * could be sent to another place.
  */
 const renameStatements = (
   context: Context,
@@ -86,10 +88,13 @@ const renameStatements = (
   ];
 };
 
-/** A repository remembers this many commits for their skip marker. */
+/** Commits with a skip marker that a repository remembers. */
 const SKIPPED_HEADS = 50;
 
-/** Remembers a pushed commit whose author skipped the build: its pull request does not contain that wish. */
+/**
+ * Remembers a pushed commit whose author skipped the build, because the deliveries of its pull request do not contain
+ * that wish.
+ */
 const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Query => {
   const others = sql`SELECT value FROM json_each(coalesce(${repository.skippedHeads}, '[]')) WHERE value <> ${sha}`;
   const newest = sql`SELECT ${sha} AS value UNION ALL SELECT * FROM (${others}) LIMIT ${SKIPPED_HEADS}`;
@@ -116,9 +121,9 @@ interface RowsOfRepository extends ArrivalRows {
 }
 
 /**
- * Returns the statements that store a delivery in D1, after the pool has accepted it. Each statement may be repeated,
- * and run in any order with those of other deliveries.
- * @param isAgain A person redelivers an earlier delivery: it says nothing about names today.
+ * Returns the statements that store a delivery in D1, after the pool has accepted it. The service can repeat each of
+ * them, and can run them in any order with those of other deliveries.
+ * @param isAgain whether a person redelivers an earlier delivery, which says nothing about names today
  */
 export const afterArrival = (
   context: Context,

@@ -9,12 +9,15 @@ import { DAY_MS } from "../../protocol/units.ts";
 import type { ConnectionRow } from "../connections/host-access.ts";
 import type { Context } from "../core/context.ts";
 
-/** `pushedBy`: the stored authors of the delivery's ref and commits, as JSON; null where they would decide nothing. */
+/**
+ * A repository's row for a delivery. `pushedBy` has the stored authors of the delivery's ref and commits, as JSON; it
+ * is null if they would decide nothing.
+ */
 export type RepositoryRow = typeof repository.$inferSelect & { hasCredential: number; pushedBy: string | null };
 export type PipelineRow = typeof pipeline.$inferSelect;
 export type OpenPullRow = typeof openPull.$inferSelect;
 
-/** D1's rows about a delivery. `repository` is null where nobody added it, or not for this connection. */
+/** D1's rows about a delivery. `repository` is null if nobody added it, or if it was added for another connection. */
 export interface ArrivalRows {
   connection: ConnectionRow | null;
   repository: RepositoryRow | null;
@@ -45,7 +48,7 @@ const isOfPlaces = and(
   eq(listedPush.repoId, repository.id),
   inArray(listedPush.name, [parameter("ref"), parameter("sha"), parameter("before")]),
 );
-/** One value instead of rows, so that repositories without a list read nothing more. */
+/** Selects the authors as one value instead of rows, so that repositories without a list read nothing more. */
 const PUSHED_BY = sql<
   string | null
 >`CASE WHEN ${repository.untrustedAuthors} IS NOT NULL OR ${repository.forks} = 'members'
@@ -71,10 +74,12 @@ const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
     .orderBy(pipeline.id),
 );
 
-/** Reads at most this many pull requests of one ref: anyone who can push can open one into each other branch. */
+/** Pull requests of one ref that a delivery reads at most. Anyone who can push can open one into each other branch. */
 const MOST_PULLS = 100;
 
-/** Finds the pull requests with the ref, or also with the number. The one with the number comes first. */
+/**
+ * Finds the pull requests with the ref, and those with the number, if it is known. The one with the number comes first.
+ */
 const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
   const isOfRef = eq(openPull.ref, parameter("ref"));
   const isOfNumber = shape.includes("number") ? eq(openPull.number, parameter("number")) : undefined;
@@ -86,7 +91,7 @@ const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
     .limit(MOST_PULLS);
 });
 
-/** Returns the search key for a delivery's pull requests; null where it has none. */
+/** Returns the search key for a delivery's pull requests; null if the delivery has no such key. */
 const findPullKey = (arrival: Arrival): { ref: string; number?: number } | null => {
   if (arrival.kind === "pull") return { ref: refOfPull(arrival), number: arrival.pull.number };
   return arrival.kind === "push" ? { ref: arrival.ref } : null;
@@ -111,25 +116,28 @@ export const readArrivalRows = async (
   return { connection: connections[0][0] ?? null, repository: repositories[0] ?? null, pipelines, pulls };
 };
 
-/** Remembers a commit this long, even if its branch was deleted: its pull request can be reopened, with the branch. */
+/**
+ * Milliseconds for which the service remembers a commit, even if its branch was deleted: a person can reopen its pull
+ * request, with the branch.
+ */
 const COMMIT_MS = 365 * DAY_MS;
 
 /** Returns the stored authors of a delivery's ref and commits. */
 export const readPushedBy = ({ pushedBy }: RepositoryRow): PushedBy[] => JSON.parse(pushedBy ?? "[]") as PushedBy[];
 
-/** Returns the repository's rules: whose code may be built, and how. */
+/** Returns the repository's rules about whose code may be built, and how. */
 export const readRules = ({ defaultBranch, forks, untrustedAuthors }: RepositoryRow) => ({
   defaultBranch,
   forks,
   untrustedAuthors: untrustedAuthors ?? [],
 });
 
-/** Creates statements that store who pushed what, according to a delivery. */
+/** Creates statements that store who pushed which refs and commits, according to a delivery. */
 export const storePushers = ({ db, now }: Context, row: RepositoryRow, arrival: Arrival): Query[] => {
   const { added, forgotten } = learnPushers(arrival, readPushedBy(row), readRules(row));
   const until = new Date(now.getTime() + COMMIT_MS).toISOString();
   const rows = added.map((one) => ({ ...one, until: one.name.startsWith("refs/") ? null : until }));
-  // One parameter for each value would be too many: a statement binds a hundred.
+  // One parameter for each value would be too many, because a statement binds at most a hundred.
   const listed = sql`SELECT ${row.id}, value ->> 'name', value ->> 'login', value ->> 'until'
     FROM json_each(${JSON.stringify(rows)}) WHERE true`;
   const isForgotten = and(eq(listedPush.repoId, row.id), inArray(listedPush.name, forgotten));
@@ -140,8 +148,8 @@ export const storePushers = ({ db, now }: Context, row: RepositoryRow, arrival: 
 };
 
 /**
- * Creates statements that trust an author's earlier pushes once a maintainer takes the author off the list. Listing the
- * author again does not change that.
+ * Creates statements that trust an author's earlier pushes once a maintainer takes the author off the list. If the
+ * maintainer lists the author again, these pushes stay trusted.
  */
 export const forgetUnlisted = (
   db: Database,

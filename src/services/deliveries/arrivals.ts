@@ -34,7 +34,7 @@ interface ConnectedRows {
   pipelines: PipelineRow[];
 }
 
-/** Notifies the host's object about a head's missing builds, so that the commit does not pass without them. */
+/** Notifies the host's object about the missing builds of a commit, so that the commit does not pass without them. */
 const tellLeftOut = async (
   context: Context,
   { connection, repository, pipelines }: ConnectedRows,
@@ -61,10 +61,10 @@ const tellLeftOut = async (
   });
 };
 
-/** A delivery that a connection's host provably sent, or its redelivery. */
+/** A delivery that is proven to come from a connection's host, or the redelivery of one. */
 export interface SentDelivery {
   connectionId: string;
-  /** The generation of the delivery's hook; null where a person redelivers it. */
+  /** The generation of the delivery's hook; null if a person redelivers the delivery. */
   generation: number | null;
   id: string;
   event: string | null;
@@ -115,7 +115,7 @@ const effectsFor = (
   };
 };
 
-/** Explains why fewer builds exist than the delivery wanted; null where none was refused. */
+/** Explains why fewer builds exist than the delivery wanted; null if the pool refused none. */
 const whyFewer = (builds: DeliveredBuild[], madeCount: number): string | null => {
   const refused = builds.filter(({ outcome }) => outcome === "refused");
   const reason = refused[0]?.reason ?? null;
@@ -136,7 +136,7 @@ const toOutcome = (builds: DeliveredBuild[], { ignored, leftOut }: Effects): Out
   return { builds: buildIds, ignored: whyFewer(builds, buildIds.length) ?? (buildIds.length > 0 ? null : whyNone) };
 };
 
-/** Applies the effects at the pool, in one call, and then in D1, in one batch, if there are any. */
+/** Applies any effects at the pool, in one call. After that, applies any effects in D1, in one batch. */
 const carryOut = async (
   context: Context,
   delivery: SentDelivery,
@@ -147,7 +147,7 @@ const carryOut = async (
   if (!connection || !repository) return nothing("");
   const { arrival, connectionId, id, generation } = delivery;
   let delivered: DeliveredBuild[] = [];
-  // This must happen before a build exists that could succeed.
+  // Notify the host before a build exists that could succeed.
   await tellLeftOut(context, { ...rows, connection, repository }, effects.leftOut);
   if (effects.builds.length > 0 || effects.ended.length > 0) {
     const pool = await context.pool();
@@ -164,7 +164,7 @@ const carryOut = async (
       actor: actorOf(context),
     };
     const answer = await pool.arrive(command);
-    // D1 was restored to a time when the hook was valid.
+    // An operator restored D1 to a time when the hook was valid.
     if (!answer.ok && answer.refusal.kind === "unauthenticated") throw hookGone();
     delivered = settled(answer).builds;
     const isRefused = ({ pipelineId }: WantedBuild) =>
@@ -176,7 +176,7 @@ const carryOut = async (
   return toOutcome(delivered, effects);
 };
 
-/** Checks the hook. @throws Refusal gone where D1 was restored to a time when the hook was valid */
+/** Checks the hook. @throws Refusal gone if D1 was restored to a time when the hook was valid */
 const checkHook = async (
   context: Context,
   { connectionId, id, generation }: SentDelivery & { generation: number },
@@ -198,13 +198,13 @@ const takeWith = async (context: Context, delivery: SentDelivery, rows: ArrivalR
   return typeof effects === "string" ? nothing(effects) : carryOut(context, delivery, rows, effects);
 };
 
-/** Adds the delivery to the list of deliveries, which may miss one. */
+/** Adds the delivery to the list of deliveries. A failure here only leaves the delivery out of the list. */
 const note = async (
   context: Context,
   { connectionId, event, arrival }: SentDelivery,
   outcome: DeliveryTaken,
 ): Promise<void> => {
-  // Without this wait, the call would be sent before the answer.
+  // Without this wait, the call would leave before the answer.
   await new Promise((resolve) => setTimeout(resolve, 0));
   try {
     const host = context.objects.gitHost(context.orgId, connectionId);
@@ -216,9 +216,8 @@ const note = async (
 };
 
 /**
- * Processes a delivery: one transaction of the pool creates and ends its builds, and everything after that may be
- * repeated.
- * @throws Refusal gone where the connection is not active, or this generation of its hook is no longer valid
+ * Processes a delivery. One transaction of the pool creates and ends its builds; every step after that can be repeated.
+ * @throws Refusal gone if the connection is not active, or if this generation of its hook is no longer valid
  */
 export const takeUnlisted = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {
   const { connectionId, generation, id, arrival } = delivery;
@@ -229,11 +228,11 @@ export const takeUnlisted = async (context: Context, delivery: SentDelivery): Pr
   return { delivery: id, ...(await takeWith(context, withKnownAuthor, rows)) };
 };
 
-/** Processes a delivery and lists it. A host's delivery is listed after the answer. @throws Refusal gone */
+/** Processes a delivery and lists it. Lists a host's delivery only after the answer. @throws Refusal gone */
 export const takeArrival = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {
   const outcome = await takeUnlisted(context, delivery);
   const noted = note(context, delivery, outcome);
-  // A person looks at the list next. A host gets its answer first.
+  // A person looks at the list next, but a host gets its answer first.
   if (delivery.generation === null) await noted;
   else context.waitUntil(noted);
   return outcome;

@@ -23,21 +23,21 @@ const nothing = (ignored: string): Outcome => ({ builds: [], ignored });
 
 const HOST_RETRY_SECONDS = 60;
 
-/** Returns the person's role according to the host. @throws Refusal unavailable where the host does not report it */
+/** Returns the person's role according to the host. @throws Refusal unavailable if the host does not report it */
 const askRole = async ({ objects, orgId }: Context, { id }: ConnectionRow, fullName: string, sender: string) => {
   const said = await objects.gitHost(orgId, id).readRole(fullName, sender);
   if ("away" in said) throw new Refusal("unavailable", said.away, { retryAfterSeconds: HOST_RETRY_SECONDS });
   return said.role;
 };
 
-/** Returns why the request failed, if the failure is final. Otherwise it throws the error. */
+/** Returns why the request failed, if the failure is final. Otherwise throws the error. */
 const whyNot = (error: unknown): string => {
   const isFinal = error instanceof Refusal && error.kind !== "unavailable";
   if (!isFinal) throw error;
   return error.message;
 };
 
-/** Retries a build's failed jobs where it has several jobs, else the whole build. */
+/** Retries a build's failed jobs if it has several jobs. Otherwise retries the whole build. */
 const repeatFailed = async (context: Context, id: string, request: Parameters<typeof repeatBuild>[3]) => {
   try {
     return await repeatBuild(context, id, "failed", request);
@@ -81,8 +81,8 @@ const approve = async (
 };
 
 /**
- * Carries out a person's request at the host, if the host says that they may write there. A repeated delivery creates
- * nothing twice.
+ * Carries out a person's request at the host, if the host says that the person may write there. A repeated delivery
+ * creates nothing twice.
  * @throws Refusal unavailable
  */
 export const takeCheckRequest = async (

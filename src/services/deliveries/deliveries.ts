@@ -29,10 +29,13 @@ export const listDeliveries = verb({
   },
 });
 
-/** Creates a new id, so that the pool does not treat the delivery as a repeat: `ID~MILLISECONDS`. */
+/** Creates a new id of the form `ID~MILLISECONDS`, so that the pool does not treat the delivery as a repeat. */
 const idOfAnother = (id: string, { now }: Context): string => `${id.replace(/~\d+$/, "")}~${now.getTime()}`;
 
-/** Redelivers a delivery to the pipelines as they are now. @throws Refusal conflict where it was not kept */
+/**
+ * Redelivers a delivery to the pipelines as they are now.
+ * @throws Refusal conflict if the service did not keep the delivery
+ */
 const redeliver = (context: Context, connectionId: string, { id, event, arrival }: DeliveryNote) => {
   if (arrival === null)
     throw new Refusal("conflict", "The delivery was too large to keep: redeliver it from the git host.");

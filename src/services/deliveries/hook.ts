@@ -11,12 +11,12 @@ import { notFound, Refusal } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
 import { type SentDelivery, takeArrival, takeUnlisted } from "./arrivals.ts";
 
-/** A hook with a genuine address, and the secret that authenticates its deliveries. */
+/** A hook whose address is genuine, with the secret that authenticates its deliveries. */
 export type KnownHook = Hook & { secret: string };
 
 /**
  * Returns the hook of an address, without a call to the database or an object.
- * @throws Refusal not-found for a forged address; keyring-unavailable where TOKEN_KEYS cannot be used
+ * @throws Refusal not-found for a forged address, or keyring-unavailable if TOKEN_KEYS cannot be used
  */
 export const recognizeHook = async (env: Pick<Env, "TOKEN_KEYS">, token: string): Promise<KnownHook> => {
   const hook = await usable("TOKEN_KEYS", () => loadHookMint(env.TOKEN_KEYS)).recognize(token);
@@ -25,8 +25,8 @@ export const recognizeHook = async (env: Pick<Env, "TOKEN_KEYS">, token: string)
 };
 
 /**
- * Reads a delivery after checking its proof.
- * @throws Refusal unauthenticated; malformed-body for bytes that no host sends
+ * Checks a delivery's proof and reads the delivery.
+ * @throws Refusal unauthenticated, or malformed-body for bytes that no host sends
  */
 export const provenDelivery = async (
   { kind, secret }: KnownHook,
@@ -47,10 +47,13 @@ const WAITS = "a part of the service is unavailable: the delivery waits and is p
 const isOutage = (error: unknown): boolean =>
   error instanceof Refusal ? error.kind === "unavailable" : outageRefusal(error) !== null;
 
-/** A host's delivery, as a generation of the hook received it. */
+/** A host's delivery, with the generation of the hook that received it. */
 type HookDelivery = SentDelivery & { generation: number };
 
-/** Returns the note to keep. A person's request at the host is not kept: hours later nobody expects it any more. */
+/**
+ * Returns the note to keep. Returns none for a person's request at the host, because hours later nobody expects it any
+ * more.
+ */
 const keepable = ({ id, event, arrival }: HookDelivery, { now }: Context): KeptDelivery["note"] | null => {
   if (arrival.kind === "rerun" || arrival.kind === "pressed") return null;
   const note = deliveryNote({ delivery: id, builds: [], ignored: WAITS }, event, arrival, now);
@@ -72,9 +75,9 @@ const keep = async (context: Context, delivery: HookDelivery): Promise<boolean> 
 };
 
 /**
- * Processes a host's delivery after its proof was checked. During an outage the service keeps the delivery, and the
+ * Processes a host's delivery after its proof was checked. During an outage, the service keeps the delivery, and the
  * answer says that it waits.
- * @throws Refusal gone; unavailable where it can be neither processed nor kept
+ * @throws Refusal gone, or unavailable if the service can neither process nor keep the delivery
  */
 export const takeOrKeep = async (context: Context, delivery: HookDelivery): Promise<DeliveryTaken> => {
   try {
@@ -103,8 +106,8 @@ const openContext = (env: Env, orgId: string, connectionId: string, { origin, re
 
 /**
  * Processes a kept delivery, for the connection whose object has this name.
- * @returns its line in the list of deliveries; null where its hook is no longer valid
- * @throws where the service still cannot process it
+ * @returns its line in the list of deliveries; null if its hook is no longer valid
+ * @throws if the service still cannot process it
  */
 export const takeKept = async (env: Env, name: string, delivery: KeptDelivery): Promise<DeliveryNote | null> => {
   const [orgId = "", connectionId = ""] = name.split("/");

@@ -17,11 +17,11 @@ interface Source {
 
 const commitOf = (arrival: Arrival) => ("commit" in arrival ? arrival.commit : null);
 
-/** Returns the pull request's source branch: the fork's branch, if it comes from a fork. */
+/** Returns the pull request's source branch, or the fork's branch if the pull request comes from a fork. */
 const headBranch = (arrival: Arrival, { number, ref }: OpenPull): string =>
   arrival.kind === "pull" && arrival.pull.number === number ? arrival.pull.branch : branchOf(ref);
 
-/** Returns a wanted build as the pool accepts it. */
+/** Returns a wanted build in the form that the pool accepts. */
 const newBuild = (
   context: Context,
   { connection, repository, arrival }: Source,
@@ -38,7 +38,7 @@ const newBuild = (
     pipelineVersion: pipeline.version,
     branch: branchOf(ref),
     commitSha: sha,
-    // Agents of earlier releases know only this word.
+    // Agents of earlier releases know only this value.
     trigger: "api",
     priority: 0,
     requires: mergeRequires(pipeline.requires, {}) ?? pipeline.requires,
@@ -59,7 +59,7 @@ const newBuild = (
         title: pull.title,
         author: pull.author,
       },
-      // GitHub and Gitea send no commit with a pull request: lists then show the pull request's title and author.
+      // GitHub and Gitea send no commit with a pull request. Lists then show the pull request's title and author.
       commit: commitOf(arrival) ?? (pull && { subject: pull.title, author: pull.author }),
       schedule: null,
       paths: undecidedPaths,

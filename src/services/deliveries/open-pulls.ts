@@ -8,11 +8,14 @@ import type { OpenPullRow } from "./arrival-rows.ts";
 
 type PullChange = Extract<Arrival, { kind: "pull" }>;
 
-/** The ref in a closed pull request's row: no branch has it. The row keeps late events from reopening the request. */
+/**
+ * The ref in a closed pull request's row, which equals no branch. The row keeps late events from reopening the pull
+ * request.
+ */
 const CLOSED = "";
-/** Hosts redeliver for three days. */
+/** Milliseconds for which the service keeps such a row. Hosts redeliver for three days. */
 const KEPT_MS = 4 * DAY_MS;
-/** The time of a request whose host never sends one: before all other times. */
+/** The time of a pull request whose host never sends one. It precedes all other times. */
 const NEVER = new Date(0).toISOString();
 
 const isClosed = ({ ref }: OpenPullRow): boolean => ref === CLOSED;
@@ -35,13 +38,16 @@ export const toOpenPulls = (rows: OpenPullRow[]): OpenPull[] =>
 const findRow = (rows: OpenPullRow[], { pull }: PullChange): OpenPullRow | undefined =>
   rows.find(({ number }) => number === pull.number);
 
-/** Adds the author that an earlier change named: GitLab names authors only in their own changes. */
+/** Adds the author that an earlier change named. GitLab names authors only in their own changes. */
 export const withAuthor = (rows: OpenPullRow[], arrival: Arrival): Arrival => {
   if (arrival.kind !== "pull" || arrival.pull.author !== null) return arrival;
   return { ...arrival, pull: { ...arrival.pull, author: findRow(rows, arrival)?.author ?? null } };
 };
 
-/** Reports whether a later change of the pull request is known. If two have the same second, the close counts. */
+/**
+ * Reports whether the service knows a later change of the pull request. If two changes have the same second, the close
+ * counts.
+ */
 export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
   const { updatedAt } = change.pull;
   const row = findRow(rows, change);
@@ -51,7 +57,7 @@ export const isLate = (rows: OpenPullRow[], change: PullChange): boolean => {
 };
 
 /**
- * Creates statements that store a change of a pull request. They may run in any order and repeatedly, because the
+ * Creates statements that store a change of a pull request. They can run in any order and repeatedly, because the
  * host's latest time counts.
  */
 export const storePull = (

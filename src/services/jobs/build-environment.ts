@@ -10,7 +10,7 @@ import { Damaged } from "../core/sealing.ts";
 import { scoped } from "../variables/environment-preview.ts";
 import { storedValue, type VariableRow } from "../variables/variables.ts";
 
-/** Returns why the environment can never be handed out; null where a later attempt may succeed. */
+/** Returns why the service can never hand out the environment; null if a later attempt may succeed. */
 export const unopenable = (error: unknown): string | null => {
   if (error instanceof Uncomposable || error instanceof EnvironmentTooLarge) return error.message;
   return error instanceof Damaged ? "A secret's sealed value is damaged: set its value again." : null;
@@ -26,14 +26,15 @@ export const attachedGroups = (rows: GroupRow[]): AttachedGroup[] =>
   });
 
 /**
- * Reports whether a protected group sets the variable. Anyone who can trigger a build still cannot override such a
- * value, for example a release's target.
+ * Reports whether a protected group sets the variable. A person who can trigger a build cannot override such a value,
+ * for example a release's target.
  */
 const isProtected = (attached: AttachedGroup[], { scope, ownerId }: VariableRow): boolean =>
   scope === "group" && attached.some(({ id, protection }) => id === ownerId && protection !== null);
 
 /**
- * Requires file support: an agent older than 0.7.0 cannot write files, and would run the steps without them.
+ * Requires file support if there are files. An agent older than 0.7.0 cannot write files, and would run the steps
+ * without them.
  * @throws Uncomposable
  */
 const checkFiles = ({ headers }: Context, entries: ComposedEntry[]): void => {
@@ -88,11 +89,11 @@ export const handedEnvironment = (entries: ComposedEntry[]): HandedEnvironment =
   ...(entries.some(({ file }) => file) && { files: toFiles(entries) }),
 });
 
-/** Values to mask. */
+/** Returns the values to mask. */
 export const listSecrets = (entries: ComposedEntry[]): string[] =>
   entries.filter((entry) => entry.isSecret).map((entry) => entry.value);
 
-/** Returns the facts that the pool keeps about a hand-out: names, and the variables used. */
+/** Returns the facts that the pool keeps about a hand-out: the names, and the variables that it used. */
 export const deliveredKeys = (entries: ComposedEntry[]): { environment: EnvironmentKey[]; variableIds: string[] } => ({
   environment: entries.map(({ key, scope, isSecret, version, file }) => ({
     key,

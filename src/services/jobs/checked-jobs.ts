@@ -18,7 +18,7 @@ import { type PlannedGraph, type PlanSources, type PlanText, planGraph } from ".
 
 type Sent = readonly { path: string; text: string }[];
 
-/** Rejects a file that together with its includes exceeds the text limit. @throws Refusal too-large */
+/** Rejects a file that exceeds the text limit together with its includes. @throws Refusal too-large */
 export const checkSize = (text: string, files: typeof IncludedFiles._zod.output = []): void => {
   const characters = files.reduce((sum, file) => sum + file.text.length, text.length);
   if (characters > LIMITS.definitionCharacters)
@@ -32,7 +32,7 @@ export const checkSize = (text: string, files: typeof IncludedFiles._zod.output 
 export const toKnownFiles = (files: Sent, otherwise: Includes): KnownFiles =>
   new KnownFiles(new Map(files.map(({ path, text }): [string, ToInclude] => [path, { text }])), otherwise);
 
-/** Rejects each sent file that nothing includes. @throws Refusal invalid, naming each of them */
+/** Rejects each sent file that nothing includes. @throws Refusal invalid, naming each of these files */
 export const refuseUnused = (files: Sent, { used }: KnownFiles): void => {
   const paths = new Set(used.map(({ path }) => path));
   const errors = files.flatMap(({ path }, index): FieldError[] =>
@@ -47,7 +47,7 @@ export const pointerTo = ({ file }: Mistake, files: Sent): string => {
   return index < 0 ? "/text" : `/includes/${index}/text`;
 };
 
-/** The sources for checking a file: all of them for a pipeline, null for a file alone. */
+/** The sources for checking a file. A check for a pipeline has all of them; a check of a file alone has null. */
 export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"> & {
   repository: (PlanSources["repository"] & { defaultBranch: string }) | null;
 };
@@ -55,7 +55,7 @@ export type CheckSources = Omit<PlanSources, "repository" | "run" | "secretKeys"
 const NO_ID = "00000000-0000-0000-0000-000000000000";
 const SAMPLE_REPOSITORY = { id: NO_ID, fullName: "acme/app", cloneUrl: "", defaultBranch: "main" };
 
-/** Assumes, without sources, that every variable and group in the file exists. */
+/** Returns the sources. Without them, assumes that every variable and group in the file exists. */
 const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
   const groups = [...new Set([...plan.groups, ...(plan.jobs ?? []).flatMap(({ groups }) => groups)])];
   return {
@@ -68,10 +68,10 @@ const orAssumed = (plan: Plan, sources: CheckSources | null): PlanSources => {
   };
 };
 
-/** A file, and the files that it may include. */
+/** A file, with the files that it may include. */
 type TextToCheck = Pick<PlanText, "text" | "files">;
 
-/** Creates a sample build of the default branch, with the values known in advance. */
+/** Creates a sample build of the default branch, with the values that are known in advance. */
 const sampleText = (text: TextToCheck, branch: string, { pipeline }: PlanSources) => ({
   ...text,
   path: pipeline?.definition != null ? null : (pipeline?.configPath ?? PIPELINE_DEFAULTS.configPath),
@@ -95,7 +95,7 @@ const sampleText = (text: TextToCheck, branch: string, { pipeline }: PlanSources
   changed: {},
 });
 
-/** Counts the registered agents that may run a job: it evaluates each set of requirements once. */
+/** Counts the registered agents that may run a job. Evaluates each set of requirements only once. */
 const agentCounter = (agents: Agent[]) => {
   const counts = new Map<string, number>();
   return ({ requires }: GraphJob): number => {
@@ -120,7 +120,10 @@ interface Checked {
   hints: Mistake[];
 }
 
-/** Returns the jobs that a build of the file would have, with mistakes and hints. A file without jobs has null. */
+/**
+ * Returns the jobs that a build of the file would have, with mistakes and hints. The jobs are null if the file has
+ * none.
+ */
 export const checkJobs = async (
   context: Context,
   plan: Plan,

@@ -10,10 +10,13 @@ import { Refusal } from "../core/refusal.ts";
 type Credential = NonNullable<Job["repository"]["credential"]>;
 
 const RETRY_AFTER_SECONDS = 5;
-/** GitHub's user name for an installation's token. */
+/** The user name that GitHub expects with an installation's token. */
 const USERNAME = "x-access-token";
 
-/** A repository, and the host of its connection's App: null where no installed App may clone it. */
+/**
+ * A repository's columns, with the host of its connection's App. The host is null if no installed App may clone the
+ * repository.
+ */
 export const WITH_APP = {
   ...getTableColumns(repository),
   appOrigin: sql<string | null>`(SELECT clone_origin FROM ${connection} AS c WHERE c.id = ${repository.connectionId}
@@ -24,7 +27,7 @@ export const WITH_APP = {
 type WithApp = typeof repository.$inferSelect & { appOrigin: string | null };
 
 /**
- * Continues without a token: a public repository needs none, and for a private one git reports the missing permission.
+ * Continues without a token. A public repository needs none, and for a private one git reports the missing permission.
  */
 const without = ({ orgId, requestId }: Context, { message }: Pick<HostProblem, "message">): null => {
   log.warn("clone.token_missing", { orgId, requestId, reason: message });
@@ -32,14 +35,15 @@ const without = ({ orgId, requestId }: Context, { message }: Pick<HostProblem, "
 };
 
 /**
- * Returns a token that may read only this repository's contents, for an hour at most; null where no App may clone it.
- * @throws Refusal unavailable where GitHub does not answer
+ * Returns a token that may read only this repository's contents, for an hour at most; null if no App may clone the
+ * repository.
+ * @throws Refusal unavailable if GitHub does not answer
  */
 export const cloneToken = async (
   context: Context,
   { connectionId, gitHostRepoId, cloneUrl, appOrigin }: WithApp,
 ): Promise<Credential | null> => {
-  // Sends a token only to the App's host: a record may name any address.
+  // Send a token only to the App's host, because a record may name any address.
   if (connectionId === null || appOrigin === null || cloneOrigin(cloneUrl) !== appOrigin) return null;
   const answer = await context.objects.gitHost(context.orgId, connectionId).cloneToken(gitHostRepoId, cloneUrl);
   if ("token" in answer) return { kind: "token", username: USERNAME, value: answer.token };

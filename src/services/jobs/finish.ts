@@ -12,7 +12,10 @@ import { verb } from "../core/verb.ts";
 import { type EndedJob, writeTestResults } from "../tests/test-reports.ts";
 import { type Holder, masked, readHolder } from "./jobs.ts";
 
-/** Returns the masked texts; null once the log is closed: the result was then reported earlier, or is too late. */
+/**
+ * Returns the masked texts. Returns null once the log is closed: the agent then reported the result earlier, or reports
+ * it too late.
+ */
 const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
   try {
     return await masked(context, jobId, fence, texts);
@@ -22,7 +25,7 @@ const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: st
   }
 };
 
-/** Returns the result of a job whose outputs others must not get. `text` names the output, masked. */
+/** Returns the result of a job whose outputs no other job may get. `text` names the output, masked. */
 const refusedOutputs = (text: string) => ({
   status: "failed" as const,
   exitCode: null,
@@ -30,7 +33,7 @@ const refusedOutputs = (text: string) => ({
   message: text.slice(0, LIMITS.messageCharacters).toWellFormed(),
 });
 
-/** Returns the result as the pool accepts it: its texts are masked, and no output contains a secret. */
+/** Returns the result in the form that the pool accepts: its texts are masked, and no output contains a secret. */
 const checkedResult = async (
   context: Context,
   holder: Holder,
@@ -38,7 +41,7 @@ const checkedResult = async (
 ): Promise<Omit<FinishReport, "agentId">> => {
   const { status, exitCode = null, reason = null, message } = body;
   const all = status === "succeeded" ? Object.entries(body.outputs ?? {}) : [];
-  // Masking each text takes time: if there are too many, the message shows only the last name.
+  // Masking each text takes time. If the outputs are too large, the message therefore shows only the last name.
   const isTooLarge = new TextEncoder().encode(all.flat().join("")).length > LIMITS.outputBytes;
   const outputs = isTooLarge ? [[all.at(-1)![0], ""] as const] : all;
   const texts = [...outputs.flat(), ...(message ? [message] : [])];
@@ -59,7 +62,10 @@ const checkedResult = async (
   return { ...result, outputs: Object.fromEntries(outputs) };
 };
 
-/** Stores the test results. The job's result is stored already: on a failure only the test history lacks this job. */
+/**
+ * Stores the test results. The job's result is already stored. After a failure here, only the test history lacks this
+ * job.
+ */
 const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): Promise<void> => {
   try {
     await writeTestResults(context, job, tests);
@@ -68,7 +74,7 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
   }
 };
 
-/** Reads the log's line about a failure, for lists. The result does not wait for an unavailable log. */
+/** Reads the log's line about a failure, for lists. If the log is unavailable, the result does not wait for it. */
 const readFailedLine = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
   try {
     const part = await context.objects.pool(context.orgId).failingPart(jobId);

@@ -8,7 +8,10 @@ import { actorOf, type Context } from "../core/context.ts";
 import { nullIfNotFound, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
-/** Answers for a job that the pool has dropped or never queued. @throws Refusal, always: not-found, or conflict */
+/**
+ * Rejects a decision on a job that the pool has dropped or never queued.
+ * @throws Refusal not-found or conflict, always
+ */
 const refuseEnded = async (context: Context, id: string): Promise<never> => {
   (await nullIfNotFound(findJob(context, id))) ?? (await findRecord(context, id));
   throw new Refusal("conflict", "The build or job has already ended.");

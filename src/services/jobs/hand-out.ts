@@ -18,12 +18,12 @@ import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes
 import { composeFor, deliveredKeys, handedEnvironment, listSecrets, unopenable } from "./build-environment.ts";
 import { cloneToken, WITH_APP } from "./clone-token.ts";
 
-/** The search for the branch's last good build covers this many builds of the pipeline, the newest first. */
+/** The pipeline's builds, the newest first, that the search for the branch's last green build covers. */
 const MOST_LOOKED_AT = 50;
 
 /**
- * Finds the last commit of a pushed branch that built successfully; null for other builds. It stops at the first one:
- * in a healthy branch it reads one build.
+ * Finds the last commit of a pushed branch that built successfully; null for other builds. Stops at the first such
+ * commit: in a healthy branch it reads one build.
  */
 const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
   const { sql: db } = context.db;
@@ -43,7 +43,7 @@ const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
     isNotNull(newest.commitSha),
     isTrusted,
   );
-  // A build that repeats a good build is compared with the previous good commit.
+  // A build that repeats a green build is compared with the previous green commit.
   return db
     .select({ commitSha: newest.commitSha })
     .from(newest)
@@ -51,30 +51,31 @@ const greenCommit = (context: Context, { build, pipelineId }: ClaimedJob) => {
     .limit(1);
 };
 
-/** Chooses the base for the build's changes, as far as the service knows it. */
+/** Chooses the base for the build's changes, if the service knows it. */
 const chooseBase = ({ build }: ClaimedJob, green: { commitSha: string | null } | undefined): Job["base"] => {
   if (build.pull?.base) return { branch: build.pull.base };
   return green?.commitSha ? { sha: green.commitSha } : undefined;
 };
 
 const RETRY_AFTER_SECONDS = 5;
-/** Queries no data from the database. */
+/** A query that reads no data from the database. */
 const ONE = sql`SELECT 1`;
 /**
- * One hand-out may fail this many jobs because their environment cannot be composed. So many failures suggest a value
- * that all of them need. The agent then waits before it polls again, so that somebody can fix the value before the
+ * Jobs that one hand-out may fail because their environment cannot be composed. So many failures suggest a value that
+ * all of these jobs need. The agent then waits before it polls again, so that somebody can fix the value before the
  * whole queue fails.
  */
 const FAILED_AT_ONCE = 10;
 const FAILED_RETRY_SECONDS = 30;
 
 /**
- * Reports whether a file in the commit defines the build, and the agent can request the environment after reading it.
+ * Reports whether a file in the commit defines the build, and whether the agent can request the environment after
+ * reading that file.
  */
 const mayAskLater = ({ headers }: Context, { job }: ClaimedJob): boolean =>
   job === undefined && headers.features.includes("environment");
 
-/** Step 2: reads the build's sources at D1's primary. */
+/** Does step 2: reads the build's sources at D1's primary. */
 const readSources = async (context: Context, claimed: ClaimedJob) => {
   const { sql } = context.db;
   const ofRepository = isOwn(context, repository, claimed.repoId);
@@ -101,13 +102,16 @@ const readSources = async (context: Context, claimed: ClaimedJob) => {
 
 type Sources = Awaited<ReturnType<typeof readSources>>;
 
-/** Step 3: opens every value; one broken value stops the hand-out. Null: the agent requests the values later. */
+/**
+ * Does step 3: opens every value. One broken value stops the hand-out. Returns null if the agent requests the values
+ * later.
+ */
 const composed = async (context: Context, claimed: ClaimedJob, sources: Sources): Promise<ComposedEntry[] | null> =>
   mayAskLater(context, claimed) && sources.pipeline?.definition == null ? null : composeFor(context, claimed, sources);
 
 /**
- * Opens the stored clone credential for this answer. Without one, it creates a token of the connection's App.
- * Strangers' code never gets a stored credential.
+ * Opens the stored clone credential for this answer. Without one, creates a token of the connection's App. Untrusted
+ * code never gets a stored credential.
  */
 const openCredential = async (
   context: Context,
@@ -119,7 +123,7 @@ const openCredential = async (
   return { kind: row.kind, username: row.username, value };
 };
 
-/** Returns the errand for a planned job: its build's file was read, and its comparison base is known. */
+/** Returns the additional tasks for a planned job. Its build's file was read, and its comparison base is known. */
 const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
   const { id, key, definition, name, matrix } = job;
   return {
@@ -128,7 +132,7 @@ const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }:
   };
 };
 
-/** Returns the agent's tasks besides running the file's steps. A build that a request created has none. */
+/** Returns the agent's tasks in addition to running the file's steps. A build that a request created has none. */
 const toErrand = (
   { build, purpose, paths }: ClaimedJob,
   { pipeline: pipelineRow, repository: repositoryRow, base }: Sources,
@@ -158,14 +162,14 @@ const handedJob = (claimed: ClaimedJob, sources: Sources, entries: ComposedEntry
   ...(claimed.job ? toJobErrand(claimed, claimed.job) : toErrand(claimed, sources)),
 });
 
-/** Steps 2 and 3 of a hand-out, after step 1 granted the lease: they leave no trace. */
+/** Does steps 2 and 3 of a hand-out, after step 1 granted the lease. These steps leave no trace. */
 const prepare = async (context: Context, claimed: ClaimedJob) => {
   const sources = await readSources(context, claimed);
   const entries = await composed(context, claimed, sources);
   return { sources, entries, credential: await openCredential(context, claimed, sources) };
 };
 
-/** Steps 4 to 6. */
+/** Does steps 4 to 6 of a hand-out. */
 const deliver = async (
   context: Context,
   agentId: string,
@@ -187,8 +191,9 @@ const deliver = async (
 };
 
 /**
- * Reports whether every hand-out fails now: the database, or the keys, fail even in a check independent of the build.
- * Failures that the build itself caused, through its own rows or its git host, prove nothing about others.
+ * Reports whether every hand-out fails now, because the database or the keys fail even in a check that is independent
+ * of the build. Failures that the build itself caused, through its own rows or its git host, prove nothing about other
+ * builds.
  */
 const isAwayForAll = async ({ db, keys }: Context): Promise<boolean> => {
   try {
@@ -215,10 +220,9 @@ const giveBack = async (
 };
 
 /**
- * Hands the agent its next job; returns null if no job is ready. Jobs whose environment cannot be composed fail on the
- * way, at most `FAILED_AT_ONCE` of them.
- * @throws Refusal unavailable where so many failed, and where a part of the service does not answer: the job waits
- * again
+ * Hands the agent its next job; returns null if no job is ready. Fails up to `FAILED_AT_ONCE` jobs on the way if their
+ * environments cannot be composed.
+ * @throws Refusal unavailable if so many failed, or if a part of the service does not answer; the job then waits again
  */
 export const handOut = async (context: Context, agentId: string): Promise<Job | null> => {
   const pool = context.objects.pool(context.orgId);

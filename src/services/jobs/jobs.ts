@@ -9,8 +9,8 @@ import { invalid, Refusal, settled } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
 /**
- * Reads the lease that the caller claims to hold. Pool and log check the claim by the agent's token.
- * @throws Refusal forbidden where the caller is not an agent; invalid without the lease's header
+ * Reads the lease that the caller claims to hold. The pool and the log check the claim by the agent's token.
+ * @throws Refusal forbidden if the caller is not an agent, or invalid without the lease's header
  */
 export const readHolder = async (context: Context, jobId: string) => {
   const { kind, tokenHash } = context.caller;
@@ -23,7 +23,7 @@ export const readHolder = async (context: Context, jobId: string) => {
   return { tokenHash, jobId, fence: lease };
 };
 
-/** The caller, by its token, and its job. */
+/** The caller, by its token, with its job. */
 export type Holder = Awaited<ReturnType<typeof readHolder>>;
 
 export const startBuild = verb({
@@ -36,7 +36,7 @@ export const startBuild = verb({
   },
 });
 
-/** Returns an agent's texts, with the job's secrets masked as in its log. */
+/** Returns an agent's texts with the job's secrets masked, as in the job's log. */
 export const masked = async (context: Context, jobId: string, fence: number, texts: string[]): Promise<string[]> => {
   if (texts.length === 0) return [];
   const { tokenHash } = context.caller;
@@ -47,7 +47,7 @@ type RepeatedSteps = Holder & Pick<Progress, "commitSha" | "base"> & { steps: St
 
 /** Reports whether the pool accepted the steps unchanged, because the log masked their names and ids earlier. */
 const areRepeated = async (context: Context, report: RepeatedSteps): Promise<boolean> => {
-  // Until a step has ended, most reports are the first of their attempt.
+  // Until a step has ended, most reports are the first report of their attempt.
   if (report.steps.every(({ finishedAt }) => finishedAt === null)) return false;
   return settled(await context.objects.pool(context.orgId).repeatSteps(report));
 };
@@ -110,7 +110,7 @@ export const textsOfSteps = (steps: Step[]): string[] => steps.flatMap(({ id, na
 
 const cut = (text = ""): string => text.slice(0, LIMITS.stepNameCharacters).toWellFormed();
 
-/** Returns the steps with these masked texts, cut to the lengths that a build's record may hold. */
+/** Returns the steps with these masked texts. Cuts the texts to the lengths that a build's record may hold. */
 export const stepsOfTexts = (steps: Step[], texts: string[]): Step[] =>
   steps.map((step, index) => ({
     ...step,

@@ -18,37 +18,37 @@ import type { Context } from "../core/context.ts";
 import { scoped } from "../variables/environment-preview.ts";
 import type { VariableRow } from "../variables/variables.ts";
 
-/** The sources for planning jobs, besides the text. */
+/** The sources for planning jobs, in addition to the text. */
 export interface PlanSources {
   repository: Pick<typeof repository.$inferSelect, "id" | "fullName" | "cloneUrl">;
-  /** Undefined for a build without a pipeline. */
+  /** The build's pipeline; undefined for a build without a pipeline. */
   pipeline: typeof pipeline.$inferSelect | undefined;
   rows: VariableRow[];
   groups: AttachedGroup[];
-  /** The run's own values, and the keys of the secret ones. */
+  /** The run's own values, and the keys of the secret values. */
   run: Record<string, string>;
   secretKeys: string[];
 }
 
-/** A build's file, and the build that gets the planned jobs. */
+/** A build's file, with the build that gets the planned jobs. */
 export interface PlanText {
   text: string;
-  /** Null for a definition in the pipeline's record. */
+  /** The file's path; null for a definition in the pipeline's record. */
   path: string | null;
   build: Omit<JobContext["build"], "attempt">;
   requires: Requires;
   timeoutSeconds: number;
-  /** Whether a changed file matches, for each condition on changed files. */
+  /** For each condition on changed files, whether a changed file matches it. */
   changed: Record<string, boolean>;
-  /** The files that it may include; absent for a definition in the pipeline's record. */
+  /** The files that the text may include; absent for a definition in the pipeline's record. */
   files?: KnownFiles;
 }
 
 export type PlannedGraph = { graph: JobGraph; mistakes?: undefined } | { graph?: undefined; mistakes: Mistake[] };
 
 /**
- * Returns the plain variables that every job has, and the names of its secrets. A protected group's values stay unread,
- * and a file has no path before its job runs.
+ * Returns the plain variables that every job has, and the names of its secrets. Does not read a protected group's
+ * values. A file variable has no path before its job runs.
  */
 const splitVariables = ({ rows, groups, run, secretKeys }: PlanSources, { branch, trusted }: PlanText["build"]) => {
   const trust = trusted ? "trusted" : "untrusted";
@@ -74,7 +74,7 @@ const toFacts = (plan: Plan, text: PlanText, sources: PlanSources, plain: Map<st
 };
 
 /**
- * The maximum size of a text as JSON: text and graph share one row in the pool, and the platform limits a row to 2 MB.
+ * The maximum size of a text as JSON. Text and graph share one row in the pool, and the platform limits a row to 2 MB.
  */
 const MOST_STORED_BYTES = 3 * LIMITS.definitionCharacters;
 

@@ -41,8 +41,8 @@ const readSources = async (context: Context, claimed: ClaimedJob): Promise<PlanS
 };
 
 /**
- * Reports whether the build may continue. A build that only reads the file may do so where the pipeline leaves its
- * triggers to the file, and the file wants the push.
+ * Reports whether the build may continue. A build that only reads the file may continue if the pipeline leaves its
+ * triggers to the file, and if the file wants the push.
  */
 const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: pipelineRow }: PlanSources, text: string): boolean =>
   purpose !== "read-file" || (pipelineRow?.on === null && fileWantsPush(text, build.branch, null));
@@ -50,7 +50,8 @@ const mayGoOn = ({ purpose, build }: ClaimedJob, { pipeline: pipelineRow }: Plan
 const NOT_SENT: Includes = () => ({ problem: "The agent did not send this file with the plan" });
 
 /**
- * Plans a definition in the pipeline's record, whatever the agent sends, or else only the file at the pipeline's path.
+ * Plans the definition in the pipeline's record, whatever the agent sends. Without a definition, plans only the file at
+ * the pipeline's path.
  */
 const planned = async (context: Context, claimed: ClaimedJob, body: Body, sources: PlanSources) => {
   const { id, number, branch, trigger, event, ref, tag, pull, subject, schedule } = claimed.build;
@@ -90,7 +91,7 @@ const planned = async (context: Context, claimed: ClaimedJob, body: Body, source
   return { text, base, configPath, ...result };
 };
 
-/** Describes a file's mistakes for people, cut to the length of a build's message. */
+/** Describes a file's mistakes for people. Cuts the text to the length of a build's message. */
 const describeMistakes = (configPath: string, mistakes: Mistake[]): string => {
   const lines = mistakes.map((mistake) => formatMistake(configPath, mistake));
   return lines.join("\n").slice(0, LIMITS.messageCharacters).toWellFormed();
@@ -106,7 +107,7 @@ const toRefusal = (mistakes: Mistake[], { includes = [] }: Body): Refusal =>
 
 type Planned = Awaited<ReturnType<typeof planned>>;
 
-/** Returns the plan, or a sentence on why this build can never be planned. */
+/** Returns the plan, or a sentence that explains why this build can never be planned. */
 const plannedOr = async (context: Context, claimed: ClaimedJob, body: Body): Promise<Planned | string> => {
   try {
     return await planned(context, claimed, body, await readSources(context, claimed));
@@ -119,7 +120,7 @@ const plannedOr = async (context: Context, claimed: ClaimedJob, body: Body): Pro
 
 /**
  * Accepts a build's file from the agent that read it in the commit, and plans its jobs. A file that cannot be planned
- * ends the build. The same text gets the same answer again.
+ * ends the build. The same text always gets the same answer.
  */
 export const planBuild = verb({
   access: { agent: true },

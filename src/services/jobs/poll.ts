@@ -7,8 +7,8 @@ import type { Context } from "../core/context.ts";
 import { handOut } from "./hand-out.ts";
 
 /**
- * Opens a WebSocket to the pool that receives hints for the agent, until `deadline` (milliseconds since 1970) if given.
- * The pool checks the agent's token.
+ * Opens a WebSocket to the pool that receives hints for the agent. It ends at `deadline` (milliseconds since 1970), if
+ * the caller gives one. The pool checks the agent's token.
  */
 export const connectToPool = ({ caller, headers, objects, orgId }: Context, agentId: string, deadline: number | null) =>
   objects.pool(orgId).fetch("https://pool/wait", {
@@ -23,7 +23,7 @@ export const connectToPool = ({ caller, headers, objects, orgId }: Context, agen
     },
   });
 
-/** How the wait on a socket ended: `lost` where the pool restarted, as with each deploy. */
+/** How the wait on a socket ended. `lost` means that the pool restarted, as it does with each deploy. */
 type WaitEnd = "hint" | "closed" | "lost" | "over";
 
 const firstHint = (socket: WebSocket, milliseconds: number, signal: AbortSignal): Promise<WaitEnd> =>
@@ -39,7 +39,7 @@ const firstHint = (socket: WebSocket, milliseconds: number, signal: AbortSignal)
     signal.addEventListener("abort", () => end("closed"));
   });
 
-/** Ends after `milliseconds`, or when the agent disconnects. */
+/** Waits for `milliseconds`, or until the agent disconnects. */
 const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, milliseconds);
@@ -50,8 +50,8 @@ const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   });
 
 /**
- * Runs a long poll. It waits in the Worker, which is not billed for waiting, on a socket that lets the pool hibernate.
- * Returns null after `seconds` without a build.
+ * Runs a long poll on a socket that lets the pool hibernate. The wait is in the Worker, because the platform does not
+ * bill a Worker for waiting. Returns null after `seconds` without a build.
  */
 export const waitForJob = async (
   context: Context,
@@ -67,7 +67,7 @@ export const waitForJob = async (
   socket.accept();
   const end = await firstHint(socket, seconds * SECOND_MS, signal).finally(() => socket.close(1000));
   if (end === "over") return null;
-  // All polls lose their sockets at once when the pool restarts: they reconnect one after the other.
+  // All polls lose their sockets at once when the pool restarts. This pause makes them reconnect one after another.
   if (end === "lost") await pause(Math.min(comeBackDelay(Math.random()), deadline - Date.now()), signal);
   return signal.aborted ? null : handOut(context, agentId);
 };

@@ -27,17 +27,17 @@ import { listGroups } from "../variables/groups.ts";
 import { listVariables } from "../variables/variables.ts";
 import { organizationRecord } from "./organizations.ts";
 
-/** The number of records on one page. It is smaller where a record may be large: a page must fit into memory. */
+/** Records on one page. A page must fit into memory, so it has fewer records if each of them may be large. */
 const PAGE = 100;
 const LARGE_PAGE = 20;
-/** The total number of jobs in the builds, or in the test reports, that are read at once. */
+/** The total number of jobs in the builds, or in the test reports, that the export reads at once. */
 const BUILDS_AT_ONCE = 10;
 const REPORTS_AT_ONCE = 4;
-/** A page ends after this many characters, where one record may lead to many. */
+/** The characters after which a page ends, for lists in which one record may lead to many. */
 const PAGE_TEXT = 4 * MIB;
 interface Page {
   records: object[];
-  /** The next page begins after this id; null on the last page. */
+  /** The id after which the next page begins; null on the last page. */
   after: string | null;
 }
 type Read = (context: Context, cursor: string | undefined) => Promise<Page>;
@@ -47,7 +47,10 @@ interface Listed {
   nextCursor: string | null;
 }
 
-/** Returns a page from the verb that lists the records for clients: it contains what they may see, and no more. */
+/**
+ * Returns a page from the verb that lists the records for clients. It contains exactly the records that clients may
+ * see.
+ */
 const listed = async (list: Promise<Listed>): Promise<Page> => {
   const { value, nextCursor } = await list;
   return { records: value, after: nextCursor === null ? null : (value.at(-1)?.id ?? null) };
@@ -55,7 +58,7 @@ const listed = async (list: Promise<Listed>): Promise<Page> => {
 
 const input = <Q>(query: Q) => ({ params: undefined, query, body: undefined });
 
-/** Returns an empty list where the build or its report was deleted after it was listed. */
+/** Returns an empty list if somebody deleted the build or its report after the list was read. */
 const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
   try {
     return await records;
@@ -66,7 +69,7 @@ const nothingIfGone = async <T>(records: Promise<T[]>): Promise<T[]> => {
 };
 
 /**
- * Splits the builds into groups to read at once, by number of jobs: a record with many jobs may fill much of the
+ * Splits the builds by their numbers of jobs into groups to read at once. A record with many jobs may fill much of the
  * memory.
  */
 const splitIntoGroups = (builds: Build[], atOnce: number): Build[][] => {
@@ -87,7 +90,7 @@ const splitIntoGroups = (builds: Build[], atOnce: number): Build[][] => {
 const pageOfBuilds = (context: Context, limit: number, cursor: string | undefined) =>
   listBuilds.answer(context, input({ limit, cursor: cursor ? { id: cursor, isPastLive: false } : undefined }));
 
-/** Reads a page's groups, one after the other, until the page is full. `after` is null where all of them fit. */
+/** Reads a page's groups, one after another, until the page is full. `after` is null if all of them fit. */
 const filled = async <T>(groups: T[][], read: (one: T) => Promise<Page>): Promise<Page> => {
   const records: object[] = [];
   let size = 0;
@@ -101,13 +104,13 @@ const filled = async <T>(groups: T[][], read: (one: T) => Promise<Page>): Promis
   return { records, after: null };
 };
 
-/** Returns the records of a page, and where the next page begins. */
+/** Returns the records of a page, and the id after which the next page begins. */
 const upTo = async (page: Listed, { records, after }: Page): Promise<Page> => ({
   records,
   after: after ?? (await listed(Promise.resolve(page))).after,
 });
 
-/** Reads the records for a page's builds; none for a build that was deleted after it was listed. */
+/** Reads the records for a page's builds. Reads none for a build that somebody deleted after the list was read. */
 const ofBuilds =
   (read: (context: Context, id: string) => Promise<object[]>): Read =>
   async (context, cursor) => {
@@ -117,7 +120,9 @@ const ofBuilds =
     return upTo(page, await filled(groups, ofBuild));
   };
 
-/** Reports whether a build may have test reports: a list does not show it for builds with planned jobs in the pool. */
+/**
+ * Reports whether a build may have test reports. A list does not show this for builds with planned jobs in the pool.
+ */
 const mayHaveTests = ({ tests, jobCounts }: Build): boolean => tests !== null || jobCounts !== null;
 
 /** Reads one build's reports, after skipping `count` of them. */
@@ -140,7 +145,9 @@ const tests: Read = async (context, cursor = "") => {
   return upTo(page, await filled(groups, ({ id }) => reportsAfter(context, id, 0)));
 };
 
-/** Reads the cache entries, each with its repository. Their bytes are not exported: any build can recreate them. */
+/**
+ * Reads the cache entries, each with its repository. Does not export their bytes, because any build can recreate them.
+ */
 const caches: Read = async (context, cursor) => {
   const page = await listRepositories.answer(context, input({ limit: LARGE_PAGE, cursor }));
   const ofRepository = async ({ id }: { id: string }) => {
@@ -193,7 +200,10 @@ const READS: Record<Noun, Read> = {
 
 const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Returns the exported organization's context. @throws Refusal not-found, also for an organization not the caller's */
+/**
+ * Returns the context of the organization to export.
+ * @throws Refusal not-found, also for an organization that is not the caller's
+ */
 const exported = async (context: Context, id: string): Promise<Context> => {
   const { kind } = await context.admit();
   if (kind !== "operator" && id !== context.orgId) throw notFound();
@@ -205,8 +215,8 @@ const exported = async (context: Context, id: string): Promise<Context> => {
 };
 
 /**
- * Exports one page of an organization's data, as lines of JSON. Its first line names the version and the nouns; each
- * other line has a noun and a record. Without a noun, the pages lead through all of them.
+ * Exports one page of an organization's data, as lines of JSON. The first line names the version and the nouns; each
+ * other line has a noun and a record. If the request names no noun, the pages lead through all nouns.
  */
 export const exportOrganization = async (
   context: Context,

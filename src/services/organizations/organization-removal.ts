@@ -13,9 +13,14 @@ import { ObjectStubs } from "../core/object-stubs.ts";
 import { reaching } from "../core/outage.ts";
 import { notFound } from "../core/refusal.ts";
 
-/** After this time every request, hand-out and delivery that began before the tokens were removed has ended. */
+/**
+ * Milliseconds after which every request, hand-out and delivery that began before the removal of the tokens has ended.
+ */
 const SETTLE_MS = MINUTE_MS;
-/** One call's share of each kind of work: together below the subrequests that a Worker may make. */
+/**
+ * One call's share of each kind of work. Together, the shares stay below the number of subrequests that a Worker may
+ * make.
+ */
 const LOGS_AT_ONCE = 100;
 const LOGS = 500;
 const ARCHIVED_OBJECTS = 20_000;
@@ -46,7 +51,10 @@ const removePool = async (holders: OrganizationHolders): Promise<number> => {
   return purged;
 };
 
-/** Purges the logs of the builds and jobs that D1 knows, and then deletes their rows. @returns how many */
+/**
+ * Purges the logs of the builds and jobs that D1 knows, and then deletes their rows.
+ * @returns how many rows it deleted
+ */
 const removeBuilds = async (holders: OrganizationHolders, limit: number): Promise<number> => {
   const { db, orgId } = holders;
   let purged = 0;
@@ -73,7 +81,10 @@ const removeBuilds = async (holders: OrganizationHolders, limit: number): Promis
   return purged;
 };
 
-/** Deletes the organization's rows, table by table. @returns how many; a count of `ROWS` means that some are left */
+/**
+ * Deletes the organization's rows, table by table.
+ * @returns how many rows it deleted; a count of `ROWS` means that some are left
+ */
 const removeRows = async ({ db, orgId }: OrganizationHolders): Promise<number> => {
   let removed = 0;
   for (const owned of OWNED) {
@@ -88,9 +99,9 @@ const removeRows = async ({ db, orgId }: OrganizationHolders): Promise<number> =
 };
 
 /**
- * Deletes one share of an organization: objects first, because only D1's rows name them, and the organization's own row
- * last. May be interrupted at any point and repeated.
- * @returns the current step; null where nothing is left
+ * Deletes one share of an organization. Deletes objects first, because only D1's rows name them, and the organization's
+ * own row last. An interruption at any point does no harm, because a repeated call continues.
+ * @returns the current step; null if nothing is left
  */
 export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Date): Promise<Left> => {
   const at = (step: OrganizationRemoval["step"], removed: number): Left => ({ id, deletingAt, step, removed });
@@ -116,9 +127,10 @@ export const removeShare = async (env: Env, { id, deletingAt }: Leaving, now: Da
 };
 
 /**
- * Deletes an organization and all its data, one share per call. The first call deletes its tokens and rejects its
+ * Deletes an organization and all its data, one share in each call. The first call deletes its tokens and rejects its
  * agents.
- * @returns the current step; null where nothing is left. @throws Refusal not-found
+ * @returns the current step; null if nothing is left
+ * @throws Refusal not-found
  */
 export const removeOrganization = async (context: Context, env: Env, id: string): Promise<Left> => {
   const { sql: db } = context.db;

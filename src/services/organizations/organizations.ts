@@ -84,7 +84,7 @@ export const createOrganization = verb({
       [ensure(db, "unchanged", notExists(former)), db.insert(organization).values(row), db.insert(token).values(admin)],
       db.select({ id: organization.id }).from(organization).where(eq(organization.id, id)),
     );
-    // Creates the pool where the hint says.
+    // This call creates the pool at the place that the hint names.
     await context.objects.pool(id, locationHint ?? undefined).touch();
     return { ...organizationRecord(row), token: secret };
   },
@@ -104,7 +104,7 @@ export const listOrganizations = verb({
   },
 });
 
-/** Sets an organization's limits: none of its own tokens may do that. */
+/** Sets an organization's limits. None of the organization's own tokens may do that. */
 export const updateOrganization = verb({
   access: { operator: true },
   params: PathOrg,
@@ -125,7 +125,7 @@ export const updateOrganization = verb({
         db.update(organization).set({ limits: next.limits }).where(eq(organization.id, id)),
       ]);
     }
-    // This runs even if nothing changed: a client may repeat a call that was lost.
+    // Notify the pool even if nothing changed, because a client may repeat a call that was lost.
     const whenSent = context.objects.pool(id).limitsChanged(next.limits);
     await whenSent.catch((error) => log.error("pool.limits_unsent", { orgId: id, error }));
     return organizationRecord(next);

@@ -27,10 +27,10 @@ export const Readiness = z.object({
 });
 export type Readiness = z.infer<typeof Readiness>;
 
-/** No organization can have this slug: the objects with this name hold nothing. */
+/** A slug that no organization can have. The objects with this name hold nothing. */
 const NO_ORG = "-";
 
-/** Describes a part's fault, without a secret or a message from a database or parser. */
+/** Describes a part's fault. The text has no secret, and no message from a database or parser. */
 const describeFailure = (error: unknown, otherwise: string): string => {
   if (error instanceof Refusal) return error.message;
   if (error instanceof MigrationsMissing) return `These migrations are not applied: ${error.missing.join(", ")}.`;
@@ -61,12 +61,12 @@ const checkOperatorToken = (token: string | undefined): void => {
 };
 
 const checkObjects = async (env: Env): Promise<void> => {
-  // Any cheap call will do. `touch()` replaces listAgents once every deployed pool has it.
+  // Any cheap call is enough. `touch()` can replace listAgents once every deployed pool has it.
   const objects = new ObjectStubs(env);
   await Promise.all([objects.pool(NO_ORG).listAgents(), objects.log(NO_ORG, NO_ORG).sealedWith()]);
 };
 
-/** Reports whether every part that the service needs is usable. Names the unusable ones, and quotes no secret. */
+/** Reports whether every part that the service needs is usable. Names the unusable parts, and quotes no secret. */
 export const readiness = async (env: Env): Promise<Readiness> => {
   const [settings, operatorToken, tokenKeys, secretsKeys, database, migrations, objects, archive] = await Promise.all([
     check("A setting is missing or wrong.", () => checkSettings(env)),

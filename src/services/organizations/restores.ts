@@ -20,7 +20,7 @@ const listOrganizations = async (context: Context, { orgId, after, limit }: type
   return rows.map(({ id }) => id);
 };
 
-/** Notifies the pools that they, or the database, were restored. May be interrupted and repeated. */
+/** Notifies the pools that an operator restored them, or the database. An operator can repeat an interrupted call. */
 export const reconcileRestored = verb({
   access: { operator: true },
   body: Restore,
@@ -52,7 +52,10 @@ export const reconcileRestored = verb({
   },
 });
 
-/** Sets one pool back to an earlier time (Durable Objects' point-in-time recovery). Its next call reconciles it. */
+/**
+ * Sets one pool back to an earlier time with Durable Objects' point-in-time recovery. The pool's next call reconciles
+ * it.
+ */
 export const restorePool = verb({
   access: { operator: true },
   body: PoolRestore,

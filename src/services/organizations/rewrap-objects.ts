@@ -2,12 +2,12 @@ import { asc, gt, sql } from "drizzle-orm";
 import { organization } from "../../db/schema.ts";
 import type { Context } from "../core/context.ts";
 
-/** The number of pools, or of one pool's logs, to call at the same time. */
+/** The number of pools, or of one pool's logs, that a walk calls at the same time. */
 const AT_ONCE = 10;
 
 /**
- * After this many calls to objects, a walk begins no other organization. Each organization takes two calls, and one for
- * each open log.
+ * Calls to objects after which a walk begins no other organization. Each organization takes two calls, and one for each
+ * open log.
  */
 const CALLS = 900;
 
@@ -27,11 +27,9 @@ export interface Walk {
   counts: ObjectCounts;
   rewrapped: number;
   unopenable: string[];
-  /** The last visited organization; null where no other follows. */
+  /** The last visited organization; null if no other organization follows. */
   after: string | null;
-  /**
-   * Up to this organization, every value that opens is sealed with the current key. Includes the counts up to there.
-   */
+  /** The organization up to which every value that opens is sealed with the current key, with the counts up to it. */
   done: { after: string; counts: ObjectCounts; isAll: boolean };
 }
 
@@ -62,8 +60,8 @@ class Walker {
   }
 
   /**
-   * Returns the inputs by key, and the ids of logs that may hold sealed masks: logs of active jobs after their
-   * hand-out.
+   * Returns the inputs by key, and the ids of logs that may hold sealed masks, which are logs of active jobs after
+   * their hand-out.
    */
   async ask(orgId: string) {
     const pool = this.#context.objects.pool(orgId);
@@ -72,7 +70,7 @@ class Walker {
     return { orgId, inputs, logs };
   }
 
-  /** Reseals what it may, and counts the values. @returns `old`: how many values wait for another call */
+  /** Reseals as many values as it may, and counts the values. @returns `old`: how many values wait for another call */
   async visit({ orgId, inputs: before, logs }: Awaited<ReturnType<Walker["ask"]>>) {
     let [inputs, unopenable] = [before, 0];
     if (this.#rest > 0 && this.#countOld(inputs) > 0) {
@@ -101,7 +99,7 @@ class Walker {
     this.unopenable.push(...unopenable);
   }
 
-  /** Reseals a log's masks where needed. @returns the key of the log's masks afterwards */
+  /** Reseals a log's masks if necessary. @returns the key of the log's masks afterwards */
   async #log(orgId: string, jobId: string): Promise<string | null> {
     const log = this.#context.objects.log(orgId, jobId);
     this.#calls += 1;
@@ -114,7 +112,7 @@ class Walker {
   }
 }
 
-/** Continues after `from`, for a bounded number of calls, and reseals up to `limit` values. */
+/** Continues the walk after `from`, for a bounded number of calls, and reseals up to `limit` values. */
 export const walkObjects = async (context: Context, keyId: string, from: string, limit: number): Promise<Walk> => {
   const { sql: db } = context.db;
   const ids = db.select({ id: organization.id }).from(organization).where(gt(organization.id, from));
@@ -142,15 +140,18 @@ export const walkObjects = async (context: Context, keyId: string, from: string,
 };
 
 /*
- * One call of a rotation visits a limited number of organizations. Where there are more, the calls complete a round
- * together, and the database stores its progress. The next caller continues the round, and needs no knowledge of it.
+ * The progress of a rotation. One call visits a limited number of organizations. If there are more, several calls
+ * complete a round together, and the database stores their progress. The next caller needs no knowledge of the round in
+ * order to continue it.
  */
 interface Round {
   keyId: string;
-  /** The round is complete up to this organization. */
+  /** The organization up to which the round is complete. */
   after: string;
   counts: ObjectCounts;
-  /** Whether it resealed something. The next round finds values that reached its earlier organizations meanwhile. */
+  /**
+   * Whether the round resealed a value. The next round finds values that reached the earlier organizations meanwhile.
+   */
   hasSealed: boolean;
 }
 
@@ -168,7 +169,7 @@ export const openRound = async (context: Context, keyId: string): Promise<{ roun
   return { round: before?.keyId === keyId ? before : newRound(keyId), text };
 };
 
-/** Returns the round after this walk; null where the walk completed it, or was all of it. */
+/** Returns the round after this walk; null if the walk completed the round, or was all of it. */
 export const roundAfter = (round: Round, { done, after, rewrapped }: Walk): Round | null => {
   if (after === null && (done.isAll || round.after === "")) return null;
   const counts = structuredClone(round.counts);
@@ -176,7 +177,7 @@ export const roundAfter = (round: Round, { done, after, rewrapped }: Walk): Roun
   return { ...round, after: done.after, counts, hasSealed: round.hasSealed || rewrapped > 0 };
 };
 
-/** Stores the round, unless another call was faster. @returns whether it is stored */
+/** Stores the round, unless another call was faster. @returns whether the round is stored */
 export const keepRound = async (context: Context, before: string, round: Round | null): Promise<boolean> => {
   const text = round === null ? "" : JSON.stringify(round);
   if (text === before) return true;

@@ -10,7 +10,7 @@ import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
 import { addCounts, keepRound, type ObjectCounts, openRound, roundAfter, walkObjects } from "./rewrap-objects.ts";
 
-/** The number of rows in one round trip: with the largest values about 6 MB. */
+/** The number of rows in one round trip. With the largest values, they have about 6 MB. */
 const PAGE = 50;
 
 type Kind = "variables" | "credentials" | "connections" | "inputs" | "logs";
@@ -67,7 +67,7 @@ interface Progress {
   unopenable: string[];
 }
 
-/** Reseals a value with the current key; returns null where no known key opens it. */
+/** Reseals a value with the current key; returns null if no known key opens it. */
 const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promise<string | null> => {
   try {
     return await keyring.seal(await keyring.open(sealed, place), place);
@@ -77,7 +77,7 @@ const reseal = async (keyring: Keyring, sealed: string, place: string[]): Promis
   }
 };
 
-/** A row in D1 that an older key sealed. `replace` changes nothing if the value was changed meanwhile. */
+/** A row in D1 that an older key sealed. `replace` changes nothing if somebody changed the value meanwhile. */
 interface SealedRow {
   id: string;
   orgId: string;
@@ -90,7 +90,7 @@ type Table = (context: Context, current: string, after: string, limit: number) =
 const isOld = (column: typeof variable.sealed | typeof credential.sealed | typeof connection.sealed, current: string) =>
   notLike(column, `${sealPrefix(current)}%`);
 
-/** Selects the old rows of a table that seals one value per row in a column. */
+/** Selects the old rows of a table that seals one value in each row, in a column. */
 const oldRows =
   <T extends typeof variable | typeof connection>(table: T, placeOf: (row: T["$inferSelect"]) => string[]): Table =>
   async ({ db }, current, after, limit) => {
@@ -148,7 +148,7 @@ const oldSchedules: Table = async ({ db }, current, after, limit) => {
   });
 };
 
-/** Reseals a table's rows, page by page, and skips those that no key opens. A page commits with its audit rows. */
+/** Reseals a table's rows, page by page, and skips rows that no key opens. A page commits with its audit rows. */
 const rewrapTable = async (context: Context, keyring: Keyring, table: Table, limit: number): Promise<Progress> => {
   const done: Progress = { rewrapped: 0, unopenable: [] };
   for (let after = ""; done.rewrapped < limit; ) {
@@ -168,7 +168,7 @@ const rewrapTable = async (context: Context, keyring: Keyring, table: Table, lim
   return done;
 };
 
-/** Creates one audit row for each organization whose values were resealed. */
+/** Creates one audit row for each organization with resealed values. */
 const auditRows = (context: Context, { current: keyId }: Keyring, rows: SealedRow[]): Query[] =>
   [...Map.groupBy(rows, ({ orgId }) => orgId)].map(([orgId, { length: count }]) =>
     auditRow(context, { action: "secrets.rewrap", subject: orgId, orgId, detail: { keyId, count } }),
@@ -194,7 +194,10 @@ export const countSealed = verb({
   },
 });
 
-/** Reseals one batch with the current key. May be stopped at any point, repeated, and run alongside changes. */
+/**
+ * Reseals one batch with the current key. An operator can stop it at any point, repeat it, and run it alongside
+ * changes.
+ */
 export const rewrap = verb({
   access: { operator: true },
   body: Rewrap,

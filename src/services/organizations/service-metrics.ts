@@ -8,14 +8,14 @@ import type { Context } from "../core/context.ts";
 import { verb } from "../core/verb.ts";
 import { rowCounts } from "../upkeep/row-counts.ts";
 
-/** After this many seconds without a run of upkeep, the service does not count as up. */
+/** Seconds without a run of upkeep after which the service does not count as up. */
 const UP_SECONDS = 300;
-/** The database is nearly full above this share of its limit. */
+/** The share of the database's limit above which the database is nearly full. */
 const NEARLY_FULL = 0.7;
 
 type SetAside = ServiceMetrics["upkeep"]["setAside"][number];
 
-/** The newest numbers of every pool: with many pools, they come from several runs. */
+/** Selects the newest numbers of every pool. If there are many pools, the numbers are from several runs. */
 const NEWEST = sql`SELECT facts FROM service_metric ORDER BY minute DESC
   LIMIT coalesce((SELECT json_extract(facts, '$.rounds') FROM service_metric ORDER BY minute DESC LIMIT 1), 1)`;
 
@@ -72,7 +72,7 @@ const measure = async ({ db, now }: Context): Promise<ServiceMetrics> => {
 
 const toTimestamp = (at: number | null = null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** Reads the numbers that upkeep wrote: querying each pool would wake it. */
+/** Reads the numbers that upkeep wrote. A query to each pool would wake the pools. */
 export const jsonServiceMetrics = verb({
   access: { operator: true },
   output: ServiceMetrics,

@@ -30,7 +30,7 @@ const find = async (context: Context, repoId: string) => {
 };
 
 /**
- * Returns a condition that holds while the stored credential is unchanged since it was read. `undefined` stands for no
+ * Returns a condition that holds while the stored credential is the one that the caller read. `undefined` stands for no
  * credential.
  */
 const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
@@ -38,14 +38,17 @@ const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
     ? sql`EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId} AND version = ${row.version})`
     : sql`NOT EXISTS (SELECT 1 FROM credential WHERE repo_id = ${repoId})`;
 
-/** Gives the repository's record a new version, because it has `hasCredential`. */
+/** Gives the repository's record a new version, because the record has `hasCredential`. */
 const touchRepository = (context: Context, repoId: string) =>
   context.db.sql
     .update(repository)
     .set({ version: sql`${repository.version} + 1`, updatedAt: context.at })
     .where(isOwn(context, repository, repoId));
 
-/** Sets or replaces the credential with which agents fetch a private repository. No answer returns its value. */
+/**
+ * Sets or replaces the credential with which agents fetch a private repository. No answer returns the credential's
+ * value.
+ */
 export const setCredential = verb({
   access: { role: "maintainer" },
   params: PathId,

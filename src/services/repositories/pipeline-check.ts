@@ -13,7 +13,10 @@ import { verb } from "../core/verb.ts";
 import { type CheckSources, checkJobs, checkSize, toKnownFiles } from "../jobs/checked-jobs.ts";
 import { groupsOfPipeline, variablesOfBuild } from "../variables/variable-scopes.ts";
 
-/** Checks an inline definition before storing it. @throws Refusal invalid, with line and column of each mistake */
+/**
+ * Checks an inline definition before the service stores it.
+ * @throws Refusal invalid, with line and column of each mistake
+ */
 export const checkDefinition = (definition: string | null | undefined): void => {
   if (definition == null) return;
   const { mistakes = [] } = parseFile(definition);
@@ -80,18 +83,27 @@ const knownTo = async (context: Context, repoId: string | null, pipelineId: stri
   return { repository: repositoryRow ?? null, pipeline: pipelineRow, rows, groups: attached };
 };
 
-/** Returns the names of variables and secrets. A file's path is not secret. */
+/**
+ * Returns the names of variables and secrets. A file variable counts as a plain variable, because its path is not
+ * secret.
+ */
 const namesIn = ({ rows }: CheckSources): KnownVariables => {
   const secrets = new Set(rows.filter((row) => row.isSecret && row.fileEncoding === null).map((row) => row.key));
   return { secrets, vars: rows.map((row) => row.key).filter((key) => !secrets.has(key)) };
 };
 
-/** Without the texts of included files, a check covers only the file itself. */
+/**
+ * Answers for files whose texts are not in the request. Without the texts of included files, a check covers only the
+ * file itself.
+ */
 const NOT_READ: Includes = () => ({ unread: "This file's steps are not checked: send the file in `includes`" });
 
 const NOT_PLANNED = { jobs: null, mistakes: [], hints: [] };
 
-/** Finds every mistake of a pipeline file without running it; with a pipeline or repository, unknown variables too. */
+/**
+ * Finds every mistake of a pipeline file without running the file. With a pipeline or repository, also finds unknown
+ * variables.
+ */
 export const checkPipeline = verb({
   access: { role: "viewer" },
   body: PipelineCheck,

@@ -23,8 +23,8 @@ import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
 type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnapshot">;
 
 /**
- * Returns the triggers that start and end a pipeline's builds: from its record, else from its file on the default
- * branch, else the defaults. Stored values never make it throw: it ignores unreadable ones.
+ * Returns the triggers that start and end a pipeline's builds. They are in its record, otherwise in its file on the
+ * default branch, otherwise the defaults apply. Never throws because of stored values: it ignores unreadable ones.
  */
 export const readTriggers = ({ on, supersede, fileSnapshot }: Stored): Triggers => {
   const file: Triggers = readSnapshot(fileSnapshot) ?? DEFAULT_TRIGGERS;
@@ -51,7 +51,10 @@ export const shownTriggers = (row: Stored): PipelineTriggers => {
 
 type Row = typeof pipeline.$inferSelect;
 
-/** Returns the snapshot of a definition in the record; null for a pipeline with a file, which an agent sends. */
+/**
+ * Returns the snapshot of a definition in the record. Returns null for a pipeline with a file, because an agent sends
+ * that file.
+ */
 export const snapshotOfDefinition = async (
   context: Context,
   definition: string | null,
@@ -83,8 +86,8 @@ const saysFile = (
 
 /**
  * Reports whether the agent should send the file. Anyone who can trigger a build could name an old commit of the
- * branch, or one that a merge added. Only the commit that the branch was set to counts, as its host reports it or the
- * agent finds it.
+ * branch, or a commit that a merge added. Only the commit to which the branch was set counts, as its host reports it or
+ * the agent finds it.
  */
 export const isAskedForFile = (
   build: Pick<Build, "branch" | "trigger" | "number" | "trust" | "event" | "commitSha">,
@@ -92,7 +95,7 @@ export const isAskedForFile = (
   repository: { defaultBranch: string },
 ): boolean => saysFile(build, pipeline, repository) && (build.commitSha === null || build.event !== "api");
 
-/** Returns a build that the caller holds, once it has begun. */
+/** Returns a build that the caller holds, once the build has begun. */
 const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
   const holder = await readHolder(context, buildId);
   const pool = context.objects.pool(context.orgId);
@@ -100,7 +103,7 @@ const heldBuild = async (context: Context, buildId: string): Promise<Build> => {
   return settled(await pool.getBuild(buildId));
 };
 
-/** Returns the build's pipeline and its repository; undefined where one was deleted. */
+/** Returns the build's pipeline and its repository; undefined if either was deleted. */
 const findOwners = async (context: Context, { pipelineId, repoId }: Build) => {
   const { sql: db } = context.db;
   const [[pipelineRow], [repositoryRow]] = await context.db.run(
@@ -146,7 +149,7 @@ const store = async (context: Context, row: Row, build: Build, snapshot: FileSna
 /**
  * Accepts the pipeline file that an agent found on the default branch, and keeps its triggers. An empty text means that
  * the commit has no such file. A file with mistakes leaves the triggers unchanged.
- * @throws Refusal conflict where the build may not set the file
+ * @throws Refusal conflict if the build may not set the file
  */
 export const takeFile = async (context: Context, buildId: string, text: string): Promise<void> => {
   const build = await heldBuild(context, buildId);

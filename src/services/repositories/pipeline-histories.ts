@@ -25,7 +25,7 @@ import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
 interface Row {
-  /** The id of its newest build, which sets the order of the list. */
+  /** The id of the pipeline's newest build, which sets the order of the list. */
   id: string | null;
   pipelineId: string;
   name: string;

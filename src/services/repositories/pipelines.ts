@@ -123,7 +123,7 @@ export const createPipeline = verb({
   },
 });
 
-/** Returns the snapshot of a changed file or definition: of a file nothing is known yet. */
+/** Returns the snapshot of a changed file or definition. Nothing is known yet about a changed file. */
 const snapshotFor = async (context: Context, before: Row, next: Pick<Row, "configPath" | "definition">) => {
   const isSame = next.definition === before.definition && next.configPath === before.configPath;
   if (isSame) return { snapshot: {}, schedules: [] };

@@ -30,7 +30,7 @@ import { forgetUnlisted } from "../deliveries/arrival-rows.ts";
 
 export type RepositoryColumns = typeof repository.$inferSelect;
 
-/** 1 where a clone credential is stored, else 0. */
+/** 1 if a clone credential is stored, otherwise 0. */
 const hasCredential = sql<number>`EXISTS (SELECT 1 FROM credential AS c WHERE c.repo_id = repository.id)`.as(
   "has_credential",
 );
@@ -53,7 +53,7 @@ interface Addresses {
 
 /**
  * Checks the addresses.
- * @throws Refusal invalid where git could not use one, or the deployment does not allow its protocol
+ * @throws Refusal invalid if git could not use one of them, or if the deployment does not allow its protocol
  */
 const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses): void => {
   const urlProblem = cloneUrl && cloneUrlProblem(cloneUrl, context.config.CLONE_PROTOCOLS);
@@ -63,8 +63,8 @@ const checkAddresses = (context: Context, { cloneUrl, defaultBranch }: Addresses
 };
 
 /**
- * Computes a stand-in for `gitHostRepoId` where the git host's number is unknown. The same clone address always gives
- * the same number, which is larger than any that git hosts reach, so that the two never collide.
+ * Computes a replacement for `gitHostRepoId` if the git host's number is unknown. The same clone address always gives
+ * the same number. That number is larger than any number that git hosts reach, so that the two never collide.
  */
 export const computeNumber = async (cloneUrl: string): Promise<number> =>
   2 ** 52 + Number.parseInt((await hashToken(cloneUrl)).slice(0, 13), 16);
@@ -185,7 +185,9 @@ export const listRepositories = verb({
 
 export const getRepository = makeGetter("viewer", repository, COLUMNS, Repository, repositoryRecord);
 
-/** Returns a condition that holds where the default pipeline, if any, belongs to the repository. */
+/**
+ * Returns a condition that holds if the default pipeline belongs to the repository, or if there is no default pipeline.
+ */
 const ownsPipeline = (repoId: string, pipelineId: string | null) =>
   pipelineId === null
     ? sql`1`

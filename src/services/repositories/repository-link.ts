@@ -38,7 +38,8 @@ import {
 type Named = z.infer<typeof LinkedRepository>;
 
 /**
- * Finds the repository at the host. @throws HostProblem; Refusal invalid where number and name identify different ones
+ * Finds the repository at the host.
+ * @throws HostProblem; Refusal invalid if the number and the name identify different repositories
  */
 const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Promise<ListedRepository> => {
   if (fullName === undefined) {
@@ -50,7 +51,7 @@ const atHost = async (client: HostReader, { hostRepoId, fullName }: Named): Prom
   throw invalid("/fullName", "belongs to a repository with another id");
 };
 
-/** Returns the repository from the request, with missing fields from deliveries. @throws Refusal invalid */
+/** Returns the repository from the request, and adds missing fields from deliveries. @throws Refusal invalid */
 const asTold = async (
   context: Context,
   row: ConnectionRow,
@@ -63,7 +64,7 @@ const asTold = async (
   return { id: hostRepoId, fullName: name, defaultBranch: delivered?.defaultBranch ?? null, isPrivate: null };
 };
 
-/** Finds an existing record of this repository: by this connection, or by its address. */
+/** Finds an existing record of this repository, by this connection or by its address. */
 const findRecord = async (context: Context, row: RepositoryColumns): Promise<FoundRepository | undefined> => {
   const isSame = or(
     and(eq(repository.connectionId, row.connectionId ?? ""), eq(repository.gitHostRepoId, row.gitHostRepoId)),
@@ -75,7 +76,7 @@ const findRecord = async (context: Context, row: RepositoryColumns): Promise<Fou
   return rows.find(({ gitHostRepoId }) => gitHostRepoId === row.gitHostRepoId) ?? rows[0];
 };
 
-/** Checks the host's names. @throws Refusal conflict where one cannot be a repository's name or branch here */
+/** Checks the host's names. @throws Refusal conflict if one of them cannot be a repository's name or branch here */
 const checkFound = (hostRepository: ListedRepository, defaultBranch: string): void => {
   if (!isUsable(hostRepository) || branchProblem(defaultBranch)) {
     throw new Refusal("conflict", "The repository's name or default branch at the host is not allowed here.");
@@ -92,7 +93,7 @@ const toLink = ({ gitHostRepoId, fullName, connectionId, hostHookId, version, up
   updatedAt,
 });
 
-/** Stores the record. @throws Refusal where it, or a similar one, was stored at the same moment */
+/** Stores the record. @throws Refusal if another call stored it, or a similar one, at the same moment */
 const store = async (context: Context, row: RepositoryColumns, before: FoundRepository | undefined): Promise<void> => {
   const write = before ? updateRow(context, repository, before, toLink(row)) : insertRepository(context, row);
   await commit(
@@ -104,8 +105,8 @@ const store = async (context: Context, row: RepositoryColumns, before: FoundRepo
 };
 
 /**
- * Removes the hook unless a record links the repository to the connection, which may have been deleted meanwhile:
- * otherwise nobody would remove it.
+ * Removes the hook unless a record links the repository to the connection. Somebody may have deleted the connection
+ * meanwhile, and then nobody else would remove the hook.
  */
 const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
   const current = await findRecord(context, row);

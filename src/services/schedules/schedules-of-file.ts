@@ -9,10 +9,13 @@ import { Damaged } from "../core/sealing.ts";
 
 type Row = typeof schedule.$inferSelect;
 
-/** Changes that bring the stored schedules in line with the file, for the batch that stores the file's settings. */
+/**
+ * Changes that bring the stored schedules in line with the file. They belong to the batch that stores the file's
+ * settings.
+ */
 interface FileSchedules {
   statements: Query[];
-  /** Names that a schedule of the API already has: that schedule stays, and the file's has no effect. */
+  /** Names that a schedule of the API already has. That schedule stays, and the file's schedule has no effect. */
   shadowed: string[];
 }
 
@@ -37,7 +40,10 @@ const newRow = async (context: Context, pipelineId: string, scheduled: NamedSche
   };
 };
 
-/** Reports whether the stored values are these. Damaged values count as different, so that they are rewritten. */
+/**
+ * Reports whether the stored values equal these values. Damaged values count as different, so that the service rewrites
+ * them.
+ */
 const hasValues = async (context: Context, row: Row, values: Record<string, string>): Promise<boolean> => {
   try {
     const before = await openScheduled(context.keys, row, row.envVariables);
@@ -48,7 +54,7 @@ const hasValues = async (context: Context, row: Row, values: Record<string, stri
   }
 };
 
-/** Returns the differences from the stored schedule: the next time only where its times differ. */
+/** Returns the differences from the stored schedule. Includes the next time only if the schedule's times differ. */
 const diffSchedule = async (context: Context, row: Row, scheduled: NamedSchedule): Promise<Partial<Row>> => {
   const { cron, timeZone, env } = scheduled;
   const hasNewTimes = row.cron !== cron || row.timeZone !== timeZone;
@@ -71,8 +77,8 @@ const update = ({ db, at }: Context, row: Row, change: Partial<Row>): Query[] =>
 
 /**
  * Reads the pipeline's schedules, and returns the statements that bring them in line with its file. A schedule that a
- * person switched off stays off. The statements may be repeated, and a simultaneous change does not make them fail: the
- * next file corrects the result.
+ * person switched off stays off. The service can repeat the statements, and a simultaneous change does not make them
+ * fail: the next file corrects the result.
  * @throws Refusal keyring-unavailable
  */
 export const syncFileSchedules = async (

@@ -25,10 +25,12 @@ import { variablesOfBuild } from "../variables/variable-scopes.ts";
 
 type Row = typeof schedule.$inferSelect;
 
-/** The last build's result; null until it ends. */
+/** The last build's result; null until that build ends. */
 const lastStatus = sql<Schedule["lastStatus"]>`(SELECT b.status FROM build_summary b
   WHERE b.org_id = schedule.org_id AND b.id = schedule.last_build_id AND b.finished_at IS NOT NULL)`.as("last_status");
-/** Why the last minute did not create its build, as upkeep noted it for the schedule or its organization. */
+/**
+ * The reason why the schedule's last time created no build, as upkeep noted it for the schedule or its organization.
+ */
 const problem = sql<string | null>`(SELECT f.reason FROM upkeep_failure f
   WHERE f.kind = 'schedule' AND f.subject IN (schedule.org_id || '/' || schedule.id, schedule.org_id)
   ORDER BY f.subject DESC LIMIT 1)`.as("problem");
@@ -54,7 +56,7 @@ const recordMaker =
     });
 
 /**
- * Returns the schedule. Its next time, its last build and that build's state change without a change of the schedule.
+ * Returns the schedule. Its next time, its last build and that build's state change without a change to the schedule.
  */
 const toAnswer = (context: Context, row: Shown): Answer<Schedule> =>
   new Answer(recordMaker(context)(row), { version: row.version, isMoving: true });
@@ -73,7 +75,7 @@ const checkTimes = ({ cron, timeZone, ref }: Pick<Row, "cron" | "timeZone" | "re
   if (errors.length > 0) throw invalidFields(errors);
 };
 
-/** @throws Refusal invalid, too-large */
+/** Checks the values of a schedule's runs. @throws Refusal invalid, too-large */
 const checkValues = async (context: Context, pipelineId: string, values: Record<string, string>): Promise<void> => {
   if (Object.keys(values).length === 0) return;
   const { sql: db } = context.db;
@@ -182,13 +184,16 @@ export const listNextTimes = verb({
   },
 });
 
-/** Reads the fields that runs change: a client that read the record before a run may send it back after. */
+/** Reads the fields that runs change. A client that read the record before a run may send it back afterwards. */
 const readMoving = (body: object): object => {
   const isMoving = ([field]: [string, unknown]) => /^(?:next|last)|^problem$/.test(field);
   return Object.fromEntries(Object.entries(body).filter(isMoving));
 };
 
-/** Rejects changes to a file's schedule: here a person can only switch it off and on. @throws Refusal conflict */
+/**
+ * Rejects changes to a file's schedule. In the API, a person can only switch such a schedule off and on.
+ * @throws Refusal conflict
+ */
 const checkSource = ({ source, configPath }: Row & { configPath: string | null }): void => {
   if (source === "api") return;
   const file = configPath === null ? "the pipeline's file" : configPath;
@@ -199,7 +204,8 @@ const checkSource = ({ source, configPath }: Row & { configPath: string | null }
 };
 
 /**
- * Returns the columns that a change sets: the next time only with other times, or where it switches the schedule on.
+ * Returns the columns that a change sets. Sets the next time only if the times change, or if the change switches the
+ * schedule on.
  */
 const toChange = (context: Context, row: Row, body: z.output<typeof ScheduleChange>): Partial<Row> => {
   const { envVariables: _, ref, ...columns } = body;

@@ -12,13 +12,15 @@ import { isOwn } from "../core/record.ts";
 import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
-/** The default branch of a repository that names none. */
+/** The default branch of a repository that names no default branch. */
 export const USUAL_BRANCH = "main";
 
-/** Returns the time from which failures count as recent. */
+/** Returns the time after which failures count as recent. */
 const lately = ({ now }: Context): number => now.getTime() - PERIODS.flakyDays * DAY_MS;
 
-/** Returns ids of tests that failed in other builds of the same commit, and have not passed on it since. */
+/**
+ * Returns the ids of tests that failed in other builds of the same commit, and have not passed on that commit since.
+ */
 export const failedBefore = async (
   { db, orgId }: Context,
   { id, repoId, commitSha }: Pick<Build, "id" | "repoId" | "commitSha">,
@@ -56,7 +58,7 @@ export const failuresOnDefault = async (
   return new Map(results.map(({ testId, times }) => [testId, times]));
 };
 
-/** A test is no longer flaky after this many builds of the default branch without a flaky result. */
+/** Builds of the default branch without a flaky result after which a test is no longer flaky. */
 const QUIET_BUILDS = 5;
 
 /** Returns the default branch's full name. */
@@ -67,7 +69,7 @@ interface FlakyRow extends Omit<FlakyTest, "lastAt"> {
   lastAt: number;
 }
 
-/** Lists tests that recently failed and passed on one commit, the latest one first. */
+/** Lists tests that recently failed and passed on one commit, the latest test first. */
 export const listFlakyTests = verb({
   access: { role: "viewer" },
   params: PathId,
@@ -98,7 +100,7 @@ export const listFlakyTests = verb({
   },
 });
 
-/** Returns a test's last failures. @throws Refusal not-found where none is known */
+/** Returns a test's last failures. @throws Refusal not-found if no failure is known */
 export const getTestHistory = verb({
   access: { role: "viewer" },
   params: PathTest,

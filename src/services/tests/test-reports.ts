@@ -24,16 +24,16 @@ import { Answer, verb } from "../core/verb.ts";
 import { masked, readHolder } from "../jobs/jobs.ts";
 import { failedBefore, failuresOnDefault } from "./flaky-tests.ts";
 
-/** Above this share of failures the machine fails, not the tests. */
+/** The share of failures above which the machine is at fault instead of the tests. */
 const INFRASTRUCTURE_SHARE = 0.5;
 
 /**
- * The maximum number of rows per build: where more tests failed, the rows of its first jobs are enough to show it. Each
- * row costs five writes.
+ * The maximum number of rows for each build. If more tests failed, the rows of its first jobs are enough to show it.
+ * Each row costs five writes.
  */
 const ROWS_OF_BUILD = 500;
 
-/** An ended job, and its build. */
+/** An ended job, with its build. */
 export interface EndedJob {
   id: string;
   key: string | null;
@@ -41,8 +41,8 @@ export interface EndedJob {
 }
 
 /**
- * Records which of a job's tests failed or were flaky. Tests that failed earlier on the same commit, and passed now,
- * are recorded as flaky. An untrusted build's results are ignored. May be repeated.
+ * Records which of a job's tests failed or were flaky. A test is flaky if it passed now and failed earlier on the same
+ * commit. Ignores an untrusted build's results. The service can repeat the call.
  */
 export const writeTestResults = async (context: Context, job: EndedJob, summary: StoredTests): Promise<void> => {
   if (!summary.hasNews || job.build.trust === "untrusted") return;
@@ -95,7 +95,8 @@ const toRow = ({ id, suite, className, name, file, isFlaky }: ReportedTest) => [
 ];
 
 /**
- * Accepts a running job's test report: masks and stores it, and returns the tests that failed on this commit earlier.
+ * Accepts a running job's test report. Masks and stores the report, and returns the tests that failed earlier on this
+ * commit.
  */
 export const reportTests = verb({
   access: { agent: true },
@@ -106,7 +107,7 @@ export const reportTests = verb({
     const holder = await readHolder(context, params.id);
     const { counts, passed = [] } = body;
     const pool = context.objects.pool(context.orgId);
-    // This check precedes all writes: only an agent that holds the lease may write to the archive.
+    // This check precedes all writes, because only an agent that holds the lease may write to the archive.
     const build = settled(await pool.heldBuild(holder));
     const contradiction = contradictionIn(body);
     if (contradiction !== null) throw invalid("/counts", contradiction);
@@ -121,9 +122,9 @@ export const reportTests = verb({
   },
 });
 
-/** The number of reports to read at once, each about a mebibyte at most. */
+/** The number of reports to read at once. Each of them has about a mebibyte at most. */
 const AT_ONCE = 4;
-/** A page ends after this many characters of reports: it has to fit into memory several times. */
+/** The characters of reports after which a page ends. A page has to fit into memory several times. */
 const PAGE_TEXT = 3 * MIB;
 
 /** A job with a test report. */
@@ -138,7 +139,7 @@ const testsInPool = async (context: Context, buildId: string): Promise<Record<st
   return inPool.ok && inPool.value.buildId === buildId ? inPool.value.tests : {};
 };
 
-/** Returns the jobs of a build that have test reports, in their order, after that job. */
+/** Returns the jobs of a build that have test reports, in their order, beginning after the job `after`. */
 export const testedJobs = async (context: Context, build: FoundBuild, after?: string): Promise<Tested[]> => {
   const reports = build.testReports ?? (await testsInPool(context, build.id));
   const { jobs } = build;
@@ -148,7 +149,7 @@ export const testedJobs = async (context: Context, build: FoundBuild, after?: st
   });
 };
 
-/** A report; null where it is no longer kept. */
+/** A report; null if it is no longer kept. */
 type Read = KeptTests | null;
 
 const readKept = ({ archive, orgId }: Context, { id: jobId, summary: { day, fence } }: Tested): Promise<Read> =>
@@ -165,8 +166,8 @@ const withFailures = (
 
 /**
  * Returns the test reports of the first of these jobs, as far as they fit into one page, with each test's recent
- * failures. A job's report is null where it is no longer kept.
- * @param isCounted whether to count the failures: otherwise D1 is not queried, and the counts are 0
+ * failures. A job's report is null if it is no longer kept.
+ * @param isCounted whether to count the failures; otherwise the counts are 0, and D1 gets no query
  */
 export const readPage = async (
   context: Context,
@@ -188,7 +189,7 @@ export const readPage = async (
   return read.map((report, index) => report && withFailures(jobs[index]!, report, failures));
 };
 
-/** Returns the reports of a page where all of them must exist. @throws Refusal gone */
+/** Returns the reports of a page on which all reports must exist. @throws Refusal gone */
 const readReports = async (
   context: Context,
   build: Pick<Build, "repoId">,
@@ -217,7 +218,10 @@ export const listBuildTests = verb({
   },
 });
 
-/** Returns these jobs' test reports, as far as they fit: first the ones with failures, then the flaky ones. */
+/**
+ * Returns these jobs' test reports, as far as they fit. Reports with failures come first, then reports with flaky
+ * tests.
+ */
 export const readWorstReports = async (
   context: Context,
   build: FoundBuild,

@@ -8,9 +8,11 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { HOUR_MS } from "../../protocol/units.ts";
 import { usable } from "../core/sealing.ts";
 
-/** A session lasts this long. A page opened in its later half extends it by the same time. */
+/**
+ * Milliseconds that a session lasts. A page that somebody opens in its later half extends the session by the same time.
+ */
 export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
-/** A person signs in again this long after the sign-in, however often the session was extended. */
+/** Milliseconds from a sign-in until a person must sign in again, however often the session was extended. */
 export const LONGEST_MS = PERIODS.longestSessionDays * 24 * HOUR_MS;
 
 const Session = z.object({
@@ -21,7 +23,7 @@ const Session = z.object({
 });
 export type Session = z.infer<typeof Session>;
 
-/** The context of a sealed session, so that no other sealed value opens as a session. */
+/** The context of a sealed session, which ensures that no other sealed value opens as a session. */
 const CONTEXT = ["session"];
 
 const keyring = (env: Pick<Env, "SECRETS_KEYS">) => usable("SECRETS_KEYS", () => loadKeyring(env.SECRETS_KEYS));
@@ -40,11 +42,11 @@ export const endSession = async (env: Pick<Env, "DB">, { id, begunAt, token }: S
   await db.run(db.sql.insert(endedSession).values({ id, until }).onConflictDoNothing());
 };
 
-/** Seals a session, which holds the person's token, for its cookie. @throws Refusal keyring-unavailable */
+/** Seals a session for its cookie. The session holds the person's token. @throws Refusal keyring-unavailable */
 export const sealSession = (env: Pick<Env, "SECRETS_KEYS">, session: Session): Promise<string> =>
   keyring(env).seal(JSON.stringify(session), CONTEXT);
 
-/** Opens a cookie's session; null where it has expired or no key opens it. @throws Refusal keyring-unavailable */
+/** Opens a cookie's session; null if it has expired or no key opens it. @throws Refusal keyring-unavailable */
 export const openSession = async (
   env: Pick<Env, "SECRETS_KEYS">,
   sealed: string,

@@ -24,8 +24,8 @@ import { makeUpdateSchema, makeView, verb, versioned, writablePart } from "../co
 
 /**
  * Revokes a name at the pool: a token by its id, a replaced secret by its hash, or a hook by its name. The pool rejects
- * its requests, and notifies D1 again if D1 is restored to an earlier time.
- * @throws Refusal unavailable where the pool does not answer
+ * its requests, and notifies D1 again if an operator restores D1 to an earlier time.
+ * @throws Refusal unavailable if the pool does not answer
  */
 export const tellRevoked = async (context: Context, what: "token" | "hook", name: string): Promise<void> => {
   try {
@@ -41,18 +41,18 @@ const COLUMNS = getTableColumns(token);
 
 export const tokenRecord = makeView(Token);
 
-/** The values in a token's row before the token was used or rotated. */
+/** The values in a token's row until somebody uses or rotates the token. */
 export const UNUSED = { lastUsedAt: null, previousHash: null, previousUntil: null };
 
 const prefixOf = (kind: TokenRow["kind"]) => (kind === "api" ? "mrt" : "mrr");
 
-/** Checks a token's fields. @throws Refusal where a field belongs to the other kind of token */
+/** Checks a token's fields. @throws Refusal if a field belongs to the other kind of token */
 const checkKind = (kind: TokenRow["kind"], { role, labels }: Partial<Pick<TokenRow, "role" | "labels">>): void => {
   if (kind === "registration" && role) throw invalid("/role", "is only for tokens of kind api");
   if (kind === "api" && labels) throw invalid("/labels", "are only for tokens of kind registration");
 };
 
-/** Returns the time in the form of D1's columns (UTC, milliseconds). @throws Refusal where it has passed */
+/** Returns the time in the form of D1's columns (UTC, milliseconds). @throws Refusal if the time has passed */
 const checkExpiry = (context: Context, text: string | null): string | null => {
   const expiresAt = text === null ? null : new Date(text).toISOString();
   if (expiresAt && expiresAt <= context.at) throw invalid("/expiresAt", "must be in the future");
@@ -122,7 +122,7 @@ export const getOwnToken = verb({
 
 export const getToken = makeGetter("admin", token, COLUMNS, Token, tokenRecord);
 
-/** Changes a token from its next request on. Agents that it registered keep their labels. */
+/** Changes a token, with effect from its next request. Agents that it registered keep their labels. */
 export const updateToken = verb({
   access: { role: "admin" },
   params: PathId,
@@ -195,7 +195,7 @@ export const revokeToken = verb({
   },
 });
 
-/** Reports whether a token with this id was revoked: a client repeats a call after which the pool was not notified. */
+/** Reports whether a token with this id was revoked. A client repeats a call if that call could not notify the pool. */
 const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> => {
   const isRevocation = and(eq(auditLog.orgId, orgId), eq(auditLog.subject, id), eq(auditLog.action, "token.revoke"));
   const [rows] = await db.run(db.sql.select({ id: auditLog.id }).from(auditLog).where(isRevocation).limit(1));
@@ -203,9 +203,9 @@ const wasRevoked = async ({ db, orgId }: Context, id: string): Promise<boolean> 
 };
 
 /**
- * Removes the agents that a revoked token registered, a batch at a time. A client may repeat an interrupted call, when
- * the token is deleted but its agents still exist.
- * @throws Refusal not-found where neither exists
+ * Removes the agents that a revoked token registered, a batch at a time. A client can repeat an interrupted call, after
+ * which the token is deleted but its agents still exist.
+ * @throws Refusal not-found if neither exists
  */
 const removeRegistered = async (context: Context, tokenId: string, wasThere: boolean): Promise<void> => {
   const pool = await context.pool();

@@ -12,13 +12,13 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, type Upkeep } from "./run.ts";
 
-/** The number of objects on a page, as R2 lists them, and of pages in one run. */
+/** The number of objects on a page, as R2 lists them, and the number of pages in one run. */
 const PAGE = 1000;
 const PAGES = 20;
 const TELL_MS = 10_000;
 
 /**
- * The place of the count: all objects up to this key are counted, and the key's organization has this many bytes so
+ * The progress of the count. All objects up to this key are counted, and the key's organization has this many bytes so
  * far.
  */
 interface Place {
@@ -28,7 +28,7 @@ interface Place {
 
 const orgIn = (key: string): string => key.split("/")[1] ?? "";
 
-/** Continues the count from a place. `whole`: the organizations with a complete count. */
+/** Continues the count from a place. `whole` has the organizations with a complete count. */
 const countFrom = async (archive: R2Bucket, begin: Place) => {
   let { key, bytes } = begin;
   const whole: { orgId: string; bytes: number }[] = [];
@@ -60,7 +60,7 @@ const listKept = async ({ db }: Upkeep, ids: string[]): Promise<Set<string>> => 
 
 /**
  * Counts the bytes of each organization's cache once a day and sends the count to its pool, which knows only the saves
- * since then. The keys begin with the organization, so it counts one organization at a time.
+ * since then. The objects' keys begin with the organization, so that the count covers one organization at a time.
  */
 export const countCaches: Chore = async (run) => {
   const { env, turn, failures } = run;
@@ -87,12 +87,12 @@ export const countCaches: Chore = async (run) => {
   return { cachesCounted: counted.length };
 };
 
-/** The number of objects to check on one page, and of pages in one run. */
+/** The number of objects to check on one page, and the number of pages in one run. */
 const SWEEP_PAGE = 500;
 const SWEEP_PAGES = 10;
-/** Bytes without an entry may still be part of a save for this long. */
+/** Milliseconds for which bytes without an entry may still be part of a save. */
 const UNNAMED_MS = DAY_MS;
-/** Stores where the last run stopped. */
+/** The key under which the chore stores where its last run stopped. */
 const PLACE = "sweep/cache";
 
 interface Page {
@@ -110,7 +110,7 @@ const readPage = async (archive: R2Bucket, startAfter: string | undefined): Prom
   return { bytes: objects, entries: new Map(entries.map((entry) => [entry.path, entry])) };
 };
 
-/** Deletes entries that no build has found for long, and the remains of saves that nobody ended. */
+/** Deletes entries that no build has found for a long time, and the remains of saves that nobody ended. */
 export const removeUnusedCache: Chore = async ({ env: { ARCHIVE: archive }, now }) => {
   const oldest = dayOf(now - PERIODS.cacheDays * DAY_MS);
   let after = (await archive.head(PLACE))?.customMetadata?.after || undefined;

@@ -15,18 +15,22 @@ import { firstIdAt, timeOfId } from "../../domain/id-range.ts";
 import { DAY_MS, MINUTE_MS } from "../../protocol/units.ts";
 import type { Chore, Done, Upkeep } from "./run.ts";
 
-/** Runs of upkeep count a build for this long after its end, because its row may reach D1 a little late. */
+/** Milliseconds after a build's end for which runs of upkeep count it, because its row may reach D1 a little late. */
 const NEWS_MS = 5 * MINUTE_MS;
-/** After this time all days of a pipeline are recounted, for builds that reached D1 later or were deleted. */
+/**
+ * Milliseconds after which upkeep recounts all days of a pipeline, because builds may have reached D1 later or been
+ * deleted.
+ */
 const RECOUNT_MS = DAY_MS;
 /**
- * The number of pipelines in one run, for each of the two ways, and in one batch: at most three statements for each.
+ * The number of pipelines in one run, for each of the two ways, and the number in one batch. Each pipeline takes at
+ * most three statements.
  */
 const WITH_NEWS = 150;
 const WITHOUT_COUNT = 50;
 const AT_ONCE = 20;
 /**
- * One count of a pipeline reads at most this many builds: of its default branch or of tags, and any before the kept
+ * Builds that one count of a pipeline reads at most: builds of its default branch or of tags, and any before the kept
  * days.
  */
 const COUNTED = 2000;
@@ -36,7 +40,7 @@ interface DueRow {
   orgId: string;
   pipelineId: string;
   defaultBranch: string;
-  /** The oldest build with news; null where all days are due. */
+  /** The oldest build with news; null if all days are due. */
   oldest: string | null;
   builds: string | null;
   days: string | null;
@@ -45,7 +49,7 @@ interface DueRow {
 
 interface Due extends Omit<DueRow, "builds" | "days"> {
   before: History;
-  /** The count begins at this millisecond. */
+  /** The millisecond at which the count begins. */
   from: number;
   isWhole: boolean;
 }
@@ -56,7 +60,7 @@ const COLUMNS = sql.raw(
 const WITH_HISTORY = sql.raw(`JOIN repository r ON r.id = p.repo_id
   LEFT JOIN pipeline_history h ON h.org_id = p.org_id AND h.pipeline_id = p.id`);
 
-/** Selects pipelines with a recently ended build. The ones after the previous run's last pipeline come first. */
+/** Selects pipelines with a recently ended build. Pipelines after the previous run's last pipeline come first. */
 const withNews = ({ now, turn }: Upkeep): SQL => sql`SELECT ${COLUMNS}, news.oldest FROM (
     SELECT org_id, pipeline_id, min(id) AS oldest FROM build_summary
     WHERE finished_at >= ${now - NEWS_MS} AND pipeline_id IS NOT NULL GROUP BY org_id, pipeline_id) AS news
@@ -64,7 +68,8 @@ const withNews = ({ now, turn }: Upkeep): SQL => sql`SELECT ${COLUMNS}, news.old
   ORDER BY p.id <= ${turn.place}, p.id LIMIT ${WITH_NEWS}`;
 
 /**
- * Selects pipelines without a count, or without one for a day. A pipeline without recent builds has nothing to count.
+ * Selects pipelines that have no count, or no count for at least a day. A pipeline without recent builds has nothing to
+ * count.
  */
 const withoutCount = ({ now, buildsBefore }: Upkeep): SQL => sql`SELECT ${COLUMNS}, NULL AS oldest
   FROM pipeline p ${WITH_HISTORY}
@@ -95,7 +100,8 @@ const BUILD_COLUMNS = sql.raw(`id, number, ref, status, coalesce(tests ->> 'flak
   retry_of AS retryOf, created_by ->> 'trust' IS 'untrusted' AS isUntrusted`);
 
 /**
- * Selects rows of the default branch, or of a tag: a release. A pull request may come from a branch with the same name.
+ * Selects rows of the default branch, or of a tag, which is a release. A pull request may come from a branch with the
+ * same name.
  */
 const isTrunk = ({ defaultBranch }: Due): SQL => sql`finished_at IS NOT NULL AND pull_number IS NULL
   AND (ref = ${refOf(defaultBranch)} OR ref LIKE 'refs/tags/%')`;
@@ -123,8 +129,8 @@ const toEnded = ({ isUntrusted, ...row }: BuildRow): EndedBuild => ({
 });
 
 /**
- * Returns the start of the days that a count covers completely. Where a pipeline has more builds than one count reads,
- * it leaves an incomplete day unchanged.
+ * Returns the start of the days that a count covers completely. If a pipeline has more builds than one count reads, the
+ * count leaves an incomplete day unchanged.
  */
 const seenSince = (due: Due, builds: readonly BuildRow[], now: number): number => {
   const last = builds.at(-1);

@@ -7,19 +7,22 @@ import { ObjectStubs } from "../core/object-stubs.ts";
 import { type Chore, isKept, toMinute, type Upkeep } from "./run.ts";
 
 const SWEEP_MS = 10_000;
-/** A pool that notified D1 this recently is busy even if nothing is active: it has events to send. */
+/**
+ * Milliseconds for which a pool counts as busy after it notified D1, even if nothing is active, because it has events
+ * to send.
+ */
 const RECENT_MS = 3 * MINUTE_MS;
 
 export interface Swept {
-  /** Each busy pool is swept once within this many runs. */
+  /** The number of runs in which upkeep sweeps each busy pool once. */
   rounds: number;
   failed: number;
   pools: { orgId: string; numbers: PoolNumbers }[];
 }
 
 /**
- * Returns the organizations whose pools are due, sorted. They include quiet pools of the last day, whose alarm may have
- * been given up.
+ * Returns the organizations whose pools are due, sorted. They include pools of the last day that are quiet, because the
+ * platform may have given up their alarms.
  */
 const duePools = async ({ db, now, failures }: Upkeep, withQuiet: boolean) => {
   const since = now - (withQuiet ? DAY_MS : RECENT_MS);
@@ -54,17 +57,19 @@ export const sweepPools = async (run: Upkeep): Promise<Swept> => {
   return { rounds, failed: failures.count, pools: answers.filter((answer) => answer !== null) };
 };
 
-/** A build that D1 calls active is checked when it is an hour old, and each hour until it is two days old. */
+/** Upkeep checks a build that D1 calls active when it is an hour old, and each hour until it is two days old. */
 const YOUNGEST_MS = HOUR_MS;
 const OLDEST_MS = 49 * HOUR_MS;
-/** The number of builds in one run, and of pools to query about them. The next run continues with the others. */
+/**
+ * The number of builds in one run, and the number of pools to query about them. The next run continues with the others.
+ */
 const ASKED = 5000;
 const POOLS = 100;
 const RECONCILE_MS = 30_000;
 
 /**
- * Queries the pools about builds that D1 calls active: a build that its pool does not know has ended. It uses a range
- * of ids instead of an index of active builds, which would cost two rows a build.
+ * Queries the pools about builds that D1 calls active. If its pool does not know a build, the build has ended. The
+ * chore uses a range of ids, because an index of active builds would cost two rows for each build.
  */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) => {
   const [{ results: rows }] = await db.run(

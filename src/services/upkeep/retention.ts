@@ -5,11 +5,11 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { DAY_MS } from "../../protocol/units.ts";
 import { type Chore, toMinute, type Upkeep } from "./run.ts";
 
-/** The number of objects on one page, as R2 lists and deletes them, and of pages for one kind in one run. */
+/** The number of objects on one page, as R2 lists and deletes them, and the number of pages for one kind in one run. */
 const PAGE = 1000;
 const PAGES = 20;
 
-/** Deletes the objects whose keys begin with days before `day`, oldest first. */
+/** Deletes the objects whose keys begin with days before `day`, the oldest first. */
 const removeBefore = async (archive: R2Bucket, kind: Archived | typeof UNTIL_DAY, day: string): Promise<number> => {
   let removed = 0;
   for (let page = 0; page < PAGES; page++) {
@@ -30,8 +30,8 @@ export const removeArchived: Chore = async ({ env, now, buildsBefore }) => {
 };
 
 /**
- * The number of rows in one statement, and of statements for one table in one run: 20,000 rows a minute are 28 million
- * a day.
+ * The number of rows in one statement, and the number of statements for one table in one run. 20,000 rows a minute are
+ * 28 million a day.
  */
 const SLICE = 1000;
 const SLICES = 20;
@@ -76,7 +76,7 @@ export const removeBuilds: Chore = async (run) => {
   };
 };
 
-/** Walks from one organization to the next by the key, and reads only the old rows of each. */
+/** Selects old audit rows. Walks from one organization to the next by the key, and reads only the old rows of each. */
 const oldAudit = (before: number): SQL => sql`
   WITH RECURSIVE org (id) AS (
     SELECT min(org_id) FROM audit_log

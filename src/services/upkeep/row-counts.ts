@@ -2,10 +2,11 @@ import { sql } from "drizzle-orm";
 import type { DatabaseSession } from "../../db/session.ts";
 import type { Chore } from "./run.ts";
 
-/** The number of rows in one run. D1 reads those at a table's end twice, and answers no other query while it counts. */
+/** The number of rows in one run. D1 reads rows at a table's end twice, and answers no other query while it counts. */
 const COUNTED = 100_000;
 /**
- * The tables that grow with the builds, with their keys. All key columns are text: each slice is a range of the key.
+ * The tables that grow with the builds, with their keys. All key columns are text, so that each slice is a range of the
+ * key.
  */
 const GROWING: Record<string, readonly string[]> = {
   build_summary: ["org_id", "id"],
@@ -15,15 +16,15 @@ const GROWING: Record<string, readonly string[]> = {
   variable_day: ["variable_id", "day"],
 };
 
-/** The count of a table continues after the row with this key. */
+/** A table under count, with the key after which its count continues. */
 interface Under {
   table: string;
   after: string[];
-  /** The results of the current count so far. */
+  /** The results so far of the current count. */
   tables: Record<string, number>;
 }
 
-/** The last complete count, with its time in milliseconds since 1970, and the current one. */
+/** The last complete count, with its time in milliseconds since 1970, and the current count. */
 interface Place {
   at: number | null;
   tables: Record<string, number>;
@@ -33,7 +34,7 @@ interface Place {
 /** Returns the stored state of `countRows`. The last complete count stays during the next one. */
 export const rowCounts = (place: string): Place => (place ? JSON.parse(place) : { at: null, tables: {} });
 
-/** Counts at most `room` rows after a key. @returns the last row's key where more may follow */
+/** Counts at most `room` rows after a key. @returns the last row's key if more rows may follow */
 const countSlice = async (db: DatabaseSession, table: string, after: string[], room: number) => {
   const key = sql.raw(GROWING[table]!.join(", "));
   const values = GROWING[table]!.map((_, at) => sql`${after[at] ?? ""}`);
@@ -62,7 +63,7 @@ export const countRows: Chore = async ({ db, now, turn }) => {
       turn.place = JSON.stringify({ at, tables, under: { table, after: last, tables: counts } } satisfies Place);
       return { countedRows: COUNTED };
     }
-    // Rows may have been added between the two statements.
+    // Another writer may have added rows between the two statements.
     room = Math.max(1, room - rows);
   }
   turn.place = JSON.stringify({ at: now, tables: counts } satisfies Place);

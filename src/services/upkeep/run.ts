@@ -5,14 +5,14 @@ import { isOfOtherRelease } from "../../domain/durable-objects.ts";
 import { log } from "../../log.ts";
 import { MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 
-/** Returns minutes since 1970: upkeep runs once in each. */
+/** Returns minutes since 1970. Upkeep runs once in each minute. */
 export const toMinute = (at: number): number => Math.floor(at / MINUTE_MS);
 
 /** The state that a chore keeps from one run to the next. */
 export interface Turn {
-  /** The next run continues here, in the chore's own format; empty at the beginning. */
+  /** The place where the next run continues, in the chore's own format; empty at the beginning. */
   place: string;
-  /** Whether the next run continues at once, and not after the chore's period. */
+  /** Whether the next run continues at once, instead of after the chore's period. */
   goesOn: boolean;
 }
 
@@ -22,17 +22,17 @@ export interface Upkeep {
   db: DatabaseSession;
   /** Milliseconds since 1970. */
   now: number;
-  /** Builds that ended before this time, and audit entries written before the other, are past their retention. */
+  /** The times before which ended builds, and audit entries, are past their retention. */
   buildsBefore: number;
   auditBefore: number;
   failures: Failures;
-  /** The chore sets it. A failed run continues where this one stopped. */
+  /** The chore's turn, which the chore sets. A failed run continues where this one stopped. */
   turn: Turn;
 }
 
 /**
- * Returns a condition that nobody is deleting the organization: a call would wake its pool, which is deleted or will be
- * soon.
+ * Returns a condition that nobody is deleting the organization. A call would wake the organization's pool, which is
+ * deleted already or soon.
  */
 export const isKept = (orgId: SQL): SQL =>
   sql`NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = ${orgId} AND o.deleting_at IS NOT NULL)`;
@@ -42,18 +42,19 @@ export type Done = Record<string, number>;
 export const NOTHING: Done = {};
 
 /**
- * A part of upkeep. It may be interrupted, repeated, and run twice at once. All chores of a run together stay below a
- * Worker's 10,000 subrequests and D1's 1,000 statements: each names its share as a constant.
+ * A part of upkeep. Interrupting it, repeating it, or running it twice at once does no harm. All chores of a run
+ * together stay below a Worker's 10,000 subrequests and D1's 1,000 statements: each chore names its share as a
+ * constant.
  */
 export type Chore = (run: Upkeep) => Promise<Done>;
 
-/** The longest time before a failed task is retried. */
+/** Minutes that a failed task waits at most before its next attempt. */
 const LONGEST_BACKOFF_MINUTES = 60;
 const REASON_CHARACTERS = 200;
 
 /**
- * The tasks of upkeep, each retried separately: a chore, a pool (its organization), a pool's builds, a schedule, an
- * organization's removal, and its cache's count.
+ * The tasks of upkeep, each of which is retried separately: a chore, a pool (its organization), a pool's builds, a
+ * schedule, an organization's removal, and its cache's count.
  */
 type FailureKind = "chore" | "sweep" | "removal" | "reconcile" | "schedule" | "count";
 
@@ -61,7 +62,7 @@ export interface Subject {
   kind: FailureKind;
   subject: string;
   orgId: string | null;
-  /** The longest time before a retry, where that is less than an hour. */
+  /** The longest time before a retry, if it is less than an hour. */
   mostMinutes?: number;
 }
 
@@ -81,7 +82,7 @@ const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   }
 };
 
-/** Describes an error without values: a parser quotes its text, and a message its input. */
+/** Describes an error without values. A parser's error quotes its text, and a message its input. */
 const describeError = (error: unknown): string => {
   if (!(error instanceof Error)) return "It failed without an error message.";
   if (error.name === "SyntaxError" || /\bJSON\b/.test(error.message)) return "The stored data does not parse.";
@@ -90,8 +91,8 @@ const describeError = (error: unknown): string => {
 };
 
 /**
- * Sets aside tasks that fail or are slow, so that they block nothing else, and retries them after a growing time. Each
- * subject is retried separately; `save` stores the results.
+ * Sets aside tasks that fail or are slow, so that they block nothing else. Retries each subject separately, after a
+ * growing time. `save` stores the results.
  */
 export class Failures {
   readonly #db: DatabaseSession;
@@ -112,7 +113,7 @@ export class Failures {
 
   /**
    * Runs work for at most `ms` milliseconds.
-   * @returns its value; null where it failed, or an object runs another release
+   * @returns the work's value; null if it failed, or if an object runs another release
    */
   async attempt<T>(task: Subject, ms: number, work: () => Promise<T>): Promise<T | null> {
     try {

@@ -15,19 +15,20 @@ import { type Chore, NOTHING, type Subject, type Upkeep } from "./run.ts";
 type Pipeline = typeof pipeline.$inferSelect;
 type Repository = typeof repository.$inferSelect;
 
-/** A due schedule, with its builds' pipeline and repository. Their fields are null where they were deleted. */
+/** A due schedule, with its builds' pipeline and repository. Their fields are null if they were deleted. */
 interface Due
   extends Pick<Pipeline, "repoId" | "requires" | "timeoutSeconds" | "maxParallel" | "maxAttempts" | "hostContext">,
     Pick<Repository, "defaultBranch" | "connectionId" | "gitHostRepoId" | "fullName"> {
   schedule: typeof schedule.$inferSelect;
-  /** 1 where the pipeline and its repository are active. */
+  /** 1 if the pipeline and its repository are active. */
   mayBuild: number | null;
   pipelineVersion: number;
   pipelineName: string;
 }
 
 /**
- * Returns the build id for a schedule's time. It is always the same, so the pool recognizes the build, even after days.
+ * Returns the build id for a schedule's time. The id is always the same, so that the pool recognizes the build, even
+ * after days.
  */
 const buildIdAt = async (key: string, at: number): Promise<string> => {
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(key));
@@ -42,7 +43,7 @@ const sealInputs = async (keys: Keys, { schedule }: Due, buildId: string): Promi
 };
 
 /**
- * Creates a schedule's build for one of its times, in milliseconds since 1970; null where it may not build.
+ * Creates a schedule's build for one of its times, in milliseconds since 1970; null if the schedule may not build.
  * @throws Damaged; Refusal keyring-unavailable
  */
 const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | null> => {
@@ -80,19 +81,19 @@ const buildAt = async (keys: Keys, due: Due, at: number): Promise<NewBuild | nul
       purpose: "build",
     },
     host: chooseHostTarget(due, { name: due.pipelineName, hostContext: due.hostContext }, "schedule", null),
-    // It stays the same whatever changed in the schedule: repeating the time returns the same build.
+    // The key stays the same whatever changed in the schedule. Repeating the time therefore returns the same build.
     idempotency: { key, caller, bodyHash: "" },
     actor: { actor: caller, requestId: null },
   };
 };
 
-/** The number of schedules in one run, and of pools that get their builds: each pool is a subrequest. */
+/** The number of schedules in one run, and the number of pools that get their builds. Each pool is a subrequest. */
 const DUE = 500;
 const POOLS = 60;
 const PREPARE_MS = 10_000;
 const ENQUEUE_MS = 30_000;
 
-/** A schedule that moves on to its next time. `buildId` is null where it created no build. */
+/** A schedule that moves on to its next time. `buildId` is null if the schedule created no build. */
 interface Move {
   id: string;
   from: string;
@@ -103,7 +104,7 @@ interface Move {
 
 const timestamp = (at: number): string => new Date(at).toISOString();
 
-/** Finds due schedules by the index: where none is due, it reads at most one row. */
+/** Finds due schedules by the index. If none is due, reads at most one row. */
 const dueSchedules = async ({ db, now, failures }: Upkeep): Promise<Due[]> => {
   const isDue = and(
     eq(schedule.isActive, true),
@@ -115,7 +116,7 @@ const dueSchedules = async ({ db, now, failures }: Upkeep): Promise<Due[]> => {
     db.sql
       .select({
         schedule,
-        // D1 keys a row's values by column name: no name may repeat one of the schedule's.
+        // D1 keys a row's values by column name. No name may therefore repeat a name of the schedule's columns.
         mayBuild: sql<number | null>`${pipeline.isActive} AND ${repository.isActive}`.as("may_build"),
         pipelineVersion: sql<number>`${pipeline.version}`.as("pipeline_version"),
         pipelineName: sql<string>`${pipeline.name}`.as("pipeline_name"),
@@ -145,7 +146,7 @@ interface Prepared {
   build: NewBuild | null;
 }
 
-/** Prepares a build for only the last of all missed times. */
+/** Prepares one build for the last of all missed times. */
 const prepare = async (keys: Keys, due: Due, now: number): Promise<Prepared> => {
   const { id, nextAt } = due.schedule;
   const at = lastRun(due.schedule, Date.parse(nextAt), now);
@@ -159,7 +160,8 @@ const isBuilt = (answer: Result<unknown>): boolean => answer.ok || answer.refusa
 
 /**
  * Creates the builds of one organization, and adds to `moves` the schedules that may move on.
- * @throws Refusal where the pool does not accept a build now: its schedule stays due, and the pool's others wait too
+ * @throws Refusal if the pool does not accept a build now; its schedule stays due, and the pool's other schedules wait
+ * too
  */
 const buildAll = async (run: Upkeep, keys: Keys, orgId: string, rows: Due[], moves: Move[]): Promise<void> => {
   const { env, failures, now } = run;
@@ -181,7 +183,7 @@ const buildAll = async (run: Upkeep, keys: Keys, orgId: string, rows: Due[], mov
   if (refused) settled(refused);
 };
 
-/** Moves schedules on. A schedule that was changed meanwhile keeps its new time. */
+/** Moves schedules on. A schedule that somebody changed meanwhile keeps its new time. */
 const moveOn = async ({ db }: Upkeep, moves: Move[]): Promise<void> => {
   await db.run(
     db.statement(sql`UPDATE schedule SET next_at = m.value ->> 'to', last_at = coalesce(m.value ->> 'at', last_at),
@@ -192,9 +194,9 @@ const moveOn = async ({ db }: Upkeep, moves: Move[]): Promise<void> => {
 };
 
 /**
- * Builds the due schedules. It creates the build first, and sets the next time afterwards. After an interruption
- * between the two, the next run repeats the build, and the pool recognizes it. An organization with an unavailable pool
- * does not delay others.
+ * Builds the due schedules. Creates each build first, and sets the next time afterwards. After an interruption between
+ * the two, the next run repeats the build, and the pool recognizes it. An organization with an unavailable pool does
+ * not delay others.
  */
 export const runSchedules: Chore = async (run) => {
   const due = await dueSchedules(run);

@@ -23,7 +23,10 @@ import { countRows } from "./row-counts.ts";
 import { type Chore, type Done, Failures, NOTHING, type Turn, toMinute, type Upkeep } from "./run.ts";
 import { runSchedules } from "./schedules.ts";
 
-/** Longer than a chore may take. A chore that was killed with its run then restarts. */
+/**
+ * Milliseconds for which a run claims a chore. This is longer than a chore may take. If a chore was killed with its
+ * run, it restarts after this time.
+ */
 const CLAIM_MS = 2 * MINUTE_MS;
 
 /** A chore by name, with the minutes between its runs. */
@@ -32,16 +35,17 @@ interface Timed {
   everyMinutes: number;
 }
 
-/** D1 has no free page: it still reads and deletes. */
+/** The error of a database without a free page. Such a database still reads and deletes. */
 const FULL = /Exceeded maximum DB size|exceeded D1's maximum account storage/;
 const isFull = (error: unknown): boolean => error instanceof Error && FULL.test(error.message);
 
 const isPeriodic = ({ everyMinutes }: Timed): boolean => everyMinutes > 1;
 
 /**
- * Claims the turns of the due chores. A turn depends on the chore's last run, not on the minute of the hour: a late or
- * missing cron makes no chore miss its turn, and only one of two simultaneous runs gets it. A chore of every run needs
- * no turn. It runs even if the database is too full to store one; otherwise nothing would delete the rows that fill it.
+ * Claims the turns of the due chores. A turn depends on the chore's last run instead of the minute of the hour. A late
+ * or missing cron therefore makes no chore miss its turn, and only one of two simultaneous runs gets it. A chore of
+ * every run needs no turn. It runs even if the database is too full to store one; otherwise nothing would delete the
+ * rows that fill it.
  */
 const takeTurns = async <C extends Timed>(
   db: DatabaseSession,
@@ -86,12 +90,15 @@ export const endTurn = async (
   );
 };
 
-/** Shorter than a chore may take: a hanging removal is set aside by itself. */
+/**
+ * Milliseconds for one removal. This is shorter than a chore may take, so that upkeep sets aside only the removal that
+ * hangs.
+ */
 const REMOVAL_MS = MINUTE_MS;
 
 /**
- * Continues the removals that an operator began, one organization's share in each run. A removal that fails or hangs is
- * set aside, and blocks no other.
+ * Continues the removals that an operator began, one organization's share in each run. Sets aside a removal that fails
+ * or hangs, so that it blocks no other.
  */
 const finishRemovals: Chore = async ({ env, now, failures, turn }) => {
   const db = new DatabaseSession(sharedDatabase(env), "first-primary");
@@ -108,17 +115,17 @@ const finishRemovals: Chore = async ({ env, now, failures, turn }) => {
     const { step, removed } = share.left ?? { step: "done", removed: 0 };
     log.info("organization.removal_continued", { orgId: id, step, removed });
   }
-  // A deleted organization is named nowhere.
+  // The chore's state never names a deleted organization.
   turn.place = leaving.length > 1 && share?.left !== null ? id : "";
   return { removals: 1 };
 };
 
-/** Another run may write its row first; the numbers are then added to that row. */
+/** Attempts to write the numbers. Another run may write its row first; this run then adds its numbers to that row. */
 const TRIES = 5;
 
 const NEWEST = sql`SELECT minute, facts FROM service_metric ORDER BY minute DESC LIMIT 1`;
 
-/** Adds a row with the pools' numbers and the database's size. @throws Error where other runs were always first */
+/** Adds a row with the pools' numbers and the database's size. @throws Error if other runs were always first */
 const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Promise<void> => {
   const { db, now } = run;
   for (let tries = 0; tries < TRIES; tries++) {
@@ -146,7 +153,7 @@ const writeNumbers = async (run: Upkeep, { rounds, failed, pools }: Swept): Prom
   throw new Error("Other runs of upkeep wrote their numbers first.");
 };
 
-/** A chore counts as failed after this time, and the rest of the run does not wait for it. */
+/** Milliseconds after which a chore counts as failed. The rest of the run does not wait for it. */
 const CHORE_MS = 90_000;
 
 const sweep: Chore = async (run) => {
@@ -157,12 +164,12 @@ const sweep: Chore = async (run) => {
 
 interface Scheduled {
   name: string;
-  /** Minutes between its runs. */
+  /** Minutes between the chore's runs. */
   everyMinutes: number;
   chore: Chore;
 }
 
-/** Each chore runs, whatever happens to the others. */
+/** The chores of upkeep. Each of them runs, whatever happens to the others. */
 const CHORES: readonly Scheduled[] = [
   { name: "runSchedules", everyMinutes: 1, chore: runSchedules },
   { name: "sweep", everyMinutes: 1, chore: sweep },
@@ -171,7 +178,7 @@ const CHORES: readonly Scheduled[] = [
   { name: "recountHistories", everyMinutes: 60, chore: recountHistories },
   { name: "removeBuilds", everyMinutes: 1, chore: removeBuilds },
   { name: "finishRemovals", everyMinutes: 1, chore: finishRemovals },
-  // Listing objects in R2 costs as much as a write.
+  // A list of objects in R2 costs as much as a write.
   { name: "removeArchived", everyMinutes: 10, chore: removeArchived },
   { name: "removeUnusedCache", everyMinutes: 60, chore: removeUnusedCache },
   { name: "countCaches", everyMinutes: 24 * 60, chore: countCaches },
@@ -182,8 +189,9 @@ const CHORES: readonly Scheduled[] = [
 ];
 
 /**
- * Runs every minute: builds due schedules, sweeps the pools, and removes data past its retention. Failed tasks are set
- * aside, counted and retried later. A run may be interrupted, repeated, late, and run twice at once.
+ * Runs every minute: builds due schedules, sweeps the pools, and removes data past its retention. Sets failed tasks
+ * aside, counts them and retries them later. A run that is interrupted, repeated, late, or concurrent with another does
+ * no harm.
  */
 export const keepUp = async (
   env: Env,
@@ -191,7 +199,7 @@ export const keepUp = async (
   retention: { buildDays: number; auditDays: number },
 ): Promise<Done> => {
   const now = at.getTime();
-  // Each chore has its own session: calls of one session share a transaction, and so their failures.
+  // Each chore has its own session. Calls of one session share a transaction, and therefore also their failures.
   const session = () => new DatabaseSession(env.DB, "first-primary");
   const times = {
     now,
@@ -203,7 +211,7 @@ export const keepUp = async (
     const db = session();
     const failures = new Failures(db, now);
     const { place } = turn;
-    // A failed chore is retried after its period at the latest: its fault often affects everybody.
+    // Retry a failed chore after its period at the latest, because its fault often affects everybody.
     const subject = { kind: "chore", subject: name, orgId: null, mostMinutes: everyMinutes } as const;
     const done = await failures.attempt(subject, CHORE_MS, () => chore({ env, db, failures, turn, ...times }));
     await failures.save();

@@ -22,7 +22,7 @@ import { readGrant } from "./uploads.ts";
 
 const GRANT_MS = PERIODS.grantMinutes * MINUTE_MS;
 
-/** A requested job, with its artifacts. */
+/** A job that the agent requested, with its artifacts. */
 interface Source {
   jobId: string;
   matrix: Matrix | null;
@@ -34,14 +34,14 @@ type Needed = Extract<
   { ok: true }
 >["value"]["needed"][number];
 
-/** Returns a needed job's artifacts. For an adopted result, these are the artifacts of the earlier build's job. */
+/** Returns a needed job's artifacts. For an adopted result, returns the artifacts of the earlier build's job. */
 const findSource = async (context: Context, { jobId, matrix, adopted, artifacts }: Needed): Promise<Source> => {
   if (!adopted) return { jobId, matrix, artifacts };
   const byJob = await leftByBuild(context, await findRecord(context, adopted.buildId));
   return { jobId: adopted.jobId, matrix, artifacts: byJob[adopted.jobId] ?? [] };
 };
 
-/** Grants access to the artifacts of the jobs that this one needs, and of no other job. */
+/** Grants access to the artifacts of the jobs that the calling job needs, and of no other job. */
 export const requestDownloads = verb({
   access: { agent: true },
   params: PathId,

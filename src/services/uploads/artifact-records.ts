@@ -5,7 +5,7 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { reaching } from "../core/outage.ts";
 import { Refusal } from "../core/refusal.ts";
 
-/** An artifact with the job that created it. For an adopted result, this is the job that ran. */
+/** An artifact with the job that created it. For an adopted result, that is the job of the earlier build. */
 export interface FoundArtifact {
   owner: ArtifactOwner;
   artifact: StoredArtifact;
@@ -36,21 +36,21 @@ export const toArtifact = (jobId: string, { id, name, as, bytes, files, day, at 
 
 export const artifactGone = () => new Refusal("gone", "The artifact was deleted or has expired.");
 
-/** Reads an artifact's file list. @throws Refusal gone where retention or a person deleted the files */
+/** Reads an artifact's file list. @throws Refusal gone if retention or a person deleted the files */
 export const readFiles = async (archive: R2Bucket, owner: ArtifactOwner): Promise<ArtifactFile[]> => {
   const list = await reaching(readFileList(archive, owner));
   if (!list) throw artifactGone();
   return list;
 };
 
-/** Bytes that can be read in parts. */
+/** Bytes that a caller can read in parts. */
 export interface Readable {
   size: number;
-  /** Reads from `start` up to, but not including, `end`. @throws Refusal gone */
+  /** Reads from `start` to before `end`. @throws Refusal gone */
   read(start: number, end: number): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** Returns the bytes of an archive's object, from `offset` on. */
+/** Returns the bytes of an object in the archive, from `offset` on. */
 export const readable = (archive: R2Bucket, key: string, size: number, gone: () => Refusal, offset = 0): Readable => ({
   size,
   async read(start, end) {

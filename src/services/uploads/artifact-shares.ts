@@ -43,7 +43,10 @@ export const shareArtifact = verb({
   },
 });
 
-/** Returns the address of an artifact's page for one person's browser; null where the deployment has no such origin. */
+/**
+ * Returns the address of an artifact's page for one person's browser; null if the deployment has no origin for such
+ * pages.
+ */
 export const viewAddress = async (context: Context, jobId: string, name: string): Promise<string | null> => {
   const { ARTIFACT_ORIGIN: origin } = context.config;
   if (origin === "") return null;
@@ -54,7 +57,7 @@ export const viewAddress = async (context: Context, jobId: string, name: string)
   return `${origin}/view/${await context.keys.grants.grant("view", facts)}/`;
 };
 
-/** The content that an address shows without any other token. */
+/** The content that an address shows to a browser without any other token. */
 interface Opened {
   list: PlacedFile[];
   facts: GrantFacts["share" | "view"];
@@ -63,7 +66,7 @@ interface Opened {
 
 /**
  * Opens the artifact of an address. A forged address does not query the archive.
- * @throws Refusal not-found, the same for a forged and an expired one; gone where the artifact is deleted
+ * @throws Refusal not-found, which is the same for a forged and an expired address, or gone if the artifact is deleted
  */
 export const openAddress = async (env: Env, granted: "share" | "view", token: string, now: number): Promise<Opened> => {
   const facts = await openGrants(env).read(granted, token);
@@ -74,13 +77,15 @@ export const openAddress = async (env: Env, granted: "share" | "view", token: st
   return { list: at(list, facts.path ?? null), facts, owner };
 };
 
-/** Returns one file behind an address, by its path in the artifact; undefined where the address does not show it. */
+/**
+ * Returns one file behind an address, by its path in the artifact; undefined if the address does not show that file.
+ */
 export const fileAt = (env: Env, { list, owner }: Opened, path: string): ReadableFile | undefined => {
   const file = list.find((one) => one.path === path);
   return file && readableFile(env.ARCHIVE, owner, file);
 };
 
-/** Returns the whole content of a shared address: its one file, or all its files as an archive. */
+/** Returns the whole content of a shared address: its only file, or all its files as an archive. */
 export const sharedWhole = (env: Env, { list, facts, owner }: Opened): ReadableFile | Zip => {
   const [only] = list;
   if (list.length === 1 && only && only.path === facts.path) return readableFile(env.ARCHIVE, owner, only);

@@ -36,11 +36,14 @@ export const artifactUploads = new Uploads({
   joinRefused: "A part is missing, or its etag is not the latest one.",
 });
 
-/** Returns the last day on which the artifact is kept: never longer than its build, which names it. */
+/**
+ * Returns the last day on which the service keeps the artifact. It is never later than the build's last day, because
+ * the build names the artifact.
+ */
 const lastDay = ({ now, config }: Context, keepDays: number = DEFAULTS.artifactDays): string =>
   dayOf(now.getTime() + Math.min(keepDays, config.BUILD_DAYS) * DAY_MS);
 
-/** Begins the upload in parts, once: of two simultaneous calls one upload counts. */
+/** Begins the upload in parts, once. If two calls begin it at the same time, one upload counts. */
 const withUpload = async (context: Context, holder: Holder, opened: ArtifactFacts): Promise<ArtifactFacts> => {
   if (opened.uploadId !== undefined) return opened;
   const key = artifactKey(toOwner(context.orgId, holder.jobId, opened));
@@ -52,7 +55,7 @@ const withUpload = async (context: Context, holder: Holder, opened: ArtifactFact
   return begun;
 };
 
-/** Begins or continues to upload a job's artifact. */
+/** Begins the upload of a job's artifact, or continues it. */
 export const openArtifact = verb({
   access: { agent: true },
   params: PathId,
@@ -73,7 +76,7 @@ export const openArtifact = verb({
   },
 });
 
-/** Checks the list. @throws Refusal invalid where it does not match this artifact's files */
+/** Checks the list. @throws Refusal invalid if it does not match this artifact's files */
 const checkList = ({ list }: ArtifactEnd, { bytes, files }: Facts): void => {
   const problem = listProblem(list, { bytes, files });
   if (problem) throw invalid(problem.index === null ? "/list" : `/list/${problem.index}/path`, problem.problem);
@@ -87,7 +90,10 @@ const refuseBytes = async (context: Context, holder: Holder, facts: Facts): Prom
   throw invalid("/list", "does not match the received bytes: open the artifact again");
 };
 
-/** Completes the upload: the artifact is the job's, provided that the job ends under this lease. May be repeated. */
+/**
+ * Completes the upload. The artifact then belongs to the job, provided that the job ends under this lease. An agent can
+ * repeat the call.
+ */
 export const finishArtifact = verb({
   access: { agent: true },
   params: z.object({ id: Id, artifactId: Id }),

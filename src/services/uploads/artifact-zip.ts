@@ -8,17 +8,18 @@ import { notFound } from "../core/refusal.ts";
 import { type FoundArtifact, readFiles } from "./artifact-records.ts";
 
 /**
- * One archive reads at most this many ranges of small files. Beyond that it also reads the bytes between the files, and
- * skips them.
+ * Ranges of small files that one archive reads at most. Beyond that, the archive also reads the bytes between the
+ * files, and skips them.
  */
 const RANGES = 100;
 
 /**
- * A file of this size is read separately, and the platform copies it: each chunk that JavaScript copies takes CPU time.
+ * The size from which a file is read separately, so that the platform copies it. Each chunk that JavaScript copies
+ * takes CPU time.
  */
 const LARGE = 8 * MIB;
 
-/** JavaScript copies this many bytes at a time. A reader without an explicit size gets 4 KiB. */
+/** Bytes that JavaScript copies at a time. A reader without an explicit size gets 4 KiB. */
 const CHUNK = 256 * KIB;
 
 interface Run {
@@ -29,7 +30,10 @@ interface Run {
 
 const isLarge = ({ file }: ZipEntry): boolean => file.size >= LARGE;
 
-/** Splits the files into runs: adjacent small files share one, each large file is its own. One read serves a run. */
+/**
+ * Splits the files into runs, each of which needs one read. Adjacent small files share a run, and each large file has
+ * its own.
+ */
 const splitIntoRuns = (entries: readonly ZipEntry[]): Run[] => {
   const runs: Run[] = [];
   let isOpen = false;
@@ -56,7 +60,7 @@ const write = async (writable: WritableStream<Uint8Array>, chunk: Uint8Array): P
   }
 };
 
-/** Reads bytes from a stream in amounts independent of its chunks. */
+/** Reads bytes from a stream in amounts that are independent of the stream's chunks. */
 class Taking {
   readonly #reader: ReadableStreamBYOBReader;
   #buffer = new ArrayBuffer(CHUNK);
@@ -65,7 +69,7 @@ class Taking {
     this.#reader = body.getReader({ mode: "byob" });
   }
 
-  /** Passes the next bytes on, in chunks. @throws where there are fewer */
+  /** Passes the next bytes on, in chunks. @throws if the stream has fewer bytes */
   async take(bytes: number, to: (chunk: Uint8Array) => Promise<void>): Promise<void> {
     for (let remaining = bytes; remaining > 0; ) {
       const length = Math.min(remaining, CHUNK);
@@ -103,13 +107,13 @@ const writeRun = async (
   }
 };
 
-/** An archive of files: `body` begins to create it. */
+/** An archive of files. `body` begins to create it. */
 export interface Zip {
   size: number;
   body(): ReadableStream<Uint8Array>;
 }
 
-/** Creates the archive of these files while it is read. */
+/** Creates the archive of these files while somebody reads it. */
 export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFile[], at: number): Zip => {
   const { entries, directory, size } = zipLayout(files, at);
   const send = async (writable: WritableStream<Uint8Array>): Promise<void> => {
@@ -139,7 +143,7 @@ export const makeZip = (archive: R2Bucket, owner: ArtifactOwner, files: PlacedFi
   };
 };
 
-/** Creates an archive of an artifact's files, or of a folder's. @throws Refusal not-found without matching files */
+/** Creates an archive of an artifact's files, or of a folder's files. @throws Refusal not-found if no file matches */
 export const zipOfArtifact = async (
   { archive }: Context,
   { owner, artifact }: FoundArtifact,

@@ -22,7 +22,7 @@ import {
 
 type LeftByJobs = Record<string, StoredArtifact[]>;
 
-/** A job's artifacts, with the build and the job that ran. For an adopted result, these belong to the earlier build. */
+/** A job's artifacts, with the build and the job that ran. For an adopted result, both belong to the earlier build. */
 interface LeftByJob {
   buildId: string;
   jobId: string;
@@ -36,14 +36,17 @@ export const leftByBuild = async (context: Context, { id, artifacts }: FoundBuil
   return inPool.ok && inPool.value.buildId === id ? inPool.value.artifacts : {};
 };
 
-/** Returns the artifacts of an earlier build's jobs, by key: the adopting build has a job with the same key. */
+/**
+ * Returns the artifacts of an earlier build's jobs, by job key. The build that adopts a result has a job with the same
+ * key.
+ */
 const leftByKey = async (context: Context, buildId: string): Promise<Map<string, LeftByJob>> => {
   const before = await findRecord(context, buildId);
   const byJob = await leftByBuild(context, before);
   return new Map(before.jobs.map(({ id, key }) => [key, { buildId, jobId: id, artifacts: byJob[id] ?? [] }]));
 };
 
-/** Returns the job that ran, where a build adopted its result. */
+/** Returns the job that ran, if a build adopted the job's result. */
 const leftBefore = async (context: Context, buildId: string, key: string): Promise<LeftByJob> => {
   const ran = (await leftByKey(context, buildId)).get(key);
   if (!ran) throw notFound();
@@ -81,7 +84,10 @@ export const findArtifact = async (context: Context, jobId: string, name: string
   return { owner: toOwner(context.orgId, job.jobId, artifact), artifact };
 };
 
-/** Lists the artifacts of a build's jobs, in the order of the jobs, including those adopted from earlier builds. */
+/**
+ * Lists the artifacts of a build's jobs, in the order of the jobs. Includes artifacts of jobs that were adopted from
+ * earlier builds.
+ */
 export const listArtifactsOfBuild = async (
   context: Context,
   build: FoundBuild,
@@ -89,7 +95,7 @@ export const listArtifactsOfBuild = async (
 ): Promise<Artifact[]> => {
   const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
   const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
-  // A record may be large: the loop reads each once, and one at a time.
+  // A record may be large. The loop therefore reads each record once, and one at a time.
   for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
     const byKey = await leftByKey(context, earlier).catch(() => null);
     for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = byKey?.get(one.key)?.artifacts ?? [];
@@ -122,7 +128,7 @@ export const getArtifact = verb({
   },
 });
 
-/** Removes the artifact from its build's record, where the pool has dropped the build. */
+/** Removes the artifact from its build's record, if the pool has dropped the build. */
 const removeFromRecord = async (context: Context, { buildId, jobId }: LeftByJob, artifactId: string): Promise<void> => {
   const { orgId, finishedAt } = await findRecord(context, buildId);
   const record = await getRecord(context.archive, { orgId, id: buildId, finishedAt: finishedAt ?? "" });
@@ -131,7 +137,7 @@ const removeFromRecord = async (context: Context, { buildId, jobId }: LeftByJob,
   await putRecord(context.archive, { ...record, artifacts: { ...record.artifacts, [jobId]: others } });
 };
 
-/** Deletes an artifact: its bytes first, so that an interrupted call can be repeated. */
+/** Deletes an artifact. Deletes its bytes first, so that a client can repeat an interrupted call. */
 export const removeArtifact = verb({
   access: { role: "member" },
   params: PathArtifact,
@@ -150,7 +156,7 @@ export const removeArtifact = verb({
 
 /** A file in an artifact, with its name and type. */
 export interface ReadableFile extends Readable {
-  /** The last part of its path. */
+  /** The last part of the file's path. */
   name: string;
   sha256: string;
 }

@@ -23,7 +23,7 @@ interface Found {
   entry: FoundEntry;
 }
 
-/** Finds entries in scopes; it reads each scope's list once, and only for a fallback. */
+/** Finds entries in scopes. Reads each scope's list at most once, and only for a fallback. */
 const finderIn = (archive: R2Bucket, scopes: CacheScope[], codecs: string[]) => {
   const lists = new Map<CacheScope, Promise<FoundEntry[]>>();
   const readList = (scope: CacheScope): Promise<FoundEntry[]> => {

@@ -35,7 +35,7 @@ export const cacheUploads = new Uploads({
   keyOf,
   partRefused: () => new Refusal("conflict", "The bytes do not match their checksums, or the save has ended."),
   joinRefused: "A part is missing, or its etag is not the latest one.",
-  // If this call is lost, the upload counts for its days.
+  // If this call is lost, the upload counts until its days are over.
   onJoined(context, { id, bytes }) {
     const noting = context.objects.pool(context.orgId).saved({ cacheId: id, bytes });
     context.waitUntil(noting.catch(() => {}));
@@ -44,7 +44,7 @@ export const cacheUploads = new Uploads({
 
 const keyTaken = () => new Refusal("conflict", "The key already has an entry: entries never change.");
 
-/** Reserves the key for this lease. @throws Refusal conflict where another lease has it, or has just ended its save */
+/** Reserves the key for this lease. @throws Refusal conflict if another lease has it, or has just ended its save */
 const takeKey = async ({ archive, now }: Context, reservation: Reservation): Promise<void> => {
   // Agents before 0.13.0 interpret every 409 of another kind as a lost lease.
   if (!(await reaching(reserve(archive, reservation, now.getTime()))))
@@ -90,7 +90,7 @@ export const openCache = verb({
   },
 });
 
-/** Deletes entries that yield to a new one in this scope. @returns whether there is enough room now */
+/** Deletes entries in this scope to make room for a new entry. @returns whether there is enough room now */
 const clear = async (
   { archive, orgId }: Context,
   repoId: string,
@@ -111,7 +111,9 @@ const dropSave = async ({ archive }: Context, facts: SaveFacts): Promise<void> =
   await reaching(giveBack(archive, facts));
 };
 
-/** Completes a save: from now on builds find the entry. It requires a valid lease, and may be repeated. */
+/**
+ * Completes a save. From now on, builds find the entry. The call requires a valid lease, and an agent can repeat it.
+ */
 export const finishCache = verb({
   access: { agent: true },
   params: z.object({ id: Id, cacheId: Id }),

@@ -21,7 +21,7 @@ export interface CacheScope {
   id: string;
   ref: string;
   pipelineId: string;
-  /** The folder with its entries. */
+  /** The folder that has the scope's entries. */
   path: string;
   isOfDefaultBranch: boolean;
 }
@@ -80,7 +80,7 @@ export const listCache = verb({
   },
 });
 
-/** Empties a repository's cache: builds no longer find earlier entries, not even an agent's copies. */
+/** Empties a repository's cache. Builds no longer find earlier entries, not even in an agent's copies. */
 export const emptyCache = verb({
   access: { role: "member" },
   params: PathId,

@@ -13,7 +13,7 @@ type OfAgents = "upload" | "download" | "cache-read" | "cache-write";
 
 const UNKNOWN = "The grant is not valid for this request.";
 
-/** The answer to an agent with a genuine grant for something else. */
+/** The answer to an agent whose genuine grant is for something else. */
 const OTHER: Record<OfAgents, string> = {
   upload: "The grant is for another artifact or another agent.",
   download: "The grant is for another agent.",
@@ -22,8 +22,8 @@ const OTHER: Record<OfAgents, string> = {
 };
 
 /**
- * Returns the facts of a grant, if it allows the calling agent exactly this.
- * @throws Refusal forbidden, the same for a forged and an altered one
+ * Returns the facts of a grant, if the grant allows the calling agent exactly this.
+ * @throws Refusal forbidden, which is the same for a forged and an altered grant
  */
 export const readGrant = async <K extends OfAgents>(
   context: Context,
@@ -39,7 +39,7 @@ export const readGrant = async <K extends OfAgents>(
   return grantFor(granted, facts, { orgId, tokenHash, ...expected });
 };
 
-/** Returns the grant's facts. @throws Refusal forbidden where the grant names anything else than this */
+/** Returns the grant's facts. @throws Refusal forbidden if the grant names another subject than this */
 export const grantFor = <K extends OfAgents>(
   granted: K,
   facts: GrantFacts[K] | undefined,
@@ -52,19 +52,19 @@ export const grantFor = <K extends OfAgents>(
 
 type Granted = "upload" | "cache-write";
 
-/** The differences of one kind of upload, except for the use of its bytes. */
+/** The differences between the kinds of upload, except for the use of their bytes. */
 interface UploadKind<K extends Granted> {
   granted: K;
-  /** Returns its bytes' key in the archive. */
+  /** Returns the key of the upload's bytes in the archive. */
   keyOf(facts: GrantFacts[K]): string;
-  /** The refusals where the archive rejects a part, and where it does not join the parts. */
+  /** The refusals to use if the archive rejects a part, and if it does not join the parts. */
   partRefused(isOnly: boolean): Refusal;
   joinRefused: string;
   /** Runs only in the one call that joined the parts into an object. */
   onJoined?(context: Context, facts: GrantFacts[K]): void;
 }
 
-/** One part. A value is null where its header is missing. */
+/** One part of an upload. A value is null if its header is missing. */
 interface SentPart {
   jobId: string;
   id: string;
@@ -74,26 +74,32 @@ interface SentPart {
   body: ReadableStream<Uint8Array> | null;
 }
 
-/** The facts at the end: the ETags of the parts, and the SHA-256 of all bytes; null where nobody knows it. */
+/**
+ * The facts at the end of an upload: the ETags of the parts, and the SHA-256 of all bytes, which is null if nobody
+ * knows it.
+ */
 interface Sent {
   etags: string[];
   md5?: string | undefined;
   sha256: string | null;
 }
 
-/** R2's error codes for faults in the sent data: parts that do not fit, an ended upload, a wrong sum. */
+/** R2's error codes for faults in the sent data: parts that do not fit, an ended upload, or a wrong checksum. */
 const R2_REFUSALS = /\((?:10011|10024|10025|10037|10048)\)/;
 
 /**
  * Throws the refusal for an archive error.
- * @throws Refusal the given one where the archive rejects the sent data, otherwise unavailable
+ * @throws Refusal the given one if the archive rejects the sent data, otherwise unavailable
  */
 const rethrow = (error: unknown, refusal: Refusal): Promise<never> => {
   if (error instanceof Error && R2_REFUSALS.test(error.message)) throw refusal;
   return reaching(Promise.reject(error));
 };
 
-/** Checks that a part may be stored; `allBytes` is the upload's size. @throws Refusal invalid, malformed-body */
+/**
+ * Checks that the archive may store a part. `allBytes` is the upload's size.
+ * @throws Refusal invalid, malformed-body
+ */
 const checkedPart = ({ number, bytes, sha256, body }: SentPart, allBytes: number) => {
   const size = partSize(allBytes, number);
   if (size === null) throw invalid("/part", "must be the number of a part, from 1");
@@ -104,13 +110,13 @@ const checkedPart = ({ number, bytes, sha256, body }: SentPart, allBytes: number
   return { sha256, body, number };
 };
 
-/** Begins an upload of this size. @returns its id; undefined where one part is enough */
+/** Begins an upload of this size. @returns the upload's id; undefined if one part is enough */
 export const beginUpload = async ({ archive }: Context, key: string, bytes: number): Promise<string | undefined> =>
   countParts(bytes) > 1 ? reaching(beginParts(archive, key)) : undefined;
 
 /**
- * The protocol by which agents send one kind of bytes: an opening grants the upload, parts arrive under the grant, and
- * an end completes it. Each kind's own code decides what opens, and how its bytes are used.
+ * The protocol by which agents send one kind of bytes. An opening grants the upload, parts arrive under the grant, and
+ * an end completes it. Each kind's own code decides which upload to open, and how to use its bytes.
  */
 export class Uploads<K extends Granted> {
   readonly #kind: UploadKind<K>;
@@ -131,7 +137,7 @@ export class Uploads<K extends Granted> {
     };
   }
 
-  /** Stores one part. It does not query the pool: the end checks the lease. */
+  /** Stores one part. Does not query the pool, because the end of the upload checks the lease. */
   async store(context: Context, part: SentPart): Promise<{ etag: string }> {
     const { partRefused, keyOf } = this.#kind;
     const facts = await this.#granted(context, part);
@@ -152,8 +158,8 @@ export class Uploads<K extends Granted> {
 
   /**
    * Reports whether the archive has the agent's bytes as one object. The archive has already compared the SHA-256 of a
-   * single part; the MD5s of multiple parts are compared here.
-   * @throws Refusal conflict where the archive has no object
+   * single part. For multiple parts, this method compares the MD5s.
+   * @throws Refusal conflict if the archive has no object
    */
   async isWhole(context: Context, facts: GrantFacts[K], sums: Sent): Promise<boolean> {
     const { uploadId, bytes } = facts;
@@ -175,7 +181,10 @@ export class Uploads<K extends Granted> {
     return reaching(findBytes(archive, this.#kind.keyOf(facts)));
   }
 
-  /** Joins the parts into one object, unless that is done. @throws Refusal invalid; conflict where they do not fit */
+  /**
+   * Joins the parts into one object, unless an earlier call joined them.
+   * @throws Refusal invalid, or conflict if the parts do not fit
+   */
   async #join(context: Context, facts: GrantFacts[K], uploadId: string, { etags, md5 }: Sent): Promise<void> {
     const parts = countParts(facts.bytes);
     if (etags.length !== parts) throw invalid("/etags", `must have ${parts} entries`);

@@ -19,7 +19,10 @@ import { verb } from "../core/verb.ts";
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 import type { VariableRow } from "./variables.ts";
 
-/** Returns a stored row as `compose` accepts it, with its opened value, or null where the caller may not see it. */
+/**
+ * Returns a stored row in the form that `compose` accepts, with its opened value. The value is null if the caller may
+ * not see it.
+ */
 export const scoped = <V extends string | null>(row: VariableRow, value: V): ScopedVariable<V> => {
   const { id, scope, ownerId, key, isSecret, isActive, allowOverride, version, fileEncoding: encoding } = row;
   return {
@@ -42,9 +45,9 @@ const toPreview = ({ file, ...entry }: ComposedEntry<string | null>) => ({
 });
 
 /**
- * Returns the environment that a build of the pipeline would have: for each key the winning variable and those it
- * overrides. A protected group is included as for an approved job that names it, on the branch. An untrusted build
- * never gets it.
+ * Returns the environment that a build of the pipeline would have. Each key has its winning variable and the variables
+ * that it overrides. Includes a protected group as for an approved job on the branch that names the group. An untrusted
+ * build never gets the group.
  */
 export const previewEnvironment = verb({
   access: { role: "viewer" },

@@ -10,7 +10,7 @@ import { type Holder, readHolder, stepsOfTexts, textsOfSteps } from "../jobs/job
 import { groupsOfPipeline, variablesOfBuild } from "./variable-scopes.ts";
 
 /**
- * Composes and stores the environment before it returns it: the log then masks its secrets, and the pool has its audit
+ * Composes and stores the environment before returning it. The log then masks its secrets, and the pool has its audit
  * entry and the agent's findings.
  */
 const compose = async (context: Context, holder: Holder, body: typeof EnvironmentRequest._zod.output) => {
@@ -34,13 +34,16 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const { requestId } = context;
   const delivery = { jobId, fence, agentId, ...deliveredKeys(entries), ...found, steps: masked, requestId };
   const delivered = await pool.deliver(delivery);
-  // The build may have been canceled meanwhile, which is another refusal.
+  // Somebody may have canceled the build meanwhile, which is another refusal.
   if (!delivered.ok) settled(await pool.granted(holder));
   settled(delivered);
   return entries;
 };
 
-/** Hands out a build's environment after the agent has read the file: until then the agent has no part of it. */
+/**
+ * Hands out a build's environment after the agent has read the file. Until then, the agent has no part of the
+ * environment.
+ */
 export const getEnvironment = verb({
   access: { agent: true },
   params: PathId,

@@ -36,7 +36,8 @@ const checkPatterns = (protection: Protection): void => {
 };
 
 /**
- * Checks that the caller may give each approval that a protection requires: otherwise they may not remove it either.
+ * Checks that the caller may give each approval that a protection requires. A caller who may not approve may not remove
+ * the protection either.
  * @throws Refusal forbidden
  */
 const checkMayProtect = (context: Context, ...protections: Protection[]): void => {

@@ -13,15 +13,15 @@ export const groupsOfPipeline = (db: Database, orgId: string, pipelineId: string
     .where(eq(pipelineGroup.pipelineId, pipelineId ?? ""))
     .orderBy(asc(pipelineGroup.position));
 
-/** An id, or the query that finds it. */
+/** An id, or the query that finds the id. */
 type IdOrQuery = string | null | SQLWrapper;
 
 const isAny = (column: SQLiteColumn, id: IdOrQuery): SQL =>
   typeof id === "string" || id === null ? eq(column, id ?? "") : inArray(column, id);
 
 /**
- * Selects the active variables of every scope that applies to one build. It returns at most one more than a build may
- * have, so that `compose` sees the excess without reading all of them. `onlyIf`: returns none unless this holds.
+ * Selects the active variables of every scope that applies to one build. Returns at most one more variable than a build
+ * may have, so that `compose` sees the excess without reading all of them. Returns none unless `onlyIf` holds.
  */
 export const variablesOfBuild = (
   db: Database,

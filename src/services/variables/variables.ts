@@ -24,7 +24,7 @@ import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart 
 
 type FileColumns = Pick<typeof variable.$inferSelect, "fileEncoding" | "fileName">;
 
-/** A request's fields for the file. An omitted field stays unchanged. */
+/** The fields of a request for a file variable. An omitted field stays unchanged. */
 interface FileFields {
   isFile?: boolean | null | undefined;
   fileEncoding?: FileEncoding | null | undefined;
@@ -33,7 +33,10 @@ interface FileFields {
 
 const NO_FILE: FileColumns = { fileEncoding: null, fileName: null };
 
-/** Returns a variable's columns after a request. @throws Refusal invalid for a file's field without a file */
+/**
+ * Returns a variable's columns after a request.
+ * @throws Refusal invalid if a variable that is not a file gets a file's field
+ */
 const fileColumns = (fields: FileFields, before: FileColumns = NO_FILE): FileColumns => {
   const { isFile = null, fileEncoding = null, fileName = before.fileName } = fields;
   if (isFile ?? before.fileEncoding !== null)
@@ -48,7 +51,7 @@ const checkEncoding = ({ fileEncoding }: FileColumns, value: string): void => {
   if (fileEncoding === "base64" && !isBase64(value)) throw invalid("/value", "must be base64 with padding");
 };
 
-/** Returns a file's fields for records and the audit; no values for other variables. */
+/** Returns a file variable's fields for records and the audit. Returns no fields for other variables. */
 const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
   fileEncoding === null
     ? { isFile: undefined, fileEncoding: undefined, fileName: undefined }
@@ -57,7 +60,7 @@ const fileFields = ({ fileEncoding, fileName }: FileColumns) =>
 export type VariableRow = typeof variable.$inferSelect;
 const COLUMNS = getTableColumns(variable);
 const { sealed: _, sealedVersion: __, ...shown } = COLUMNS;
-/** A record's columns: a list reads no sealed value. */
+/** The columns of a record. A list reads no sealed value. */
 export const LISTED = shown;
 type ListedRow = Omit<VariableRow, "sealed" | "sealedVersion">;
 
@@ -85,7 +88,7 @@ const checkValue = (value: string, isSecret: boolean): void => {
 };
 
 /**
- * Returns the id of the scope's owner: each scope has one field for it.
+ * Returns the id of the scope's owner. Each scope has one field for its owner.
  * @throws Refusal invalid for a missing or extra field
  */
 const chooseOwner = (context: Context, body: z.infer<typeof NewVariable>): string => {
@@ -109,14 +112,14 @@ const ownerExists = (scope: Scope, orgId: string, ownerId: string): SQL => {
   return sql`EXISTS (SELECT 1 FROM ${table} WHERE ${table.id} = ${ownerId} AND ${table.orgId} = ${orgId})`;
 };
 
-/** Returns the row with a new value, which is sealed where the variable is a secret. */
+/** Returns the row with a new value. Seals the value if the variable is a secret. */
 const withValue = async (context: Context, row: VariableRow, value: string): Promise<VariableRow> => {
   if (!row.isSecret) return { ...row, value, sealed: null };
   const secret = { ...row, value: null, sealedVersion: row.version };
   return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
-/** Returns a condition that the organization may have another variable. Counting them here would read as many rows. */
+/** Returns a condition that the organization may have another variable. A separate count would read as many rows. */
 const hasRoom = (orgId: string): SQL =>
   sql`(SELECT ${organization.variableCount} FROM ${organization} WHERE ${organization.id} = ${orgId}) < ${LIMITS.variables}`;
 
@@ -185,7 +188,7 @@ export const createVariable = verb({
   },
 });
 
-/** Returns warnings about a secret's new value; an unchanged value causes none. */
+/** Returns warnings about a secret's new value. An unchanged value causes no warnings. */
 const findWarnings = (row: VariableRow, newValue: string | undefined) => {
   const warnings = row.isSecret && newValue !== undefined ? secretWarnings(newValue) : [];
   return warnings.length > 0 ? { warnings } : {};
@@ -217,14 +220,17 @@ export const listVariables = verb({
 
 export const getVariable = makeGetter("viewer", variable, COLUMNS, Variable, variableRecord);
 
-/** Returns a stored variable's value, opened where it is a secret. @throws Damaged; Refusal keyring-unavailable */
+/**
+ * Returns a stored variable's value. Opens the value if the variable is a secret.
+ * @throws Damaged; Refusal keyring-unavailable
+ */
 export const storedValue = (context: Context, row: VariableRow): Promise<string> | string =>
   row.isSecret ? context.keys.open(row.sealed ?? "", variableContext(row)) : (row.value ?? "");
 
 /**
- * Returns the changed row with its value. A seal is bound to the variable's key, so a renamed secret is resealed.
- * `newValue` is the value that `secretWarnings` has not checked yet: a new one, or the value of a plain variable that
- * becomes a secret.
+ * Returns the changed row with its value. A seal is bound to the variable's key, so the service reseals a renamed
+ * secret. `newValue` is the value that `secretWarnings` has not checked yet: a new value, or the value of a plain
+ * variable that becomes a secret.
  */
 const changedValue = async (context: Context, row: VariableRow, next: VariableRow, value: string | undefined) => {
   if (value !== undefined) return { row: await withValue(context, next, value), newValue: value };
@@ -253,7 +259,7 @@ export const updateVariable = verb({
       checkEncoding(next, value);
     }
     const { row: changed, newValue } = await changedValue(context, row, next, value);
-    // A hand-out may have written these two meanwhile: they are not part of the version.
+    // A hand-out may have written these two columns meanwhile. They are not part of the version.
     const { lastUsedAt: _, lastUsedBy: __, ...columns } = changed;
     const detail = { ...auditDetail(changed), valueChanged: value !== undefined };
     await commit(
