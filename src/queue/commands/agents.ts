@@ -48,7 +48,7 @@ export const register = (state: PoolState, registration: NewAgent, context: Deci
   return decided(id, changes);
 };
 
-/** Returns the agents that this token registered, except removed ones. */
+/** Returns the agents that this token registered, except removed agents. */
 const agentsRegisteredBy = (state: PoolState, tokenId: string): AgentFacts[] =>
   [...state.agents.values()].filter(({ registeredBy }) => registeredBy?.tokenId === tokenId);
 
@@ -113,10 +113,12 @@ const removalChanges = (
   ];
 };
 
-/** The most agents that one call removes, so that it never blocks the queue. */
+/** The maximum number of agents that one call removes, so that it never blocks the queue. */
 const REMOVE_LIMIT = 250;
 
-/** Removes the first agents of a revoked token, and rejects new ones. Callers repeat the call while any are left. */
+/**
+ * Removes the first agents of a revoked token, and rejects new ones. Callers repeat the call while any agents are left.
+ */
 export const removeRegistered = (
   state: PoolState,
   { tokenId, wasThere, actor }: { tokenId: string; wasThere: boolean; actor: Actor },
@@ -139,8 +141,8 @@ export const authenticate = (state: PoolState, { tokenHash }: { tokenHash: strin
 };
 
 /**
- * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket, the
- * agent is notified again to stop its job: the last socket may have lost the hint.
+ * Records that the agent waits for offers: until `until`, or while its socket is open (null). On a new socket, notifies
+ * the agent again to stop its job, because the last socket may have lost the hint.
  */
 export const wait = (
   state: PoolState,
@@ -167,8 +169,8 @@ export const wait = (
 };
 
 /**
- * Records that a socket of the agent was closed. `until`: until when another socket waits in a poll. Absent if there is
- * none: another agent then gets its offer.
+ * Records that a socket of the agent was closed. `until` is the time until which another socket waits in a poll. It is
+ * absent if there is no other socket; another agent then gets this agent's offer.
  */
 export const leave = (
   state: PoolState,
@@ -195,10 +197,13 @@ export type ContactKind = "claim" | "heartbeat" | "wait";
 
 /** Milliseconds between two stored contacts of an agent. */
 const PERSIST_CONTACT_MS = MINUTE_MS;
-/** The same for an agent with a socket, which remembers its pings: a part of the time for which the agent is kept. */
+/**
+ * The share of an agent's lifetime without contact that may pass between two stored contacts if it has a socket, which
+ * remembers its pings.
+ */
 const PERSIST_CONTACT_PART = 0.25;
 
-/** Records that the agent is alive, whether it was restarted, and what that means for its job. */
+/** Records that the agent is alive, whether it restarted, and what that means for its job. */
 export const recordContact = (
   state: PoolState,
   call: ClaimRequest & { by: ContactKind },
@@ -223,7 +228,7 @@ export const recordContact = (
   return decided(null, [...changes, ...releaseJob(state, next, isRestart, call.by, context)]);
 };
 
-/** Returns the agent with this contact's facts. */
+/** Returns the agent with the facts of this contact. */
 const afterContact = (
   agent: AgentFacts,
   { bootId, features, xcodes }: ClaimRequest,
@@ -250,7 +255,7 @@ const resetIgnoredOffers = (state: PoolState, { id }: AgentFacts): Change[] => {
   return waiter?.ignored ? [{ kind: "waiter", agentId: id, waiter: { ...waiter, ignored: 0 } }] : [];
 };
 
-/** Releases the job that the agent lost in its restart, or that was canceled before the agent started it. */
+/** Releases the job that the agent lost in its restart, or the job that was canceled before the agent started it. */
 const releaseJob = (
   state: PoolState,
   agent: AgentFacts,

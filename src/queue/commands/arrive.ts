@@ -19,7 +19,7 @@ import type { Actor, DeliveredBuild, DeliveryRequest, DeliveryResult, RequestedB
 import { type Added, addBuild, isKnown, queueProblem, sizeOfInputs } from "./enqueue.ts";
 import { HEAD_MS, type Head, type HeadKey, learn, madeAgain, olderThanNewest, place, remember } from "./heads.ts";
 
-/** Processes a git host's delivery: creates builds, each once, and cancels builds that are no longer needed. */
+/** Processes a git host's delivery. Creates builds, each of them once, and cancels builds that are no longer needed. */
 export const arrive = (
   state: PoolState,
   request: DeliveryRequest,
@@ -46,13 +46,13 @@ export const arrive = (
 
 const PURPOSES = ["build", "read-file"] as const;
 
-/** Returns the message for people on the builds of a ref that is gone. */
+/** Returns the message that people see on the builds of a deleted ref. */
 const goneMessage = (ref: string): string => {
   if (ref.startsWith(refOf(MERGE_QUEUE))) return "The merge queue no longer needs it: it was merged or dropped.";
   return `The ${ref.startsWith("refs/tags/") ? "tag" : "branch"} was deleted.`;
 };
 
-/** One delivery while it is decided. Its earlier changes count for its later decisions. */
+/** One delivery during its decisions. Its earlier changes count for its later decisions. */
 class DeliveryInProgress {
   readonly changes: Change[] = [];
   readonly canceled = new Set<string>();
@@ -69,7 +69,7 @@ class DeliveryInProgress {
     this.#context = context;
   }
 
-  /** Cancels builds of a ref that is gone, or of a closed pull request. */
+  /** Cancels builds of a deleted ref, or of a closed pull request. */
   end({ pipelineId, ref, pull, sha = null }: EndedRef): void {
     const sparedBuilds = this.#madeAgain(pipelineId, ref, sha);
     const endedBuilds = [...this.#state.builds.values()].filter(
@@ -92,13 +92,13 @@ class DeliveryInProgress {
     }
   }
 
-  /** Returns the builds of a ref that was created again before the notice of its deletion arrived. */
+  /** Returns the builds of a ref that somebody created again before the notice of its deletion arrived. */
   #madeAgain(pipelineId: string, ref: string, sha: string | null): Set<string | null> {
     const heads = PURPOSES.flatMap((purpose) => madeAgain(this.#readHeads({ pipelineId, ref, purpose }).heads, sha));
     return new Set(heads.map(({ buildId }) => buildId));
   }
 
-  /** Decides on one build. */
+  /** Decides about one build. */
   take(request: RequestedBuild): DeliveredBuild {
     const { now } = this.#context;
     const { id, pipelineId, branch, commitSha, origin, supersedes } = request;
@@ -130,7 +130,7 @@ class DeliveryInProgress {
     return answer("same", buildId);
   }
 
-  /** Returns the changed heads, to be stored. */
+  /** Returns the changed heads, which the pool must store. */
   headChanges(): Change[] {
     return [...this.#heads.values()]
       .filter(({ heads, stored }) => heads !== stored)
@@ -163,7 +163,7 @@ class DeliveryInProgress {
     return build;
   }
 
-  /** Assigns an active build to the pull request that its head arrives for. */
+  /** Assigns an active build to the pull request for which the build's head arrives. */
   #adopt(buildId: string, newOrigin: BuildOrigin): void {
     const build = this.#state.builds.get(buildId);
     const origin = build && !this.canceled.has(buildId) ? withPull(build, newOrigin) : null;
@@ -183,7 +183,7 @@ class DeliveryInProgress {
 
   #cancel(buildId: string, why: Cancellation): void {
     const build = this.#state.builds.get(buildId);
-    // Only a person can take the clean-up time from the jobs of a canceled build.
+    // Only a person can end the clean-up time of a canceled build's jobs early.
     if (!build || build.cancel || this.canceled.has(buildId)) return;
     this.canceled.add(buildId);
     this.changes.push(...cancelBuild(build, why, this.#actor, this.#context));
@@ -191,9 +191,9 @@ class DeliveryInProgress {
 }
 
 /**
- * Returns an active build's origin after its head also arrives for a pull request, or null if that is not news. A build
- * that nobody has begun changes as if the pull request had come first. A begun build continues unchanged, and belongs
- * to the pull request.
+ * Returns an active build's origin after its head also arrives for a pull request, or null if that changes nothing. A
+ * build that no agent has begun changes as if the pull request had arrived first. A build that has begun continues
+ * unchanged, and belongs to the pull request.
  */
 const withPull = ({ origin, status, until }: BuildFacts, { event, pull, paths }: BuildOrigin): BuildOrigin | null => {
   if (!origin || !pull || origin.event !== "push") return null;

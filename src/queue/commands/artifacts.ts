@@ -7,13 +7,16 @@ import type { PoolState } from "../state/state.ts";
 import type { LeaseHolder } from "./commands.ts";
 import { isRefused, jobOfCaller } from "./work.ts";
 
-/** `id` and `day` apply to a new artifact. With `uploadId`, its multipart upload has begun. */
+/**
+ * The request for an artifact. `id` and `day` apply only to a new artifact. `uploadId` means that its multipart upload
+ * has begun.
+ */
 export type OpenArtifact = LeaseHolder &
   Pick<ArtifactFacts, "id" | "name" | "as" | "bytes" | "files" | "day"> & { uploadId?: string };
 
 export type KeepArtifact = LeaseHolder & { artifactId: string };
 
-/** A person deletes an artifact. `jobId` is its job's id, or its build's id if no jobs are planned. */
+/** A person's request to delete an artifact. `jobId` is its job's id, or its build's id if no jobs are planned. */
 export interface RemoveArtifact {
   jobId: string;
   artifactId: string;
@@ -25,13 +28,16 @@ const artifactsOfLease = ({ artifacts = [], fence }: JobFacts): ArtifactFacts[] 
 const isSame = (artifact: ArtifactFacts, request: OpenArtifact): boolean =>
   artifact.as === request.as && artifact.bytes === request.bytes && artifact.files === request.files;
 
-/** Returns the held job with these artifacts, from its lease only. It keeps the days of earlier ones, for deletions. */
+/**
+ * Returns the held job with these artifacts, all of which are from its lease. Keeps the days of earlier artifacts, for
+ * deletions.
+ */
 const withArtifacts = ({ job }: JobEntry, artifacts: ArtifactFacts[]): Change => {
   const artifactDays = [...new Set([...(job.artifactDays ?? []), ...artifacts.map(({ day }) => day)])];
   return { kind: "job", job: { ...job, artifacts, artifactDays } };
 };
 
-/** Begins an artifact under a lease, or finds the one that this call began before. */
+/** Begins an artifact under a lease, or finds the artifact that the same call began earlier. */
 export const openArtifact = (
   state: PoolState,
   request: OpenArtifact,
@@ -54,7 +60,7 @@ export const openArtifact = (
       ),
     ]);
   }
-  // Replaced artifacts count too, so that no agent fills the archive with unfinished ones.
+  // Replaced artifacts count too, so that no agent fills the archive with unfinished artifacts.
   const others = artifacts.map((one) => (one === existing ? { ...one, isReplaced: true } : one));
   if (others.length >= LIMITS.artifacts)
     return refused("limit-reached", `A job can have at most ${LIMITS.artifacts} artifacts.`);
@@ -62,7 +68,10 @@ export const openArtifact = (
   return decided(opened, [withArtifacts(entry, [...others, opened])]);
 };
 
-/** Keeps an artifact whose bytes are all in the archive. The job has it if it ends under this lease. Repeatable. */
+/**
+ * Keeps an artifact whose bytes are all in the archive. The job has it if it ends under this lease. Agents can repeat
+ * it.
+ */
 export const keepArtifact = (
   state: PoolState,
   request: KeepArtifact,
@@ -108,7 +117,9 @@ export const discardArtifact = (
 
 const toStored = ({ uploadId: _, isKept: __, isReplaced: ___, ...artifact }: ArtifactFacts): StoredArtifact => artifact;
 
-/** Returns the artifacts of an ended job that people and other jobs see: those from the lease of its result. */
+/**
+ * Returns the artifacts of an ended job that people and other jobs see. They are from the lease of the job's result.
+ */
 export const visibleArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifact">): StoredArtifact[] =>
   (job.artifacts ?? []).filter((artifact) => rules.showsArtifact(artifact, job)).map(toStored);
 
@@ -116,7 +127,7 @@ export const visibleArtifacts = (job: JobFacts, rules: Pick<Rules, "showsArtifac
 export const artifactPlaces = ({ id, artifactDays = [] }: JobFacts): ArtifactPlace[] =>
   artifactDays.map((day) => ({ jobId: id, day }));
 
-/** Removes an artifact of an ended job, and has its build's record rewritten. */
+/** Removes an artifact of an ended job. The pool then rewrites the record of the job's build. */
 export const removeArtifact = (
   { jobs, records }: PoolState,
   { jobId, artifactId }: RemoveArtifact,

@@ -15,15 +15,14 @@ import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
 import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
 import type { Actor } from "./commands.ts";
 
-/** Why a build is canceled, in words for people, and the build of a newer head, if that replaced it. */
+/** The reason for a build's cancel, in words for people, and the newer head's build if that build replaced this one. */
 export interface Cancellation {
   message: string | null;
   supersededBy: string | null;
 }
 
 /**
- * Cancels a whole build. Its jobs are settled next. A second cancel takes the rest of their time from jobs that clean
- * up.
+ * Cancels a whole build. The pool settles its jobs next. A second cancel ends the remaining time of jobs that clean up.
  */
 export const cancelBuild = (
   build: BuildFacts,
@@ -55,7 +54,7 @@ export const cancel = (
   return decided(buildId, cancelBuild(build, { message: null, supersededBy: null }, actor, context));
 };
 
-/** Cancels one job. The other jobs continue, except those that need it. Its end is settled next. */
+/** Cancels one job. The other jobs continue, except those that need it. The pool settles the job's end next. */
 const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: DecisionContext): Decision<string> => {
   const { id, buildId, index } = job;
   if (job.end) return refused("conflict", "The job has already ended.");
@@ -67,7 +66,9 @@ const cancelJob = (state: PoolState, job: JobFacts, actor: Actor, context: Decis
   ]);
 };
 
-/** Marks a job whose agent sent an unmasked secret, and its build, so that people see it, even after their end. */
+/**
+ * Marks a job whose agent sent an unmasked secret, and its build. People then see the leak, even after both have ended.
+ */
 export const flagLeak = (
   state: PoolState,
   { jobId, fence }: { jobId: string; fence: number },
@@ -84,7 +85,7 @@ export const flagLeak = (
   const detail = { fence, agentId: last.agentId };
   return decided(null, [
     ...(job ? [{ kind: "job", job: { ...job, leak: true } } as const] : []),
-    // Also if another of its jobs had leaked: an ended build's record shows the leak for each job.
+    // Do this even if another of its jobs had leaked: an ended build's record shows the leak for each job.
     ...(build ? patchBuild(build, { leak: true }, context) : []),
     ...audit(SYSTEM, "build.leak", jobId, detail, context),
   ]);

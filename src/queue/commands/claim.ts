@@ -22,25 +22,25 @@ import { commitChanges, endCanceled, endJob, requeue } from "./lease.ts";
 import { firstJobFor, NO_RESERVATIONS } from "./match.ts";
 import { holdOthers, isPaused, resume, startPause } from "./pause.ts";
 
-/** The least time that a job waits after its hand-out was taken back, in milliseconds. */
+/** The minimum time in milliseconds that a job waits after the service took its hand-out back. */
 const UNCLAIM_MS = SECOND_MS;
 
 export interface Claim {
   jobId: string;
   fence: number;
   expiresAt: number;
-  /** Whether the agent got the same lease before: the answer was lost. */
+  /** Whether the agent got the same lease before. Its answer was then lost. */
   isAgain?: boolean;
 }
 
 /**
- * Leases the next job to the agent. A job that it claimed but did not start is handed out again under the same lease,
- * so that a lost answer loses no job.
+ * Leases the next job to the agent. If the agent claimed a job but did not start it, hands this job out again under the
+ * same lease, so that a lost answer loses no job.
  *
  * The pool writes a granted lease with the next step, usually its delivery, so that a hand-out writes the job's row
- * once. An eviction before that loses only the lease: the Worker has notified neither the agent nor the log, the
- * delivery is rejected, and the job waits in the queue as before. Its next lease still has a higher fence, because the
- * clock advanced.
+ * once. An eviction before that loses only the lease: the Worker has notified neither the agent nor the log, the pool
+ * rejects the delivery, and the job waits in the queue as before. The job's next lease still has a higher fence,
+ * because the clock advanced.
  */
 export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Claim | null> => {
   const { now, rules } = context;
@@ -62,7 +62,7 @@ export const claim = (state: PoolState, request: ClaimRequest, context: Decision
   return decided(toClaim(next.id, lease), [...offerChanges, ...changes]);
 };
 
-/** Starts a pause, because D1 is unavailable for every hand-out: repeated calls would get the same answer. */
+/** Starts a pause, because D1 is unavailable for every hand-out. Repeated calls would get the same answer. */
 const uncompared = (
   state: PoolState,
   job: JobFacts,
@@ -82,7 +82,7 @@ const closeOffer = (state: PoolState, { id }: AgentFacts): Change[] => {
 
 const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, context: DecisionContext) => {
   const { now, startMs } = context;
-  // The fence increases even after the disk or the clock was set back.
+  // The fence increases even if the disk or the clock was set back.
   const fence = Math.max(state.fence + 1, now);
   const lease: JobLease = {
     fence,
@@ -104,8 +104,8 @@ const leaseJob = (state: PoolState, { job }: JobEntry, agent: AgentFacts, contex
 };
 
 /**
- * Checks a last time before the service sends secrets: the lease is current, the job is not canceled, and the agent
- * still exists. The audit entry names the keys, and is stored before the answer.
+ * Makes the last check before the service sends secrets: the lease is current, the job is not canceled, and the agent
+ * still exists. The audit entry names the keys; the pool stores the entry before it answers.
  */
 export const deliver = (state: PoolState, delivery: JobDelivery, context: DecisionContext): Decision<Claim> => {
   const { jobId, fence, agentId, environment, steps, variableIds = [], requestId = null } = delivery;
@@ -134,7 +134,7 @@ const findByFence = (
   return entry && lease && rules.holdsLease(entry.job, lease.agentId, fence) ? entry : undefined;
 };
 
-/** Takes a hand-out back because a part of the service does not respond. Uses no attempt. */
+/** Takes a hand-out back because a part of the service does not respond. The job keeps its attempt. */
 export const unclaim = (state: PoolState, request: Unclaim, context: DecisionContext): Decision<null> => {
   const entry = findByFence(state, request, context);
   if (!entry) return leaseLost();
@@ -146,7 +146,7 @@ export const unclaim = (state: PoolState, request: Unclaim, context: DecisionCon
   return decided(null, [...changes, ...requeue(over, jobPatch, context)]);
 };
 
-/** Decides whether the pool pauses, and how long the job waits. */
+/** Decides whether the pool pauses, and for how long the job waits. */
 const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionContext) => {
   if (request.isAway) return startPause(state, request.fence, context);
   const notBefore = Math.max(request.notBefore, context.now + UNCLAIM_MS);

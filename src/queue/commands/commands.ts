@@ -11,7 +11,7 @@ import type { ProblemKind } from "../../protocol/problem.ts";
 import type { StoredTests } from "../../protocol/test-report.ts";
 import type { Role } from "../../protocol/token.ts";
 
-/** Why the pool refuses a command. */
+/** The reason why the pool rejects a command. */
 export interface PoolRefusal {
   kind: Extract<
     ProblemKind,
@@ -33,7 +33,7 @@ export type Result<T> = { ok: true; value: T } | { ok: false; refusal: PoolRefus
 export interface Actor {
   actor: string;
   requestId: string | null;
-  /** The login at the git host of the person for whom the actor speaks. */
+  /** The person for whom the actor speaks, by the login at the git host. */
   sender?: string;
 }
 
@@ -47,7 +47,7 @@ export interface AuditFact {
   detail: Record<string, unknown>;
 }
 
-/** A new build. `requires` merges the requirements of its pipeline and its trigger. */
+/** A new build. `requires` combines the requirements of its pipeline and its trigger. */
 export interface NewBuild extends BuildPart<"request"> {
   orgId: string;
   pipelineVersion: number | null;
@@ -55,42 +55,44 @@ export interface NewBuild extends BuildPart<"request"> {
   timeoutSeconds: number;
   maxParallel: number | null;
   maxAttempts: number;
-  /** The run's own values, sealed. The pool stores them and cannot open them. */
+  /** The run's own values, sealed. The pool stores them but cannot open them. */
   inputs: string | null;
   secretKeys: string[];
   origin?: BuildOrigin | null;
   host?: HostTarget | null;
   idempotency: { key: string; caller: string; bodyHash: string } | null;
-  /** Absent for the repository's own code. */
+  /** The trust in the build's code; absent for the repository's own code. */
   trust?: "untrusted" | undefined;
-  /** Whether a member must approve its commit before it runs. */
+  /** Whether a member must approve the build's commit before the build runs. */
   needsApproval?: boolean | undefined;
-  /** Set if the build's file is known: its jobs are planned, and no agent has to read it. */
+  /** The plan, if the build's file is known. Its jobs are then planned, and no agent has to read the file. */
   planned?: NewPlan | null;
   actor: Actor;
 }
 
-/** A graph, the text that it was read from, and results of an earlier build's jobs, by this graph's ids. */
+/** A graph, the text from which it was read, and results of an earlier build's jobs, by this graph's ids. */
 export interface NewPlan {
   graph: JobGraph;
   text: string;
   adopted: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
-/** An earlier build's plan and its ended jobs' results, which a retry adopts. */
+/** An earlier build's plan, with the results of its ended jobs. A retry adopts both. */
 export interface PlanOfBuild {
   graph: JobGraph;
   text: string;
   jobs: Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 }
 
-/** What the first job's agent read in the commit. */
+/** The plan that the first job's agent read in the commit. */
 export type PlanRequest = LeaseHolder & { graph: JobGraph; text: string; base: string | null };
 
-/** The first job's agent read a file with mistakes, or one that this build may not run. */
+/** The first job's agent reports that it read a file with mistakes, or a file that this build may not run. */
 export type PlanRefused = LeaseHolder & { reason: Extract<BuildReason, "pipeline-invalid">; message: string };
 
-/** A person's decision on a gate. `id` is the job's, or the build's if only one of its gates waits for a decision. */
+/**
+ * A person's decision on a gate. `id` is the job's id, or the build's id if only one of its gates waits for a decision.
+ */
 export interface GateRequest {
   /** The id of the job, or of its build. */
   id: string;
@@ -101,7 +103,7 @@ export interface GateRequest {
   role: Role;
   /** The person's name, for people. */
   name: string;
-  /** The commit that the person looked at. Absent or null if unknown. */
+  /** The commit that the person looked at; absent or null if it is unknown. */
   commitSha?: string | null;
   actor: Actor;
 }
@@ -109,13 +111,13 @@ export interface GateRequest {
 export interface NewAgent extends AgentRegistration {
   id: string;
   orgId: string;
-  /** SHA-256 of the agent's token, in hexadecimal digits. */
+  /** The SHA-256 of the agent's token, in hexadecimal digits. */
   tokenHash: string;
   registeredBy?: RegisteredBy | null;
   actor: Actor;
 }
 
-/** An agent with the hash of the token that it sent. */
+/** An agent, with the hash of the token that it sent. */
 interface AgentCaller {
   agentId: string;
   tokenHash: string;
@@ -128,15 +130,15 @@ export interface LeaseHolder extends AgentCaller {
 }
 
 export interface ClaimRequest extends AgentCaller {
-  /** The agent program's features. Absent if the call does not contain them, as in a heartbeat. */
+  /** The agent program's features; absent if the call does not contain them, as in a heartbeat. */
   features?: Feature[];
-  /** The Xcode versions on its machine. Absent in the same cases. */
+  /** The Xcode versions on the agent's machine; absent in the same cases. */
   xcodes?: string[];
   /** A random id that the agent program creates at its start. A new id means a restart. */
   bootId: string | null;
 }
 
-/** A job handed to an agent, without secrets: `inputs` are still sealed. */
+/** A job that the pool hands to an agent, without secrets: `inputs` are still sealed. */
 export interface ClaimedJob {
   jobId: string;
   fence: number;
@@ -149,17 +151,17 @@ export interface ClaimedJob {
   pipelineVersion: number | null;
   requires: Requires;
   timeoutSeconds: number;
-  /** Whether the agent may release it for another agent to try. */
+  /** Whether the agent may release the job so that another agent tries it. */
   mayGoElsewhere: boolean;
   inputs: string | null;
   secretKeys: string[];
   purpose: BuildOrigin["purpose"];
   paths: BuildOrigin["paths"];
-  /** The job's plan. Absent for a first job. */
+  /** The job's plan; absent for a first job. */
   job?: PlannedJob;
 }
 
-/** What the service needs to hand out a planned job. */
+/** The facts that the service needs to hand out a planned job. */
 export interface PlannedJob {
   job: GraphJob;
   attempt: number;
@@ -171,14 +173,14 @@ export interface PlannedJob {
   decision: GateDecision | null;
 }
 
-/** The names of what the service is about to send to the agent. */
+/** The names of the values that the service is about to send to the agent. */
 export interface JobDelivery {
   jobId: string;
   fence: number;
   agentId: string;
-  /** Null: the agent gets no environment yet, and requests it later. */
+  /** The environment's keys. Null means that the agent gets no environment yet, and requests it later. */
   environment: EnvironmentKey[] | null;
-  /** What the agent found before it requested the environment. */
+  /** The commit that the agent found before it requested the environment. */
   commitSha?: string;
   base?: string;
   steps?: Step[] | undefined;
@@ -191,9 +193,9 @@ export interface Unclaim {
   fence: number;
   /** Milliseconds since 1970 before which no agent gets the job. */
   notBefore: number;
-  /** Whether the log may have been opened for the lease. Absent: it may have been. */
+  /** Whether the log may have been opened for the lease. If it is absent, the log may have been opened. */
   isLogOpen?: boolean;
-  /** Whether every hand-out fails now, and not only this one. Absent if unknown. */
+  /** Whether every hand-out fails now, instead of this one alone; absent if that is unknown. */
   isAway?: boolean;
 }
 
@@ -207,18 +209,18 @@ export interface FailClaim {
 export interface HeartbeatRequest extends ClaimRequest {
   jobId?: string | null;
   fence?: number | null;
-  /** Whether it came over the agent's own socket. */
+  /** Whether the heartbeat came over the agent's own socket. */
   bySocket?: boolean;
 }
 
-/** `masksCame`: new values to mask arrived. The texts are already masked. */
+/** A report of the agent, whose texts are already masked. `masksCame` means that new values to mask arrived. */
 export type ProgressReport = LeaseHolder &
   Omit<Progress, "masks"> & { masksCame?: boolean; tests?: Omit<StoredTests, "fence"> };
 export type ReleaseRequest = LeaseHolder & Release;
-/** `failedLine`: the log line that explains the job's failure, masked. */
+/** The agent's result. `failedLine` is the log line that explains the job's failure, masked. */
 export type FinishReport = LeaseHolder & Finish & { failedLine?: string | null };
 
-/** What a retry adopts from the original build: the run's values, sealed, and its requirements. */
+/** The facts that a retry adopts from the original build: the run's sealed values, and its requirements. */
 export interface RunValues {
   inputs: string | null;
   secretKeys: string[];
@@ -231,17 +233,17 @@ export interface RequestedBuild extends NewBuild {
   pipelineId: string;
   commitSha: string;
   origin: BuildOrigin;
-  /** Whether it ends the older builds of its pipeline and ref. */
+  /** Whether the build ends the older builds of its pipeline and ref. */
   supersedes: boolean;
 }
 
-/** A delivery's effects: the builds that it requests, and the refs that it ends. */
+/** The effects of a delivery: the builds that it requests, and the refs that it ends. */
 export interface DeliveryRequest {
   orgId: string;
   connectionId: string;
-  /** The host's own id of the delivery. Repeats of it get the same answer. */
+  /** The host's own id of the delivery. A repeated delivery gets the same answer. */
   deliveryId: string;
-  /** The name of the hook that received it. Null if a person redelivers it. */
+  /** The name of the hook that received the delivery; null if a person redelivers it. */
   hook: string | null;
   builds: RequestedBuild[];
   ended: EndedRef[];
@@ -249,11 +251,11 @@ export interface DeliveryRequest {
 }
 
 /**
- * The outcome of one build: it was created; another delivery had created the same one; its head was replaced before it
- * arrived; or the queue rejected it, for this reason.
+ * The outcome for one requested build. The pool created it, or another delivery had already created the same build, or
+ * a newer head replaced its head before it arrived, or the queue rejected it for this reason.
  */
 export interface DeliveredBuild {
-  /** The build that was created or is the same, or that replaced a late one. Otherwise null. */
+  /** The created or existing build, or the build that replaced a late one; otherwise null. */
   buildId: string | null;
   pipelineId: string;
   outcome: "made" | "same" | "late" | "refused";
@@ -261,15 +263,15 @@ export interface DeliveredBuild {
 }
 
 export interface DeliveryResult {
-  /** In the order of the delivery's requests. */
+  /** The outcomes, in the order of the delivery's requests. */
   builds: DeliveredBuild[];
-  /** Ids of the builds that were canceled, or are being canceled. */
+  /** Ids of the builds that the delivery canceled, or whose cancel it began. */
   canceled: string[];
-  /** Whether the pool already knew the delivery, and did nothing. */
+  /** Whether the pool already knew the delivery, and therefore did nothing. */
   isRepeat: boolean;
 }
 
-/** The answer to a git host's delivery, and its time (milliseconds since 1970). */
+/** The answer to a git host's delivery, with its time (milliseconds since 1970). */
 export interface KnownDelivery {
   arrived: DeliveryResult;
   at: number;

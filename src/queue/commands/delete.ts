@@ -37,7 +37,7 @@ export const deleteBuild = (
     ...(tests.length > 0 && { tests }),
   };
   const deletion: Deletion = { buildId, deleted, finishedAt, ...places, at };
-  // A pool that is restored to a time before the build learns from the audit that its number was used.
+  // If the pool is later restored to a time before the build, it finds in the audit that the build's number was used.
   const { repoId, number } = view;
   return decided(null, [
     { kind: "deleted", deletion },
@@ -46,12 +46,13 @@ export const deleteBuild = (
   ]);
 };
 
-/** Keeps the day's count when the row that contains it is deleted. A deletion does not reduce the count. */
+/** Keeps the day's count when the pool deletes the row that contains it. A deletion does not reduce the count. */
 const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] =>
   ofDay === dayCount.builds ? [{ kind: "day-count", count: dayCount }] : [];
 
 /**
- * Reports whether D1 has the deletion. That must come first: a pool that is restored to a time before the deletion
- * finds it there. The second time, for a settled deletion, D1 shows a restore to a time before the first.
+ * Reports whether D1 has the deletion. D1 must have it before the pool carries it out: a pool that is restored to a
+ * time before the deletion finds it in D1. The second report, for a settled deletion, lets D1 show a restore to a time
+ * before the first report.
  */
 export const mayCarryOut = ({ databaseSequence }: PoolState, { at }: Deletion): boolean => databaseSequence >= at;

@@ -21,11 +21,11 @@ import { addGraph, countWaiting, endOfPlanned, firstJob } from "./plan.ts";
 
 interface Enqueued {
   buildId: string;
-  /** False if an earlier call with the same id or idempotency key created the build. */
+  /** Whether this call created the build. False if an earlier call with the same id or idempotency key created it. */
   isNew: boolean;
 }
 
-/** Adds a build to the queue and numbers it. Repeated calls find the same build. */
+/** Adds a build to the queue and gives it a number. Repeated calls find the same build. */
 export const enqueue = (state: PoolState, request: NewBuild, context: DecisionContext): Decision<Enqueued> => {
   const { now } = context;
   const { idempotency, id, orgId } = request;
@@ -56,7 +56,7 @@ const repeated = (state: PoolState, buildId: string): Decision<Enqueued> =>
     ? refused("conflict", "The build of this request was deleted: trigger a new one, with another Idempotency-Key.")
     : decided({ buildId, isNew: false });
 
-/** What the same decision has already added to the queue. */
+/** The additions that the same decision has already made to the queue. */
 export interface Added {
   builds: number;
   runValueCharacters: number;
@@ -83,7 +83,7 @@ export const queueProblem = (
 export const isKnown = ({ builds, records }: PoolState, id: string): boolean =>
   builds.has(id) || records.ended(id) !== undefined || records.deletion(id) !== undefined;
 
-/** Returns a build and the changes that add it to the queue. `nth`: its position in the same decision. */
+/** Returns a build and the changes that add it to the queue. `nth` is its position in the same decision. */
 export const addBuild = (
   state: PoolState,
   request: NewBuild,
@@ -115,7 +115,10 @@ export const addBuild = (
 
 const jobsIn = (planned: NewBuild["planned"]) => (planned ? { jobs: planned.graph.jobs.length } : {});
 
-/** Stores the run's values. A run without its own values and keys needs no row: a retry finds the rest in the build. */
+/**
+ * Stores the run's values. A run without values and keys of its own needs no row, because a retry finds the rest in the
+ * build.
+ */
 const runValueChanges = (request: NewBuild, at: number): Change[] => {
   const { id, inputs, secretKeys, requires, priority } = request;
   if (inputs === null && secretKeys.length === 0) return [];

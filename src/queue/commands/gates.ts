@@ -16,14 +16,17 @@ import { graphOf, jobsOf, type PoolState } from "../state/state.ts";
 import { APPROVER, awaitsApproval } from "../state/trust.ts";
 import type { GateRequest } from "./commands.ts";
 
-/** Lets a job run, or not, for a person. A gate is decided once; the same decision again gets the same answer. */
+/**
+ * Lets a job run, or stops it, on a person's decision. Only the first decision on a gate counts; repeating it gets the
+ * same answer.
+ */
 export const decideGate = (state: PoolState, request: GateRequest, context: DecisionContext): Decision<string> => {
   const build = state.builds.get(request.id);
   const job = build ? null : state.jobs.get(request.id);
   if (job) return decideJobGate(state, job, request, context);
   if (!build) return state.records.endedJob(request.id) ? refused("conflict", ENDED) : unknownId();
   const jobs = jobsOf(state, build.id);
-  // After its commit was approved, the person may mean a gate of one of its jobs.
+  // After the approval of the commit, the person may mean a gate of one of the build's jobs.
   if (build.approval && !(build.approval.decision && askingAmong(jobs).length > 0))
     return decideApproval(build, request, context);
   const askingJob = chooseJob(state, jobs, request.index);
@@ -46,7 +49,7 @@ export const gatesThatAsk = (state: PoolState, buildId: string): Gate[] =>
 const chooseJob = (state: PoolState, jobs: readonly JobFacts[], index: number | undefined): JobFacts | undefined =>
   index === undefined ? onlyAskingJob(state, jobs) : jobs.find((job) => job.index === index);
 
-/** Returns a job whose gate waits for a decision, if only one gate does. All combinations of a matrix have one. */
+/** Returns a job whose gate waits for a decision, if only one gate waits. All combinations of a matrix share a gate. */
 const onlyAskingJob = (state: PoolState, jobs: readonly JobFacts[]): JobFacts | undefined => {
   const asking = askingAmong(jobs);
   return new Set(asking.map((job) => gateDefinition(state, job))).size === 1 ? asking[0] : undefined;
@@ -76,12 +79,14 @@ const decideJobGate = (
   ]);
 };
 
-/* A build of a stranger's commit waits until a member has approved exactly that commit. */
+/* A build of someone else's commit waits until a member has approved exactly that commit. */
 
 /** Milliseconds for which a build waits for approval. */
 export const APPROVAL_MS = 30 * DAY_MS;
 
-/** The most builds of one repository that wait for approval: anyone who can fork it can open pull requests. */
+/**
+ * The maximum number of builds in one repository that wait for approval. Anyone who can fork it can open pull requests.
+ */
 const MOST_UNAPPROVED = 100;
 
 export const approvalProblem = ({ builds }: PoolState, repoId: string, added: number): string | null => {
@@ -92,7 +97,10 @@ export const approvalProblem = ({ builds }: PoolState, repoId: string, added: nu
     : `${MOST_UNAPPROVED} builds of this repository are already waiting for approval.`;
 };
 
-/** Lets a held build run, or ends it, for a person. Decided once; the same decision again gets the same answer. */
+/**
+ * Lets a held build run, or ends it, on a person's decision. Only the first decision counts; repeating it gets the same
+ * answer.
+ */
 const decideApproval = (
   build: BuildFacts,
   { approved, comment, role, name, actor, commitSha = null }: GateRequest,
@@ -120,10 +128,10 @@ const decideApproval = (
   return decided(id, [...auditChanges, ...close(nextBuild, `${name} rejected it${words}`, context)]);
 };
 
-/** Ends a held build. None of it ran, so no job cleans up. Its jobs are settled next. */
+/** Ends a held build. None of its jobs ran, so no job cleans up. The pool settles its jobs next. */
 const close = (build: BuildFacts, message: string, context: DecisionContext): Change[] => {
   const { now } = context;
-  // Its own time may be over at this very moment.
+  // The build's own time may end in this very millisecond.
   const until = build.until && Math.max(build.until, now + 1);
   return patchBuild(build, { reason: "gate-closed", message, until, cancel: { at: now, until: now } }, context);
 };
@@ -137,7 +145,10 @@ export const expireApprovals = (state: PoolState, buildIds: readonly string[], c
     .filter(({ approval }) => context.now >= approval!.until)
     .flatMap((build) => close(build, "Nobody approved its commit within 30 days.", context));
 
-/** Ends held builds after a restore: nobody can tell what they were for. A new push or a retry requests them again. */
+/**
+ * Ends held builds after a restore, because nobody can tell which requests they belonged to. A new push or a retry
+ * requests them again.
+ */
 export const voidUnapproved = (state: PoolState, spared: ReadonlySet<string>, context: DecisionContext): Change[] =>
   unapprovedBuilds(state, state.builds.keys())
     .filter(({ id }) => !spared.has(id))

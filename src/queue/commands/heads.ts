@@ -2,42 +2,46 @@ import { DAY_MS } from "../../protocol/units.ts";
 /** A commit to which a ref was set, as the pool learned of it. */
 export interface Head {
   sha: string;
-  /** The previous head. Null until a delivery names it. */
+  /** The previous head; null until a delivery names it. */
   before: string | null;
-  /** Its build and that build's number in the repository. Null if the head was replaced before it arrived. */
+  /**
+   * The head's build, and that build's number in the repository. Null if another head replaced it before it arrived.
+   */
   buildId: string | null;
   number: number;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** Heads with the same key are remembered together. Builds that only read the pipeline file have their own. */
+/** The pool remembers heads with the same key together. Builds that only read the pipeline file have their own key. */
 export interface HeadKey {
   pipelineId: string;
-  /** The full name: `refs/heads/...` or `refs/tags/...`. */
+  /** The ref's full name: `refs/heads/...` or `refs/tags/...`. */
   ref: string;
   purpose: "build" | "read-file";
 }
 
 type Pushed = Pick<Head, "sha" | "before">;
 
-/** The most heads that are remembered for one key, and for how many milliseconds. */
+/**
+ * The maximum number of heads that the pool remembers for one key, and the milliseconds for which it remembers them.
+ */
 const MOST_HEADS = 20;
 export const HEAD_MS = 4 * DAY_MS;
 
 /**
- * The kind of an arriving head. `same`: the pool knows this head, and nothing followed it. `late`: another head has
- * already replaced it. `new`: neither. `isCertain` is false if the head may also be old: the ref may have returned to
- * an earlier commit.
+ * The kind of an arriving head. `same`: the pool knows this head, and no head followed it. `late`: another head has
+ * already replaced it. `new`: neither is the case. `isCertain` is false if the head may also be old, because the ref
+ * may have returned to an earlier commit.
  */
 type Place = { kind: "same"; head: Head } | { kind: "late" } | { kind: "new"; isCertain: boolean };
 
-/** Normalizes a push. If a host reports that a ref moved to where it was, the push names no previous head. */
+/** Normalizes a push. If a host reports that a ref moved to its own commit, the push names no previous head. */
 const normal = ({ sha, before }: Pushed): Pushed => ({ sha, before: before === sha ? null : before });
 
 const findSuccessors = (heads: readonly Head[], sha: string): Head[] => heads.filter(({ before }) => before === sha);
 
-/** Returns the ref's heads after its deletion at this commit: those that the pool learned of later. */
+/** Returns the ref's heads after its deletion at this commit, which are the heads that the pool learned of later. */
 export const madeAgain = (heads: readonly Head[], sha: string | null): readonly Head[] => {
   const deletedIndex = sha === null ? -1 : heads.findLastIndex((head) => head.sha === sha);
   if (sha === null || deletedIndex === -1) return [];
@@ -74,8 +78,9 @@ export const place = (heads: readonly Head[], pushed: Pushed): Place => {
 };
 
 /**
- * Reports whether the ref may have returned to this commit after its successors: links show it, the ref came to the
- * commit from elsewhere before, or the pool learned of the previous head later than of the successor.
+ * Reports whether the ref may have returned to this commit after its successors. One of three facts suggests it: links
+ * show it, the ref moved to the commit from another one earlier, or the pool learned of the previous head later than of
+ * the successor.
  */
 const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, before }: Pushed): boolean => {
   if (before === null) return false;
@@ -85,7 +90,7 @@ const mayFollow = (heads: readonly Head[], successors: readonly Head[], { sha, b
   return heads.findLastIndex((one) => one.sha === before) > heads.indexOf(successors[0]!);
 };
 
-/** Adds the previous head that an arriving one names. Returns the same list if that is not news. */
+/** Adds the previous head that an arriving head names. Returns the same list if the pool knows this already. */
 export const learn = (heads: readonly Head[], pushed: Pushed, at: number): readonly Head[] => {
   const { sha, before } = normal(pushed);
   if (before === null || heads.some((head) => head.sha === sha && head.before === before)) return heads;
@@ -94,13 +99,16 @@ export const learn = (heads: readonly Head[], pushed: Pushed, at: number): reado
   return [...heads, { sha, before, buildId: null, number: 0, at }];
 };
 
-/** Adds a new head and its build, and drops the heads that are too many or too old. */
+/** Adds a new head with its build, and drops heads above the maximum number and heads that are too old. */
 export const remember = (heads: readonly Head[], head: Head): Head[] => [
   ...heads.filter(({ at }) => at > head.at - HEAD_MS).slice(1 - MOST_HEADS),
   { ...head, ...normal(head) },
 ];
 
-/** Returns the newest head after this one. Null if the ref had a commit on the way twice: the order is then unknown. */
+/**
+ * Returns the newest head after this one; null if the ref had a commit on the way twice, because the order is then
+ * unknown.
+ */
 const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
   let newest = from;
   for (let steps = 0; steps <= heads.length; steps++) {
@@ -113,8 +121,8 @@ const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
 };
 
 /**
- * Returns the newest head from here on, and the heads before it, as far as links prove them: not beyond a commit that
- * the ref had twice. Null if the newest head has no build, or is uncertain.
+ * Returns the newest head from this one on, and the heads before it that links prove. Links prove none beyond a commit
+ * that the ref had twice. Null if the newest head has no build, or is uncertain.
  */
 export const olderThanNewest = (
   heads: readonly Head[],

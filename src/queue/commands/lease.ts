@@ -6,7 +6,7 @@ import type { BuildFacts, Change, JobEntry, JobFacts, Outcome } from "../state/f
 import { POOL_LIMITS, stopReason } from "../state/rules.ts";
 import { summarizeTests } from "./tests.ts";
 
-/** Ends the job with this outcome. Its build is settled next. */
+/** Ends the job with this outcome. The pool settles its build next. */
 export const endJob = (
   { job }: Pick<JobEntry, "job">,
   { status, exitCode, reason }: Outcome,
@@ -35,7 +35,7 @@ export const endJob = (
 
 const CANCELED: JobCause = { kind: "canceled", job: null, text: null };
 
-/** Ends a job that had to stop, with its agent's report of the end. */
+/** Ends a job that had to stop, once its agent reports the end. */
 export const endCanceled = (
   entry: JobEntry,
   context: DecisionContext,
@@ -43,7 +43,7 @@ export const endCanceled = (
   outcome: Outcome = { status: "canceled", exitCode: null, reason: stopReason(entry.job) },
 ): Change[] => endJob(entry, outcome, entry.job.message ?? message, context);
 
-/** Returns the job to the queue. It keeps its age, and so its place. */
+/** Returns the job to the queue. The job keeps its age, and therefore its place. */
 export const requeue = (
   { job }: Pick<JobEntry, "job">,
   patch: Partial<JobFacts>,
@@ -54,7 +54,7 @@ export const requeue = (
   ...closeLog(job, context),
 ];
 
-/** Queues the job again after a failed try if its file allows another one. Otherwise returns null. */
+/** Queues the job again after a failed try if its file allows another try. Otherwise returns null. */
 export const anotherTry = (
   entry: JobEntry,
   outcome: Outcome,
@@ -82,7 +82,7 @@ export const endOvertime = (entry: JobEntry, context: DecisionContext): Change[]
 
 /**
  * Closes the log of an ended job that has or had a lease, so that the log moves to the archive. For a build's first
- * job, the build's row says so. The build ends with this job.
+ * job, the build's row shows this, because the build ends with this job.
  */
 const closeForGood = ({ id, buildId, fence }: JobFacts, { now }: DecisionContext): Change[] => {
   if (fence === 0) return [];
@@ -90,11 +90,11 @@ const closeForGood = ({ id, buildId, fence }: JobFacts, { now }: DecisionContext
   return [{ kind: "close", jobId: id, fence, at: now, endedAt: now }];
 };
 
-/** Closes the log for the ended lease. Nothing more is written under it. */
+/** Closes the log for the ended lease, so that nobody writes to it under this lease any more. */
 const closeLog = ({ id, lease }: JobFacts, { now }: DecisionContext): Change[] =>
   lease ? [{ kind: "close", jobId: id, fence: lease.fence, at: now }] : [];
 
-/** Retires an ephemeral agent that has worked on its one job. */
+/** Retires an ephemeral agent after its one job. */
 export const retireEphemeral = (agent: AgentFacts | undefined, { now, leaseMs }: DecisionContext): Change[] =>
   agent?.isEphemeral && agent.spentAt === null ? [{ kind: "agent", agent: { ...agent, spentAt: now + leaseMs } }] : [];
 
@@ -105,7 +105,7 @@ const LOSS_CAUSES: Record<LossCause, string> = {
   stopped: "was stopped",
 };
 
-/** Ends a lease without a result. The job is retried, or fails when it has no attempts left. */
+/** Ends a lease without a result. The pool retries the job, or fails it if it has no attempts left. */
 export const loseLease = (
   entry: JobEntry,
   agent: AgentFacts | undefined,
@@ -141,7 +141,7 @@ const retryOrFail = (entry: JobEntry, message: string, context: DecisionContext)
   const mayRetry = isStarted ? attempt - retries < maxAttempts : unstarted < POOL_LIMITS.unstarted;
   const countedEntry = { ...entry, job: { ...job, unstarted } };
   if (!mayRetry) return endJob(countedEntry, AGENT_LOST, message, context);
-  // Until the job ends, this message shows people why there is a next attempt.
+  // Until the job ends, this message shows people why the job has a next attempt.
   return requeue(countedEntry, {}, context, isStarted ? `Attempt ${job.attempt} was lost. ${message}` : undefined);
 };
 
@@ -151,17 +151,22 @@ const AGENT_LOST: Outcome = { status: "failed", exitCode: null, reason: "agent-l
 export const overtimeMessage = ({ timeoutSeconds }: JobFacts): string =>
   `It ran for longer than its timeout of ${timeoutSeconds} seconds.`;
 
-/** An agent's findings about a commit: its hash, and the hash of the commit from which changes are counted. */
+/**
+ * An agent's findings about a commit: the commit's hash, and the hash of the commit with which it compared the changes.
+ */
 interface ReportedCommit {
   commitSha?: string | undefined;
   base?: string | null | undefined;
 }
 
-/** Returns the commit to keep for later attempts and retries. An annotated tag's commit replaces the tag's own id. */
+/**
+ * Returns the commit to keep for later attempts and retries. For an annotated tag, this is the tag's commit instead of
+ * its own id.
+ */
 export const commitBuilt = ({ branch, commitSha }: BuildFacts, reported: string | undefined): string | null =>
   (branch.startsWith("refs/tags/") ? (reported ?? commitSha) : (commitSha ?? reported)) ?? null;
 
-/** Stores the agent's findings if they are new. A build's commit is final once its jobs are planned. */
+/** Stores the agent's findings if they are new. A build's commit is final once the build's jobs are planned. */
 export const commitChanges = ({ build }: JobEntry, commit: ReportedCommit, context: DecisionContext): Change[] => {
   const commitSha = build.until === null ? commitBuilt(build, commit.commitSha) : build.commitSha;
   const base = commit.base ?? build.base ?? null;

@@ -4,13 +4,13 @@ import { byQueueOrder, type Lane, type LaneSemaphore, type QueuedJob } from "../
 import type { Holders } from "../state/semaphores.ts";
 import type { PoolState } from "../state/state.ts";
 
-/** The jobs that are offered to an agent, and the holders of each semaphore, including offers. */
+/** The jobs that the pool offers to agents, and the holders of each semaphore, including holders by offers. */
 export interface Reservations {
   has(jobId: string): boolean;
   holders(state: PoolState, semaphore: string): Holders;
 }
 
-/** Reserves nothing. For an agent that claims, offers to others do not count. */
+/** Reserves nothing. It is for an agent that claims, because offers to other agents do not count then. */
 export const NO_RESERVATIONS: Reservations = {
   has: () => false,
   holders: ({ index }, semaphore) => index.semaphores.holders(semaphore),
@@ -27,7 +27,10 @@ export const isLaneFree = (state: PoolState, lane: Lane, reserved: Reservations,
     );
   });
 
-/** Returns the limit that applies. A concurrency group has the smallest limit of its members, whoever came first. */
+/**
+ * Returns the limit that applies. A concurrency group has the smallest limit of its members, in whatever order they
+ * arrived.
+ */
 export const effectiveLimit = (
   { queue, index }: PoolState,
   { key, limit }: Pick<LaneSemaphore, "key" | "limit">,
@@ -42,7 +45,10 @@ export const effectiveLimit = (
 
 export const isGroup = (semaphore: string): boolean => semaphore.startsWith("group ");
 
-/** Returns the first job in queue order that the agent may have and that is not reserved. Other jobs never block it. */
+/**
+ * Returns the first job in queue order that the agent may have and that is not reserved. Other jobs never block this
+ * job.
+ */
 export const firstJobFor = (
   state: PoolState,
   agent: AgentFacts,

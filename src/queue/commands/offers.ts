@@ -8,8 +8,8 @@ import { firstJobFor, isLaneFree, type Reservations } from "./match.ts";
 import { isPaused } from "./pause.ts";
 
 /**
- * Offers each job to one waiting agent that could take it. Checks only jobs and agents that may fit each other since
- * the last step. Jobs come first, so that the agent that has waited longest gets the offer.
+ * Offers each job to one waiting agent that could take it. Checks only jobs and agents that may have begun to fit each
+ * other since the last step. Iterates over jobs first, so that the agent that has waited longest gets the offer.
  */
 export const offerBuilds = (state: PoolState, context: DecisionContext): Decision<null> => {
   const { unmatched, idleWaiters } = state.index;
@@ -26,18 +26,18 @@ export const offerBuilds = (state: PoolState, context: DecisionContext): Decisio
     if (job) round.add(agentId, job.id);
     offerLanes(state, lanes, round, context);
   }
-  // If only one offer was allowed, the rest must still be checked.
+  // If the round allowed only one offer, the next step must still check the rest.
   const matchedChange: Change[] = round.isOver ? [] : [{ kind: "matched" }];
   return decided(null, [...round.changes, ...matchedChange], round.pushes);
 };
 
-/** Reports whether offers are withheld: all in a pause of the pool, and all except one after it. */
+/** Reports whether the pool withholds offers. It withholds all in a pause, and all except one after it. */
 const isWithheld = (state: PoolState, { now }: DecisionContext): boolean =>
   isPaused(state, now) || (state.pause !== null && state.offers.size > 0);
 
 /**
- * Offers the lanes' jobs. An offer takes a semaphore for all jobs of its build. Their lanes may then be free, and are
- * checked again.
+ * Offers the lanes' jobs. An offer reserves a semaphore for all jobs of its build. The lanes of these jobs may then be
+ * free, and are checked again.
  */
 const offerLanes = (state: PoolState, lanes: Set<Lane>, round: OfferRound, context: DecisionContext): void => {
   for (const lane of lanes) {
@@ -58,7 +58,7 @@ const offerLane = (state: PoolState, lane: Lane, round: OfferRound, context: Dec
   }
 };
 
-/** Returns the agent that has waited longest among those that may have the job. */
+/** Returns the agent that has waited longest among the agents that may have the job. */
 const longestWaiterFor = (
   state: PoolState,
   lane: Lane,
@@ -76,7 +76,7 @@ const longestWaiterFor = (
   return undefined;
 };
 
-/** The open offers, and this step's offers. Both reserve their jobs as if the agents had claimed them. */
+/** The open offers, with this step's offers. Both reserve their jobs as if the agents had claimed them. */
 class OfferRound implements Reservations {
   readonly changes: Change[] = [];
   readonly pushes: Push[] = [];
@@ -85,7 +85,7 @@ class OfferRound implements Reservations {
   readonly #context: DecisionContext;
   readonly #agents = new Set<string>();
   readonly #jobs = new Set<string>();
-  /** By semaphore: the new holders that this step's offers add. */
+  /** For each semaphore, the new holders that this step's offers add. */
   readonly #holders = new Map<string, Set<string>>();
 
   /** @param lanes collects the lanes to check again after an offer */
@@ -104,7 +104,7 @@ class OfferRound implements Reservations {
     this.pushes.push({ agentId, hint: toHint("look", entry.job) });
   }
 
-  /** Reports whether this step offers no other job. */
+  /** Reports whether this step offers no more jobs. */
   get isOver(): boolean {
     return this.#jobs.size > 0 && this.#state.pause !== null;
   }

@@ -6,17 +6,17 @@ import type { PoolState } from "../state/state.ts";
 /* While a part of the service that every hand-out needs is unavailable, the pool pauses. It hands out nothing for a
    while, and then one job at a time, until one is delivered. */
 
-/** Milliseconds of the first pause, and of the longest one. */
+/** Milliseconds of the first pause, and of the longest pause. */
 const FIRST_MS = SECOND_MS;
 const MOST_MS = MINUTE_MS;
-/** Milliseconds that the tried job waits longer than the pause, so that the next try uses another job. */
+/** Milliseconds for which the tried job waits after the pause, so that the next try uses another job. */
 const BEHIND_MS = SECOND_MS;
 
-/** Reports whether nothing is handed out. */
+/** Reports whether the pool hands out nothing. */
 export const isPaused = ({ pause }: Pick<PoolState, "pause">, now: number): boolean =>
   pause !== null && now < pause.until;
 
-/** Returns the pause of a pool that was evicted: the one in the row of the last tried job. */
+/** Returns the pause of a pool that was evicted. The row of the last tried job has it. */
 export const latestPause = ({ jobs }: PoolState): Pause | null => {
   let latest: Pause | null = null;
   for (const { pause, lease } of jobs.values()) {
@@ -25,14 +25,17 @@ export const latestPause = ({ jobs }: PoolState): Pause | null => {
   return latest;
 };
 
-/** Pauses after a hand-out that would fail for every job. Returns the pause, and what the job's row keeps of it. */
+/**
+ * Pauses after a hand-out that would fail for every job. Returns the pause, and the part of it that the job's row
+ * keeps.
+ */
 export const startPause = (
   state: PoolState,
   fence: number | null,
   { now }: DecisionContext,
 ): { changes: Change[]; jobPatch: Pick<JobFacts, "notBefore" | "pause"> } => {
   const { pause } = state;
-  // It began before the pause, like others.
+  // This hand-out began before the pause, like others that fail now.
   if (pause && pause.fence !== fence && isPaused(state, now)) return { changes: [], jobPatch: { notBefore: 0 } };
   const failures = (pause?.failures ?? 0) + 1;
   const until = now + Math.min(FIRST_MS * 2 ** (failures - 1), MOST_MS);
@@ -42,7 +45,7 @@ export const startPause = (
   };
 };
 
-/** Tries a hand-out. Nothing else is handed out before it, or its lease, is over. */
+/** Tries a hand-out. The pool hands out nothing else until this hand-out, or its lease, is over. */
 export const holdOthers = (
   { pause }: PoolState,
   { fence, expiresAt: until }: JobLease,
@@ -52,11 +55,11 @@ export const holdOthers = (
   return { changes: [{ kind: "pause", pause: { failures, until, fence } }], jobPatch: { pause: { failures, until } } };
 };
 
-/** Ends the pause's time, even if the clock is set back. The next hand-out is the only one. */
+/** Ends the pause's time, even if the clock is set back. After that, the pool makes only one hand-out. */
 export const endPause = ({ pause }: PoolState, { now }: DecisionContext): Change[] =>
   pause && now >= pause.until ? [{ kind: "pause", pause: { ...pause, until: 0 } }] : [];
 
-/** Ends the pause, because a hand-out has got all that it needs. No row keeps the pause. */
+/** Ends the pause, because a hand-out has got everything that it needs. No row keeps the pause. */
 export const resume = ({ pause, jobs }: PoolState): Change[] => {
   if (!pause) return [];
   const withPause = [...jobs.values()].filter((job) => job.pause);

@@ -21,12 +21,12 @@ import type { NewBuild, NewPlan, PlanRefused, PlanRequest } from "./commands.ts"
 import { commitBuilt, endJob } from "./lease.ts";
 import { isRefused, jobOfCaller } from "./work.ts";
 
-/** A build's jobs, by the keys of its file. */
+/** A build's planned jobs, by their keys in its file. */
 export interface PlannedJobs {
   jobs: { id: string; key: string }[];
 }
 
-/** Plans a build's jobs, which an agent read from its file. The agent's lease ends, and the jobs exist. */
+/** Plans a build's jobs, which an agent read from the build's file. Ends the agent's lease and creates the jobs. */
 export const plan = (state: PoolState, request: PlanRequest, context: DecisionContext): Decision<PlannedJobs> => {
   const { jobId, graph } = request;
   if (!verifiedAgent(state, request)) return unknownToken();
@@ -43,7 +43,7 @@ export const plan = (state: PoolState, request: PlanRequest, context: DecisionCo
 
 const toPlannedJobs = (jobs: JobGraph["jobs"]): PlannedJobs["jobs"] => jobs.map(({ id, key }) => ({ id, key }));
 
-/** Repeats an answer that may have been lost, for the same text under the same lease. */
+/** Repeats an answer that may have been lost, if the same text arrives under the same lease. */
 const planAgain = (
   { plannedBy }: BuildFacts,
   graph: JobGraph,
@@ -83,14 +83,14 @@ const accept = ({ build, job }: JobEntry, request: PlanRequest, context: Decisio
   ];
 };
 
-/** Fails a build whose jobs find no room in the queue, because they could wait forever. */
+/** Fails a build whose jobs find no room in the queue, because the jobs could wait forever. */
 const queueFull = (entry: JobEntry, context: DecisionContext): Decision<PlannedJobs> => {
   const message = `${withCommas(context.maxQueued)} builds and jobs are already waiting: retry it after some of them.`;
   const failure = { status: "failed", exitCode: null, reason: "queue-full" } as const;
   return { ...refused("limit-reached", message), changes: endJob(entry, failure, message, context) };
 };
 
-/** Fails a build whose file has mistakes, or that may not run its file. */
+/** Fails a build whose file has mistakes, or which may not run its file. */
 export const refusePlan = (state: PoolState, request: PlanRefused, context: DecisionContext): Decision<string> => {
   if (!verifiedAgent(state, request)) return unknownToken();
   const { jobId, fence, agentId, reason, message } = request;
@@ -104,7 +104,7 @@ export const refusePlan = (state: PoolState, request: PlanRefused, context: Deci
   return decided(jobId, endJob(entry, { status: "failed", exitCode: null, reason }, message, context));
 };
 
-/** Returns when a build with jobs that are planned now ends in any case. */
+/** Returns the time at which a build ends in any case if its jobs are planned now. */
 export const endOfPlanned = (now: number): number => now + LIMITS.buildDays * DAY_MS;
 
 const NEW = {
@@ -135,7 +135,10 @@ export const firstJob = ({ timeoutSeconds }: NewBuild, build: BuildFacts): JobFa
   maxAttempts: build.maxAttempts,
 });
 
-/** Returns the first job that planned jobs replaced. Its agent may still request it: the answer may have been lost. */
+/**
+ * Returns the first job that planned jobs replaced. Its agent may still request it, because the answer may have been
+ * lost.
+ */
 export const replacedJob = (build: BuildFacts): JobFacts | undefined =>
   build.plannedBy && {
     ...NEW,
@@ -149,7 +152,7 @@ export const replacedJob = (build: BuildFacts): JobFacts | undefined =>
     ...build.plannedBy,
   };
 
-/** Creates a job that waits for others, from its definition in the file. */
+/** Creates a job that waits for other jobs, from its definition in the file. */
 export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { features = [] }: JobGraph): JobFacts => ({
   ...NEW,
   id: job.id,
@@ -163,7 +166,10 @@ export const plannedJob = (build: BuildFacts, job: GraphJob, index: number, { fe
   ...(job.retry && { retry: job.retry }),
 });
 
-/** Returns the changes that store a graph with its jobs. Jobs that an earlier build has done have already ended. */
+/**
+ * Returns the changes that store a graph with its jobs. Jobs whose results the build adopts from an earlier build have
+ * already ended.
+ */
 export const addGraph = (
   build: BuildFacts,
   { graph, text, adopted = {} }: Pick<NewPlan, "graph" | "text"> & Partial<NewPlan>,
@@ -180,5 +186,5 @@ export const addGraph = (
   }),
 ];
 
-/** Returns the number of jobs that wait, in the queue or for others. */
+/** Returns the number of jobs that wait, in the queue or for other jobs. */
 export const countWaiting = ({ queue, index }: PoolState): number => queue.size + index.waitingJobs;

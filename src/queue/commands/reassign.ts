@@ -8,7 +8,7 @@ import { requeue } from "./lease.ts";
 /** Milliseconds between two checks whether another agent may still take the job. */
 const RECHECK_MS = MINUTE_MS;
 
-/** Reports whether another agent is online, can run the job, and takes builds now or after its current one. */
+/** Reports whether another agent is online, can run the job, and takes builds now or after its current build. */
 const anotherAgentMayTake = (state: PoolState, job: JobFacts, exceptId: string, context: DecisionContext): boolean => {
   const { now, rules } = context;
   const { requires, features = [], releasedBy } = job;
@@ -21,7 +21,10 @@ const anotherAgentMayTake = (state: PoolState, job: JobFacts, exceptId: string, 
   });
 };
 
-/** Leaves the job to another agent that may be able to fetch it. Possible once for each job, and uses no attempt. */
+/**
+ * Leaves the job to another agent that may be able to fetch it. This is possible once for each job, and uses no
+ * attempt.
+ */
 export const reassign = (
   state: PoolState,
   entry: JobEntry,
@@ -38,7 +41,7 @@ export const reassign = (
   return decided(job.id, requeue(entry, { attempt, passedOver }, context, reason));
 };
 
-/** Checks jobs that wait for another agent. If none is left, the first agent may have the job again. */
+/** Checks jobs that wait for another agent. If no such agent is left, the first agent may have the job again. */
 export const recheckReassigned = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
   jobIds.flatMap((id): Change[] => {
     const job = state.jobs.get(id);

@@ -26,14 +26,14 @@ export interface StoredBuild
 
 /** D1's facts that a restored pool may have forgotten. */
 export interface Stored {
-  /** Null if only some builds were read. */
+  /** D1's sequences; null if the pool read only some builds. */
   heard: HeardSequence | null;
-  /** Builds that are active in D1, and builds that the pool requested. */
+  /** Builds that are active in D1, and builds that the pool requested from D1. */
   builds: StoredBuild[];
   numbers: { repoId: string; number: number }[];
   removedAgents: string[];
   revoked: string[];
-  /** People's deletions. */
+  /** The deletions that people made. */
   deleted: Pick<Deletion, "buildId" | "deleted">[];
 }
 
@@ -41,7 +41,7 @@ const LOST = { status: "failed", exitCode: null, reason: "agent-lost" } as const
 const FORGOTTEN = { status: "canceled", exitCode: null, reason: "agent-lost" } as const;
 const LOST_MESSAGE = "The service was restored to a time before this build: retry it.";
 
-/** Returns deletions that a restored pool forgot, for builds that it knows again. These may be active again. */
+/** Returns deletions that a restored pool forgot, for builds that it knows again. These builds may be active again. */
 const forgottenDeletions = (state: PoolState, database: Stored, context: DecisionContext): Change[] =>
   database.deleted.flatMap(({ buildId, deleted }): Change[] => {
     const { now } = context;
@@ -57,7 +57,7 @@ const forgottenDeletions = (state: PoolState, database: Stored, context: Decisio
     return [...ending, { kind: "deleted", deletion: { buildId, deleted, finishedAt, at: later(state, now) } }];
   });
 
-/** Adopts facts that D1 has and the pool lacks: after the pool was restored, or for builds that are active in D1. */
+/** Adopts facts that D1 has and the pool lacks, after a restore of the pool or for builds that are active in D1. */
 export const reconcile = (state: PoolState, database: Stored, context: DecisionContext): Decision<Reconciled> => {
   const counts: Reconciled = { ended: 0, lost: 0, told: 0, agentsRemoved: 0 };
   const deletedBuilds = new Set(
@@ -84,7 +84,7 @@ export const reconcile = (state: PoolState, database: Stored, context: DecisionC
     const { now } = context;
     changes.push({ kind: "told", sequence: complete }, { kind: "compared" });
     changes.push(...voidUnapproved(state, new Set(changedBuilds.keys()), context));
-    // D1 may also have been restored, and the pool may have forgotten that it was sending everything again.
+    // D1 may also have been restored, and the pool may have forgotten that it was resending everything.
     const at = Math.max(sequence + 1, later(state, now));
     changes.push({ kind: "tell-again", after: 0, at }, ...forgottenDeletions(state, database, context));
     changes.push(...deleteAgain(state, state.records.rememberedDeletions(), context));
@@ -122,9 +122,9 @@ const tellNewer = (build: BuildFacts, { version }: StoredBuild, context: Decisio
   patchBuild({ ...build, version }, {}, context);
 
 /**
- * Ends the build as it ended before the restore. The ends of planned jobs are forgotten: jobs that had not ended then
- * end now. D1 does not know the fence: the agent's id and result must do. D1 and the archive know the end. A pool that
- * knows less does not report it to them.
+ * Ends the build as it ended before the restore. The pool has forgotten how its planned jobs ended, so jobs without an
+ * end now end now. D1 does not know the fence; the agent's id and result have to suffice. D1 and the archive already
+ * know the end. The pool knows less, and does not report the end to them.
  */
 const endAsStored = (state: PoolState, build: BuildFacts, row: StoredBuild, context: DecisionContext): Change[] => {
   const { agentId, attempt, ...fields } = row;
@@ -159,7 +159,7 @@ const forgottenEnd = ({ now }: DecisionContext) => ({
   finishedAt: now,
 });
 
-/** Ends the jobs of a build that have not ended, and their leases. */
+/** Ends the unended jobs of a build, and their leases. */
 const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context: DecisionContext): Change[] =>
   jobsOf(state, id).flatMap((job): Change[] => {
     if (job.end) return [];
@@ -167,7 +167,7 @@ const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context
     return [{ kind: "job", job: { ...job, status: outcome.status, end: { ...forgottenEnd(context), ...outcome } } }];
   });
 
-/** Ends a build of which only its row in D1 is left. Its values and its lease are gone, so it can only end. */
+/** Ends a build whose row in D1 is its only remains. Its values and its lease are lost, so it can only end. */
 const endLost = (state: PoolState, row: StoredBuild, nth: number, context: DecisionContext): Change[] => {
   const { agentId, attempt, createdBy = null, ...fields } = row;
   const nothing = { requires: {}, maxParallel: null, maxAttempts: attempt, inputBytes: 0 };

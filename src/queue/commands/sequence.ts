@@ -4,11 +4,13 @@ import type { Change, Deletion } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { voidUnapproved } from "./gates.ts";
 
-/* After a restore, D1 and the pool remember different pasts. Each attempt to send builds to D1 also sends the pool's
-   sequence. It shows which side remembers less: D1 is complete up to a lower sequence than it got, or the pool is at
-   a lower one. */
+/*
+ * After a restore, D1 and the pool remember different pasts. Each attempt to send builds to D1 also sends the pool's
+ * sequence. This sequence shows which side remembers less. If D1 was restored, it is complete up to a lower sequence
+ * than it once got. If the pool was restored, it is at a lower sequence.
+ */
 
-/** The pool's sequence as D1 knows it: the highest one, and the one up to which nothing is missing. */
+/** The pool's sequences as D1 knows them: the highest sequence, and the sequence up to which D1 lacks nothing. */
 export interface HeardSequence {
   sequence: number;
   complete: number;
@@ -19,13 +21,13 @@ export const NOTHING_HEARD: HeardSequence = { sequence: 0, complete: 0 };
 /** The side that was restored to an earlier time, as far as the sequences show. */
 type Restored = "none" | "database" | "pool";
 
-/** D1's sequence before an attempt, and the pool's sequence that the attempt wrote. */
+/** The sequences that an attempt found in D1, and the pool's sequence that the attempt wrote. */
 export interface ToldSequence {
   found: HeardSequence;
   written: number;
 }
 
-/** Stores the sequence at the load if the first change since then would hide a restore of the pool. */
+/** Stores the sequence of the last load if the first change since then would hide a restore of the pool. */
 export const keepUnchecked = ({ unchecked, isUncheckedStored }: PoolState, changes: readonly Change[]): Change[] =>
   unchecked !== null && !isUncheckedStored && changes.some(({ kind }) => RAISING.has(kind))
     ? [{ kind: "unchecked", sequence: unchecked }]
@@ -35,16 +37,16 @@ const RAISING: ReadonlySet<Change["kind"]> = new Set(["build", "audit", "revoked
 
 /** A pool's actions after a restore. */
 export interface Reconciled {
-  /** Builds that had ended in D1. */
+  /** The number of builds that the pool ended because they had ended in D1. */
   ended: number;
-  /** Builds that were lost, and have ended for that reason. */
+  /** The number of builds that were lost, and that the pool ended for that reason. */
   lost: number;
-  /** Builds that D1 gets again. */
+  /** The number of builds that the pool sends to D1 again. */
   told: number;
   agentsRemoved: number;
 }
 
-/** The most ended builds that one attempt adds to those that D1 gets again. */
+/** The maximum number of ended builds that one attempt adds to the builds that D1 gets again. */
 const TELL_AGAIN_LIMIT = 200;
 
 /** Compares D1's sequence with the pool's. Until they agree, the pool grants nothing. */
@@ -73,7 +75,10 @@ const restoredSide = (
   return complete < databaseSequence ? "database" : "none";
 };
 
-/** Repeats reports after a restore of D1: every active build and every deletion now, and the ended builds in parts. */
+/**
+ * Repeats reports after a restore of D1. D1 gets every active build and every deletion now, and the ended builds in
+ * parts.
+ */
 const tellAgain = (state: PoolState, sequence: number, context: DecisionContext): Change[] => [
   { kind: "told", sequence },
   { kind: "tell-again", after: 0, at: later(state, context.now) },
@@ -90,7 +95,7 @@ export const deleteAgain = (state: PoolState, deletions: Deletion[], { now }: De
   return deletions.map((deletion) => ({ kind: "deleted", deletion: { ...deletion, at, isSettled: false } }));
 };
 
-/** Records an operator's notice that D1 was restored. An idle pool then also repeats its reports. */
+/** Records an operator's notice that D1 was restored. Even an idle pool then repeats its reports. */
 export const databaseRestored = (state: PoolState, _: null, context: DecisionContext): Decision<Reconciled> => {
   const count = state.builds.size + state.records.endedAfter(0, Number.POSITIVE_INFINITY).length;
   return decided(
@@ -99,7 +104,7 @@ export const databaseRestored = (state: PoolState, _: null, context: DecisionCon
   );
 };
 
-/** Returns the changes that follow from the sequence that an attempt found in D1, and from the one that it wrote. */
+/** Returns the changes that follow from the sequence that an attempt found in D1 and the sequence that it wrote. */
 export const recordSequence = (
   state: PoolState,
   { sequence, failed }: { sequence: ToldSequence | null; failed: boolean },
@@ -124,7 +129,7 @@ export const recordSequence = (
 export const hasToldRevocations = ({ revoked, databaseSequence }: PoolState, sequence: ToldSequence | null): boolean =>
   [...revoked.values()].every((at) => at <= Math.max(databaseSequence, sequence?.written ?? 0));
 
-/** Reports whether D1 must get the sequence even without a build or an entry. */
+/** Reports whether D1 must get the sequence even without a build or an audit entry. */
 export const isSequenceDue = (state: PoolState, revoked: string[]): boolean =>
   revoked.length > 0 || state.resendAfter !== null || state.outbox.deletions.due.size > 0;
 
@@ -134,7 +139,9 @@ export const revocationsToTell = ({ revoked, resendAfter, databaseSequence }: Po
   return [...revoked].flatMap(([tokenId, at]) => (at > since ? [tokenId] : []));
 };
 
-/** Returns the next ended builds that D1 gets again. The previous attempt sent the revocations of tokens. */
+/**
+ * Returns the next ended builds that D1 gets again. The previous attempt has already sent the revocations of tokens.
+ */
 const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   const endedBuilds = state.records.endedAfter(state.resendAfter ?? 0, TELL_AGAIN_LIMIT);
   const last = endedBuilds.at(-1);
@@ -144,7 +151,7 @@ const tellNext = (state: PoolState, { now }: DecisionContext): Change[] => {
   ];
 };
 
-/** Records that tokens, or replaced secrets of tokens by their hashes, are no longer valid. */
+/** Records that tokens, or replaced secrets of tokens (by their hashes), are no longer valid. */
 export const revoke = (state: PoolState, { names }: { names: string[] }, { now }: DecisionContext): Decision<null> =>
   decided(
     null,

@@ -41,7 +41,7 @@ export const settleBuild = (state: PoolState, buildId: string, context: Decision
   return decided(null, settling.changes, settling.pushes);
 };
 
-/** Returns the gates that a build waits for, or null if it waits for more than people. */
+/** Returns the gates that a build waits for; null if it also waits for anything except people. */
 const findGateWait = ({ jobs }: PoolState, graph: JobGraph): BuildFacts["waitsAt"] => {
   const openJobs = graph.jobs.filter(({ id }) => !jobs.get(id)?.end);
   if (openJobs.some(({ id }) => jobs.get(id)?.status !== "waiting")) return null;
@@ -62,9 +62,9 @@ class Settling {
   readonly #state: PoolState;
   readonly #graph: JobGraph;
   readonly #context: DecisionContext;
-  /** Jobs as earlier orders left them. */
+  /** The jobs, as earlier orders left them. */
   readonly #jobs = new Map<string, JobFacts>();
-  /** Jobs that became ready. A later order may end one before it is queued. */
+  /** Jobs that became ready. A later order may end one of them before it is queued. */
   readonly #ready = new Set<string>();
   #build: BuildFacts;
 
@@ -99,7 +99,7 @@ class Settling {
     }
   }
 
-  /** Queues the ready jobs that must still run, and ends the jobs in their way. */
+  /** Queues the ready jobs that must still run, and ends the jobs that block them. */
   fillQueue(): void {
     const { now } = this.#context;
     const canceledBuilds = new Set([this.#build.id]);
@@ -118,7 +118,7 @@ class Settling {
     }
   }
 
-  /** Records what a git host shows while the build waits only for people. */
+  /** Records the state that a git host shows while the build waits only for people. */
   noteGates(): void {
     const waitsAt = findGateWait(this.#state, this.#graph);
     if (JSON.stringify(waitsAt) !== JSON.stringify(this.#build.waitsAt ?? null)) this.#patch({ waitsAt });
@@ -163,7 +163,7 @@ class Settling {
       this.#end(job, { status: "canceled", cause, reason, message: null });
       return;
     }
-    // The reason for its earlier tries no longer matters.
+    // The reason for the job's earlier tries no longer matters.
     const stoppedJob: JobFacts = { ...job, stopCause: cause, reason, message: null };
     const { lease } = job;
     if (!lease) {
@@ -177,7 +177,7 @@ class Settling {
     this.pushes.push({ agentId: lease.agentId, hint: toHint("cancel", job) });
   }
 
-  /** Ends the build, and closes the log of the lease under which its jobs were read. */
+  /** Ends the build. Closes the log of the lease under which an agent read the build's jobs. */
   #endBuild({ status, exitCode, reason, message }: OrderOf<"end-build">): void {
     const { id, plannedBy } = this.#build;
     const { now } = this.#context;
@@ -190,7 +190,7 @@ class Settling {
 /**
  * Ends the holders of a ready job's concurrency group, if its file requires that. An older build of the same pipeline
  * and ref ends as a whole. In a build of another ref, only the one job ends. A newer build of the job's own ref keeps
- * its place. `canceledBuilds`: the builds for which this is done.
+ * its place. `canceledBuilds` has the builds that are already canceled for this.
  */
 const endHolders = (
   state: PoolState,

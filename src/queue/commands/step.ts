@@ -26,7 +26,7 @@ import { finish, heartbeat, progress, release, start } from "./work.ts";
 
 interface CommandRow {
   decide: (state: PoolState, input: never, context: DecisionContext) => Decision<unknown>;
-  /** The caller is an agent. Its contact is recorded before the command is decided. */
+  /** Set if the caller is an agent. The pool records the agent's contact before it decides the command. */
   contact?: ContactKind;
 }
 
@@ -65,9 +65,9 @@ const COMMANDS = {
   authenticateAgent: { decide: agents.authenticate },
   wait: { decide: agents.wait, contact: "wait" },
   leave: { decide: agents.leave },
-  /** Decides nothing: every step first ends what is overdue. */
+  /** Decides nothing, because every step first ends what is overdue. */
   sweep: { decide: (_state: PoolState, _: null, _context: DecisionContext) => decided(null) },
-  /** Forgets what nobody may request any more: builds, idempotency keys, deliveries and heads. */
+  /** Forgets everything that nobody may request any more: builds, idempotency keys, deliveries and heads. */
   tidy: {
     decide: (_state: PoolState, _: null, { now }: DecisionContext) => {
       const times = { before: now - REMEMBER_MS, revokedBefore: now - REVOKED_MS, headsBefore: now - HEAD_MS };
@@ -92,13 +92,13 @@ export const decide = <C extends Command>(
   return row.decide(state, input as never, context) as Decision<OutputOf<C>>;
 };
 
-/** The most builds that are settled after one decision: one build may end others. */
+/** The maximum number of builds that the pool settles after one decision, because one build may end others. */
 const SETTLED_AT_ONCE = 10_000;
 
 /**
  * Ends what is overdue, records the caller's contact, decides the command, and offers builds to waiting agents.
  * `commit` receives the changes of each part in order and stores all of them in one transaction.
- * @throws what `commit` throws; the state must not be used after that.
+ * @throws what `commit` throws; callers must not use the state after that
  */
 export const step = <C extends Command>(
   state: PoolState,
@@ -140,12 +140,12 @@ export const step = <C extends Command>(
   return { answer, pushes };
 };
 
-/** Returns when the pool needs its next step, even without a call. The alarm is set for this time. */
+/** Returns when the pool needs its next step, even without a call. The object sets its alarm for this time. */
 export const nextDue = (state: PoolState, { agentMs }: Pick<DecisionContext, "agentMs">): number | null => {
   const silence = state.index.contacts.next();
   const forgetting = silence === null ? null : silence + agentMs;
   return earliest([nextDeadline(state), forgetting, ...CHANNELS.map((channel) => state.outbox[channel].at)]);
 };
 
-/** Returns when the oldest offer is withdrawn. A missed withdrawal loses nothing, so a timer is enough. */
+/** Returns when the pool withdraws the oldest offer. A missed withdrawal loses nothing, so a timer is enough. */
 export const nextOfferDue = (state: PoolState): number | null => state.index.offerDeadlines.next();

@@ -30,7 +30,7 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...stops.changes,
       ...repeatedStops.changes,
       ...leaseChanges,
-      // Comes before the removals: a withdrawal updates the waiter, and would make a removed agent wait again.
+      // This precedes the removals, because a withdrawal updates the waiter, and would make a removed agent wait again.
       ...withdrawOffers(state, due.offer, context),
       ...removeRetired(state, due.retirement, context),
       ...forgetSilent(state, due.silence, context),
@@ -51,14 +51,14 @@ const unsettled = ({ jobs }: PoolState, { gate, build }: DueIds): Change[] =>
     buildId === undefined ? [] : [{ kind: "unsettled", buildId } as const],
   );
 
-/** Reports whether a deadline passed long ago. The service was then down, and could not receive heartbeats. */
+/** Reports whether a deadline passed long ago. If so, the service was down, and could not receive heartbeats. */
 const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): boolean =>
   jobIds.some((id) => {
     const lease = state.jobs.get(id)?.lease;
     return !!lease && now - lease.expiresAt > OUTAGE_MS && !lease.graced;
   });
 
-/** Renews every lease once after an outage. A lease that was already renewed so, and is over, ends now. */
+/** Renews every lease once after an outage. Ends a lease that was already renewed this way and is over. */
 const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] => {
   const { now, startMs, leaseMs } = context;
   return [...state.index.holding.values()].flatMap((id): Change[] => {
@@ -106,7 +106,7 @@ const stopOvertime = (
   return { changes, pushes };
 };
 
-/** Notifies agents again to stop their jobs: the first hint may have been lost. */
+/** Notifies agents again to stop their jobs, because the first hint may have been lost. */
 const repeatStops = (
   state: PoolState,
   jobIds: readonly string[],
@@ -122,7 +122,7 @@ const repeatStops = (
   };
 };
 
-/** Removes ephemeral agents that have worked on their one job, or left without one. */
+/** Removes ephemeral agents that have worked on their one job, or that left without a job. */
 const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
   agentIds.flatMap((agentId): Change[] => {
     const agent = state.agents.get(agentId);
@@ -151,7 +151,7 @@ const endDelays = (state: PoolState, jobIds: readonly string[], { now }: Decisio
     return job?.status === "queued" && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
   });
 
-/** Withdraws offers that were not followed in time, and counts them against their agents. */
+/** Withdraws offers that agents did not follow in time, and counts these offers against the agents. */
 const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
   jobIds.flatMap((jobId): Change[] => {
     const offer = state.offers.get(jobId);

@@ -2,14 +2,14 @@ import type { TestPlace, TestSummary } from "../../protocol/test-report.ts";
 import type { Change, JobEntry, JobFacts } from "../state/facts.ts";
 import type { ProgressReport } from "./commands.ts";
 
-/** Replaces the held job's test results. Keeps the days, for deletions. */
+/** Replaces the held job's test results. Keeps the days of earlier results, for deletions. */
 export const testChanges = ({ job }: JobEntry, { tests, fence }: ProgressReport): Change[] => {
   if (!tests) return [];
   const testDays = [...new Set([...(job.testDays ?? []), tests.day])];
   return [{ kind: "job", job: { ...job, tests: { ...tests, fence }, testDays } }];
 };
 
-/** Returns what people see of a job's tests: never those from a lost lease. */
+/** Returns the test results of a job that people see. These are never results from a lost lease. */
 export const visibleTests = ({ status, tests, fence, result }: JobFacts) => {
   const counts = tests?.fence === fence && (status === "running" || result !== null);
   return counts ? (tests ?? null) : null;
@@ -20,7 +20,7 @@ export const summarizeTests = (job: JobFacts): TestSummary | null => {
   return report && { ...report.counts, warnings: report.warnings };
 };
 
-/** Adds up the test counts of a build's jobs. Returns null if no job has any. */
+/** Adds up the test counts of a build's jobs. Returns null if no job has counts. */
 export const testsOfJobs = (jobs: readonly { tests: TestSummary | null }[]): TestSummary | null => {
   const summaries = jobs.flatMap(({ tests }) => (tests ? [tests] : []));
   const sum = (field: keyof TestSummary): number => summaries.reduce((total, counts) => total + counts[field], 0);

@@ -4,24 +4,27 @@ import type { BuildFacts, Change, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { latestPause } from "./pause.ts";
 
-/** What the agent's socket remembers of its last heartbeat, even while the pool hibernates. */
+/** The facts about an agent's last heartbeat that its socket remembers, even while the pool hibernates. */
 export interface RenewedLease {
   fence: number;
   expiresAt: number;
 }
 
-/** The state of an agent's sockets when the pool wakes. */
+/** The state of an agent's sockets when the pool wakes up. */
 export interface AgentSockets {
-  /** Until when the agent waits. Null: on its own socket. Undefined: all of its sockets are closing. */
+  /**
+   * The time until which the agent waits. Null if it waits on its own socket; undefined if all of its sockets are
+   * closing.
+   */
   until: number | null | undefined;
-  /** Whether one of them is the agent's own, open or closing. The pool sees a close in progress later. */
+  /** Whether one of the sockets is the agent's own, open or closing. The pool sees a close in progress later. */
   hasOwn: boolean;
   kept: RenewedLease | null;
 }
 
 /**
- * Restores the agents with sockets, before anything overdue ends. A lease whose socket is gone gets its time again:
- * nobody could see the socket close, and the agent may be about to return.
+ * Restores the agents with sockets, before the pool ends anything overdue. A lease whose socket is gone gets its time
+ * again, because the pool could not see the socket close and the agent may be about to return.
  */
 export const wake = (
   state: PoolState,
@@ -66,17 +69,17 @@ const wakeLease = (job: JobFacts, sockets: AgentSockets | undefined, context: De
   return expiresAt === lease.expiresAt ? [] : [{ kind: "renewal", jobId: job.id, expiresAt }];
 };
 
-/** Returns a deadline that is stored as it is, for a lease that no socket keeps. */
+/** Returns a deadline that the pool stores as it is, for a lease that no socket keeps. */
 const storedDeadline = (expiresAt: number) => ({ expiresAt, writtenUntil: expiresAt, keptBy: null });
 
-/** Stores the deadline of a lease whose socket was closed. From now on, memory and disk agree. */
+/** Stores the deadline of a lease whose socket was closed. From then on, memory and disk agree. */
 export const settleLease = (state: PoolState, agentId: string): Change[] => {
   const job = findLeasedEntry(state, agentId)?.job;
   if (job?.lease?.keptBy !== "socket") return [];
   return [{ kind: "job", job: { ...job, lease: { ...job.lease, ...storedDeadline(job.lease.expiresAt) } } }];
 };
 
-/** Returns an agent that has just made contact, and no longer has its own socket. */
+/** Returns an agent that has just made contact and no longer has its own socket. */
 export const withoutSocket = (agent: AgentFacts, now: number): AgentFacts => {
   const { hasSocket: _, ...rest } = agent;
   return { ...rest, heardAt: Math.max(agent.heardAt, now) };

@@ -31,7 +31,7 @@ import {
 import { reassign } from "./reassign.ts";
 import { testChanges } from "./tests.ts";
 
-/** Returns the job that the caller holds a lease on, or the refusal. */
+/** Returns the job on which the caller holds a lease, or the refusal. */
 export const jobOfCaller = (
   state: PoolState,
   holder: LeaseHolder,
@@ -46,7 +46,7 @@ export const jobOfCaller = (
 
 export const isRefused = (entry: JobEntry | Decision<never>): entry is Decision<never> => "answer" in entry;
 
-/** Confirms that the agent received the job. The attempt counts from here, and heartbeats renew the lease. */
+/** Confirms that the agent received the job. The attempt counts from now on, and heartbeats renew the lease. */
 export const start = (state: PoolState, holder: LeaseHolder, context: DecisionContext): Decision<string> => {
   const entry = jobOfCaller(state, holder, context);
   if (isRefused(entry)) return entry;
@@ -56,7 +56,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   if (!isAllowed("start", job)) return refused("conflict", "The build was canceled: drop it and poll again.");
   const { now, leaseMs } = context;
   const expiresAt = Math.max(lease.expiresAt, now + leaseMs);
-  // An agent with a socket sends its heartbeats there. The first one then has nothing to store.
+  // An agent with a socket sends its heartbeats there. The first heartbeat then has nothing to store.
   const keptBy = state.waiters.get(holder.agentId)?.until === null ? "socket" : null;
   const times = { startedAt: now, expiresAt, writtenUntil: expiresAt };
   const startedLease: JobLease = { ...lease, ...times, graced: false, keptBy };
@@ -70,7 +70,7 @@ export const start = (state: PoolState, holder: LeaseHolder, context: DecisionCo
   return decided(job.id, changes);
 };
 
-/** Renews the lease. Stores it unless the heartbeat came over the socket and the stored deadline is recent. */
+/** Renews the lease. Stores the renewal unless the heartbeat came over the socket and the stored deadline is recent. */
 const renewal = (job: JobFacts, { bySocket }: HeartbeatRequest, context: DecisionContext): Change[] => {
   const { now, leaseMs, storedForMs, rules } = context;
   const lease = job.lease!;
@@ -105,7 +105,10 @@ export const heartbeat = (state: PoolState, beat: HeartbeatRequest, context: Dec
   return decided({ cancel: true, reason: lease.stop.reason, leaseExpiresAt }, [...changes, stopNotice]);
 };
 
-/** Stores the agent's findings: steps, summary, the commit of a branch or tag, and the commit it was compared with. */
+/**
+ * Stores the agent's findings: steps, summary, the commit of a branch or tag, and the commit with which it was
+ * compared.
+ */
 export const progress = (
   state: PoolState,
   progressReport: ProgressReport,
@@ -126,7 +129,8 @@ export const progress = (
 
 /**
  * Releases the job for its agent. The agent may name the pipeline file's requirements, or report that another agent can
- * fetch what it cannot. Neither uses an attempt. An agent that is itself stopped (`interrupted`) loses its attempt.
+ * fetch files that it cannot fetch itself. Neither report uses an attempt. An agent that somebody stops (`interrupted`)
+ * loses its attempt.
  */
 export const release = (state: PoolState, request: ReleaseRequest, context: DecisionContext): Decision<string> => {
   const entry = jobOfCaller(state, request, context);
@@ -148,7 +152,7 @@ export const release = (state: PoolState, request: ReleaseRequest, context: Deci
 
 const UNMET: Outcome = { status: "failed", exitCode: null, reason: "requirements-unmet" };
 
-/** Ends the job with the agent's result. The same result again gets the same answer; another one is rejected. */
+/** Ends the job with the agent's result. A repeated result gets the same answer; a different one is rejected. */
 export const finish = (state: PoolState, report: FinishReport, context: DecisionContext): Decision<string> => {
   const { agentId, jobId, fence } = report;
   if (!verifiedAgent(state, report)) return unknownToken();
@@ -197,7 +201,7 @@ const finishAgain = (
   return isRemembered(state, report.jobId) ? leaseLost() : unknownId();
 };
 
-/** Repeats an answer that may have been lost, for an ended job or for a try that another try follows. */
+/** Repeats an answer that may have been lost, for an ended job or for a try that another try followed. */
 const sayAgain = (
   { fence, agentId, result }: JobFacts,
   report: FinishReport,
@@ -218,7 +222,7 @@ const countBytes = (outputs: Record<string, string>): number => {
   return Object.entries(outputs).reduce((sum, texts) => sum + encoder.encode(texts.join("")).length, 0);
 };
 
-/** Returns why a succeeded job's outputs are too large, or null if they are not. */
+/** Returns why a succeeded job's outputs are too large, or null if they are small enough. */
 const outputsProblem = (state: PoolState, { buildId }: JobFacts, { status, outputs }: FinishReport): string | null => {
   if (!outputs || status !== "succeeded") return null;
   const size = countBytes(outputs);

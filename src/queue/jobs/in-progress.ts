@@ -10,17 +10,17 @@ import { needsFrom } from "./needs.ts";
 import { firstEnded, judgeJob, type Verdict } from "./outcome.ts";
 import type { BuildCancel, BuildView, EndOfJob, JobRules, JobView, Need } from "./rules.ts";
 
-/** An active build's state, derived from its jobs. */
+/** An active build's state, as derived from its jobs. */
 export interface BuildProgress extends Pick<BuildFacts, "status" | "startedAt" | "holdsPlace"> {
   message: string | null;
 }
 
 export type Order =
-  /** Puts the job into the queue: its needs ended, its condition holds, and its gate is open. */
+  /** Puts the job into the queue, because its needs have ended, its condition holds, and its gate is open. */
   | { kind: "queue"; jobId: string }
-  /** The job's gate starts to wait for a decision. */
+  /** Makes the job's gate wait for a decision. */
   | { kind: "ask"; jobId: string; until: number }
-  /** Ends a job that the queue does not have. */
+  /** Ends a job that is not in the queue. */
   | {
       kind: "end";
       jobId: string;
@@ -45,7 +45,7 @@ export type Order =
 
 export type JobOrder = Extract<Order, { jobId: string }>;
 
-/** A job whose row was lost counts as failed. It may have run, so it must not run again. */
+/** The end of a job whose row was lost. The job counts as failed. It may have run, so it must not run again. */
 const LOST: EndOfJob = {
   status: "failed",
   cause: null,
@@ -83,26 +83,26 @@ export interface SettleInput {
   graph: JobGraph;
   build: BuildView;
   jobs: ReadonlyMap<string, JobFacts>;
-  /** Returns a job's outputs. Called only when a condition needs them. */
+  /** Returns a job's outputs. The code calls it only if a condition needs them. */
   outputs(jobId: string): Record<string, string>;
   now: number;
   rules: JobRules;
 }
 
-/** A build's jobs while it is settled: their state when read, and the orders since then. */
+/** A build's jobs while the pool settles them: their state when they were read, and the orders since then. */
 export class BuildInProgress {
   readonly input: SettleInput;
   readonly cancel: BuildCancel | null;
   readonly views: readonly JobView[];
   readonly #byDefinition: Map<string, JobView[]>;
   readonly #byId: Map<string, JobView>;
-  /* Keyed by job definition. The values are the same for all combinations. */
+  /* The needs of each job definition. They are the same for all combinations of a job. */
   readonly #needs = new Map<string, readonly Need[]>();
   readonly #read = new Map<string, NeedsToRead>();
   readonly #verdicts = new Map<string, Verdict>();
   readonly #work = new ConditionWork();
   readonly #conditions: Conditions;
-  /** Jobs whose failure may end others. Null until the next search. */
+  /** Jobs whose failure may end other jobs; null until the next search. */
   #failed: JobView[] | null = null;
 
   constructor(input: SettleInput, cancel: BuildCancel | null) {
@@ -160,7 +160,7 @@ export class BuildInProgress {
     return this.#conditions.findTraits(condition).cleansUp;
   }
 
-  /** Reports whether the job may run after a cancel. Once its needs have ended, its condition must still hold. */
+  /** Reports whether the job may run after a cancel. Its condition must still hold once its needs have ended. */
   isSpared(job: GraphJob): boolean {
     return this.#cleansUp(job) && (!this.isReady(job) || this.judge(job).kind === "run");
   }

@@ -14,12 +14,12 @@ const OUTCOMES: Record<JobEndStatus, Result> = {
   dropped: "dropped",
 };
 
-/** The worst result of several combinations counts. */
+/** Results from the worst on. If a need has several combinations, their worst result counts. */
 const FROM_WORST: readonly Result[] = ["failure", "cancelled", "dropped", "skipped"];
 const worst = (results: readonly Result[]): Result => FROM_WORST.find((one) => results.includes(one)) ?? "success";
 
 /**
- * Returns what a hand-out and a condition of this job see of its needs, all of which have ended. Calls `outputs` only
+ * Returns the needs of this job, all of which have ended, as a hand-out and a condition see them. Calls `outputs` only
  * for jobs that succeeded.
  */
 export const needsFrom = (
@@ -48,7 +48,7 @@ export const needsFrom = (
   return Object.fromEntries(needs.map(({ definition }) => [definition, toNeededJob(definition)]));
 };
 
-/** Like `needsFrom`, but reads the ends from the build's jobs. */
+/** Does the same as `needsFrom`, but reads the ends from the build's jobs. */
 export const readNeeds = (
   graph: JobGraph,
   jobs: ReadonlyMap<string, JobFacts>,

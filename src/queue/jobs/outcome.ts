@@ -27,7 +27,8 @@ interface Surroundings {
 }
 
 /**
- * Returns a need's effect on its dependents. A dropped or skipped need passes on the cause that kept it from running.
+ * Returns a need's effect on its dependents. A dropped or skipped need passes on the cause that kept the need from
+ * running.
  */
 const toCause = ({ job, status, end }: JobView): JobCause => {
   if (status === "failed") return { kind: "need-failed", job: job.key, text: null };
@@ -95,7 +96,7 @@ const blemishes = (views: readonly JobView[]): string | null => {
   return [forgiven(views), tried].filter((sentence) => sentence !== null).join(" ") || null;
 };
 
-/** Returns the outcome of a build whose jobs have ended: that of the first decisive job to end. */
+/** Returns the outcome of a build whose jobs have ended. The first decisive job to end decides it. */
 export const judgeBuild = (
   views: readonly JobView[],
   build: BuildView,

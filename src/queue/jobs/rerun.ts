@@ -45,7 +45,7 @@ const toNamedJob = ({ key, definition, needs }: GraphJob): NamedJob => ({
   needs: needs.map((need) => need.definition),
 });
 
-/** Returns what a retry of the failed jobs adopts from the original build, by the new graph's job ids. */
+/** Returns the results that a retry of the failed jobs adopts from the original build, by the new graph's job ids. */
 export const planRerun = (old: EndedBuild, graph: JobGraph, rules: JobRules = JOB_RULES): Adopted => {
   const jobsBefore = new Map(old.graph.jobs.map(({ key, id }) => [key, { id, ...old.jobs[id] }]));
   const rerunKeys = keysToRerun(graph.jobs.map(toNamedJob), (key) => jobsBefore.get(key)?.end ?? null, rules);

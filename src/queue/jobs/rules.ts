@@ -6,7 +6,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 import type { BuildFacts, Gated, JobFacts, Outcome } from "../state/facts.ts";
 
-/** The fields of a build that affect its jobs, and those that follow from its jobs. */
+/** The fields of a build that affect its jobs, and the fields that follow from its jobs. */
 export type BuildView = Pick<
   BuildFacts,
   "status" | "startedAt" | "message" | "until" | "holdsPlace" | "cancel" | "supersededBy" | "plannedBy"
@@ -27,9 +27,9 @@ export interface JobView {
   message: string | null;
   gate: Gated | null;
   stopCause: JobCause | null;
-  /** Failed tries in this build that another try followed. */
+  /** Failed tries in this build after which another try followed. */
   retries: number;
-  /** Null until it has ended. */
+  /** The job's end; null until the job has ended. */
   end: EndOfJob | null;
 }
 
@@ -86,7 +86,10 @@ export const JOB_RULES = {
    */
   holdsPlace: (holds: boolean, jobs: readonly JobView[]): boolean =>
     jobs.some(isLeasedJob) || (holds && jobs.some(({ status }) => status === "queued")),
-  /** Reports whether a retry of the failed jobs reruns this job. `needsRunAnew`: the retry reruns one of its needs. */
+  /**
+   * Reports whether a retry of the failed jobs reruns this job. `needsRunAnew` means that the retry reruns one of its
+   * needs.
+   */
   runsAnew: (end: { status: JobStatus } | null, needsRunAnew: boolean): boolean =>
     needsRunAnew || (end?.status !== "succeeded" && end?.status !== "skipped"),
 };
@@ -96,20 +99,23 @@ export type JobRules = typeof JOB_RULES;
 /** The end of one try of a job. */
 type Tried = Pick<Outcome, "reason"> & { status: JobEndStatus };
 
-/** Reports whether another try could help: steps failed, or the try timed out. It cannot help after any other end. */
+/**
+ * Reports whether another try could help, because steps failed or the try timed out. It cannot help after any other
+ * end.
+ */
 const mayBeMended = ({ status, reason }: Tried): boolean =>
   status === "failed" && (reason === null || reason === "timeout");
 
-/** Reports whether another try follows one with this outcome. */
+/** Reports whether another try follows a try with this outcome. */
 export const triesAgain = (
   { status, retry = 0, retries = 0 }: Pick<JobFacts, "status" | "retry" | "retries">,
   outcome: Tried,
 ): boolean => status === "running" && mayBeMended(outcome) && retries < retry;
 
-/** Milliseconds that jobs that clean up may run after their build was canceled. */
+/** Milliseconds for which clean-up jobs may run after the cancel of their build. */
 export const CLEAN_UP_MS = 5 * MINUTE_MS;
 
-/** Returns the cancel that applies to a build now. The build's own deadline counts as one. */
+/** Returns the cancel that applies to a build now. The build's own deadline counts as a cancel. */
 export const currentCancel = (
   { cancel, until }: Pick<BuildFacts, "cancel" | "until">,
   now: number,

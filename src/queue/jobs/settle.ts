@@ -52,7 +52,7 @@ const go = ({ job }: JobView): JobOrder =>
     ? { kind: "queue", jobId: job.id }
     : { kind: "end", jobId: job.id, status: "succeeded", cause: null, reason: null, message: null };
 
-/** Decides on a job whose needs have ended and whose gate was not reached yet. */
+/** Decides about a job whose needs have ended and whose gate was not reached yet. */
 const judgeFirst = (view: JobView, progress: BuildInProgress): JobOrder => {
   const { job } = view;
   const { now } = progress.input;
@@ -88,8 +88,8 @@ const decideNext = (view: JobView, progress: BuildInProgress): JobOrder | null =
 const wasRun = ({ end }: JobView): boolean => end !== null && end.startedAt !== null && !end.isAdopted;
 
 /**
- * Derives a build's status from its jobs. Once they are planned (`until`), the build runs from the first lease of a job
- * until its own end. It does not return to the queue when its only started job gets another try.
+ * Derives a build's status from its jobs. Once its jobs are planned (`until`), the build runs from the first lease of a
+ * job until its own end. It does not return to the queue when its only started job gets another try.
  */
 const judgeStatus = (
   { status, until }: SettleInput["build"],
@@ -107,7 +107,7 @@ const findStart = (begunJobs: readonly JobView[]): number | null => {
   return starts.length > 0 ? Math.min(...starts) : null;
 };
 
-/** Derives the progress of a build whose jobs have not all ended. */
+/** Derives the progress of a build in which some jobs have not ended. */
 const judgeProgress = ({ views, cancel, input }: BuildInProgress): BuildProgress => {
   const { build, now, rules } = input;
   const begunJobs = views.filter((view) => isLeasedJob(view) || wasRun(view));
@@ -135,7 +135,7 @@ const isSameProgress = (
   one.message === (message ?? null) &&
   one.holdsPlace === holdsPlace;
 
-/** Returns all orders for a build. Settling it again would return none. */
+/** Returns all orders for a build. If the caller settled it again, there would be none. */
 export const settle = (input: SettleInput): Order[] => {
   const { build, now, rules } = input;
   if (isEnded(build.status)) return [];

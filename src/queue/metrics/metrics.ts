@@ -11,7 +11,7 @@ import { awaitsApproval } from "../state/trust.ts";
 
 type ByRequirement = Metrics["byRequirement"][number];
 
-/** Online agents with equal skills, and the number of idle ones. */
+/** Online agents with equal skills, with the number of idle agents among them. */
 interface SkillGroup {
   agent: AgentFacts;
   online: number;

@@ -17,7 +17,7 @@ const metric =
     [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...samples.map((sample) => line(name, sample)), ""].join("\n");
 
 export const gauge = metric("gauge");
-/** A number that only increases. Its name ends with `_total`. */
+/** Creates a metric of a number that only increases. Its name ends with `_total`. */
 export const counter = metric("counter");
 
 const requirementLabels = ({ platform, ios, android, web, labels }: Requires): Record<string, string> => ({

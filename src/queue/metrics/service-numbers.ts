@@ -6,12 +6,12 @@ import { DAY_MS } from "../../protocol/units.ts";
 import { type LossCause, toDayNumber } from "../state/counts.ts";
 import type { PoolNumbers } from "../state/numbers.ts";
 
-/** The number of organizations that appear by name: in each row of numbers, and as a label. */
+/** The number of organizations that appear by name, in each row of numbers and as a label. */
 const NAMED_ORGANIZATIONS = 20;
 
-/** Today's builds of the organizations nearest to their limit, the nearest first. */
+/** Today's builds in the organizations nearest to their limit, the nearest organization first. */
 interface ServiceDay {
-  /** UTC, days since 1970. */
+  /** The day (UTC), in days since 1970. */
   day: number;
   organizations: OrganizationDay[];
 }
@@ -19,7 +19,7 @@ interface ServiceDay {
 export const dayShare = ({ buildsToday, buildsPerDay }: OrganizationDay): number =>
   buildsPerDay > 0 ? buildsToday / buildsPerDay : Number(buildsToday > 0);
 
-/** Merges the swept pools' numbers into the previous ones. A pool that is not swept has created no builds since. */
+/** Merges the swept pools' numbers into the previous numbers. A pool that is not swept has created no builds since. */
 export const addDay = (
   before: ServiceDay | undefined,
   pools: { orgId: string; numbers: Pick<PoolNumbers, "buildsToday" | "buildsPerDay"> }[],
@@ -38,16 +38,16 @@ export const addDay = (
     .slice(0, NAMED_ORGANIZATIONS);
   return { day, organizations };
 };
-/** An organization is no longer listed after its pool was silent for this long: it may be gone. */
+/** Milliseconds of a pool's silence after which its organization is no longer listed, because it may be deleted. */
 const KNOWN_MS = 7 * DAY_MS;
 
-/** `at`: when its pool reported this, in milliseconds since 1970. */
+/** The organization's storage. `at` is the time at which its pool reported this, in milliseconds since 1970. */
 type KnownStore = OrganizationStore & { at: number };
 
 export const storedShare = ({ storedBytes, mostStoredBytes }: OrganizationStore): number =>
   mostStoredBytes > 0 ? storedBytes / mostStoredBytes : Number(storedBytes > 0);
 
-/** Merges the swept pools' numbers into the organizations nearest to their storage limit. */
+/** Merges the swept pools' numbers into the list of organizations nearest to their storage limit. */
 export const addStored = (
   before: KnownStore[],
   pools: { orgId: string; numbers: Pick<PoolNumbers, "storedBytes" | "mostStoredBytes"> }[],
@@ -69,9 +69,9 @@ export const addStored = (
 
 /** The number of pools that appear by name. It bounds the labels of a deployment with many pools. */
 const NAMED_POOLS = 20;
-/** A pool appears by name from this delay on. Nobody has to act on a shorter one. */
+/** Seconds of delay from which a pool appears by name. Nobody has to act on a shorter delay. */
 const NOTABLE_SECONDS = 30;
-/** The number of pools whose dead letters are remembered. */
+/** The number of pools whose dead letters the service remembers. */
 const DEAD_LETTER_POOLS = 1000;
 
 interface NamedPool {
@@ -99,7 +99,7 @@ interface Totals {
 /** The pools' state in one run of upkeep. */
 interface PoolGauges {
   swept: number;
-  /** Pools whose sweep failed. */
+  /** The number of pools whose sweep failed. */
   failed: number;
   active: number;
   waiting: number;
@@ -117,9 +117,9 @@ export interface ServiceNumbers {
   /** The number of runs that sweep each busy pool once. The gauges of this many rows together cover all pools. */
   rounds: number;
   gauges: PoolGauges;
-  /** Dead letters by organization. Contains only pools that have any. */
+  /** The number of dead letters by organization. Contains only pools that have dead letters. */
   deadLetters: Record<string, number>;
-  /** Absent in rows of older releases. */
+  /** Today's builds; absent in rows of older releases. */
   today?: ServiceDay;
   stored?: KnownStore[];
   totals: Totals;

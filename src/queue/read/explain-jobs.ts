@@ -52,7 +52,7 @@ const queuedAmong = (entries: JobEntry[]): JobEntry[] =>
 const queuedJob = (state: PoolState, buildId: string): JobEntry | undefined =>
   queuedAmong(entriesOfBuild(state, buildId))[0];
 
-/** Explains why a build waits: for its gates, or for its first queued job. Otherwise says that it runs. */
+/** Explains why a build waits, for its gates or for its first queued job. If it does not wait, says that it runs. */
 export const explainBuild = (
   state: PoolState,
   { id: buildId, status }: BuildFacts,
@@ -77,14 +77,14 @@ export const explainBuild = (
   return { buildId, status, ...say("gate", message), ...notQueued };
 };
 
-/** The number of distinct needs that are checked against all agents. Builds with further needs are left out. */
+/** The number of distinct needs that the pool checks against all agents. It leaves out builds with further needs. */
 const MOST_NEEDS = 10;
 
-/** Jobs with the same key wait for the same agents. */
+/** Returns the key of a job's needs. Jobs with the same key wait for the same agents. */
 const needKey = ({ requires, features = [], releasedBy, passedOver }: JobFacts): string =>
   JSON.stringify([requires, features, releasedBy, passedOver ?? null]);
 
-/** Explains in a sentence why each build waits, by build id. Covers only builds in the queue. */
+/** Explains in a sentence why each build waits, by build id. Covers only builds that are in the queue. */
 export const explainEach = (
   state: PoolState,
   buildIds: readonly string[],

@@ -39,7 +39,10 @@ const onlineStatus = (agents: number, online: number): string => {
   return online === 0 ? "all offline" : `${online.toLocaleString("en")} online`;
 };
 
-/** Groups agents by their decisive reasons: those with the fewest permanent reasons first, then the largest group. */
+/**
+ * Groups agents by their decisive reasons. Groups with fewer permanent reasons come first. Among equal ones, larger
+ * groups come first.
+ */
 const groupWaits = (reasonsByAgent: Reason[][]): NonNullable<Explanation["groups"]> => {
   const groups = Map.groupBy(reasonsByAgent, (reasons) =>
     JSON.stringify(decisive(reasons).map(({ phrase }) => phrase)),
@@ -56,7 +59,7 @@ const groupWaits = (reasonsByAgent: Reason[][]): NonNullable<Explanation["groups
 };
 
 type AgentView = Explanation["agents"][number];
-/** The most groups in an answer. The list of agents has the others. */
+/** The maximum number of groups in an answer. The list of agents shows the rest. */
 const GROUP_LIMIT = 20;
 
 const IS = ["is", "are"] as const;
@@ -64,14 +67,17 @@ const IS = ["is", "are"] as const;
 const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
   !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
 
-/** The service marks a build as untrusted. All other features come from its file. */
+/**
+ * Describes the features that the agent's program lacks. The service marks a build as untrusted; all other features are
+ * from its file.
+ */
 const tooOldFor = (unknown: Feature[]): string =>
   unknown.includes("untrusted") ? "too old for untrusted builds" : `too old for ${unknown.join(", ")} in the file`;
 
-/** Each agent's reasons for not taking a job. Empty for an agent that could take it. */
+/** Each agent's reasons for not taking a job. An agent that could take the job has none. */
 export type ReasonsByAgent = Map<AgentFacts, Reason[]>;
 
-/** Checks every agent. */
+/** Checks every agent, and returns its reasons. */
 export const reasonsByAgent = (
   state: PoolState,
   job: JobFacts,
@@ -142,7 +148,7 @@ const fullMessage = ({ key, most }: { key: string; most: number }): string => {
 const needsLabel = (build: BuildFacts): string =>
   trustOf(build) === "trusted" ? "" : ` It is untrusted and requires an agent with the label ${UNTRUSTED_LABEL}.`;
 
-/** Explains why the queued job waits: the first reason that applies. */
+/** Explains why the queued job waits, with the first reason that applies. */
 const explainWait = (
   state: PoolState,
   { build, job }: JobEntry,
@@ -179,7 +185,7 @@ const explainWait = (
   return say("next", "It is next, and an agent could take it now.");
 };
 
-/** Adds the number of failed tries. */
+/** Adds the number of failed tries to the message. */
 const afterTries = ({ retries = 0, retry = 0 }: JobFacts, { code, message }: ReturnType<typeof explainWait>) => {
   const failed = retries === 1 ? "1 try" : `${retries} tries`;
   const text = retries === 0 ? message : `${failed} of at most ${retry + 1} failed. ${message}`;
@@ -195,7 +201,7 @@ const LEASED_MESSAGES: Record<LeasedStatus, (agent: string) => string> = {
 /**
  * Explains why a queued job waits, with each agent's reasons, or describes the state of a leased job. `pingedAt`
  * returns the last ping on an agent's socket.
- * @param cachedReasons each agent's reasons, if already known
+ * @param cachedReasons each agent's reasons, if the caller already knows them
  */
 export const explain = (
   state: PoolState,

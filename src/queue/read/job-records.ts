@@ -18,8 +18,8 @@ export const toJobs = ({ jobs }: JobGraph, factsOf: (jobId: string) => JobFacts 
 };
 
 /**
- * Returns each definition's depth: 0 without needs, otherwise one more than its deepest need. Needs precede their
- * dependents.
+ * Returns each definition's depth, which is 0 without needs, otherwise one more than its deepest need. Needs precede
+ * their dependents.
  */
 const measureDepths = (jobs: readonly GraphJob[]): Map<string, number> => {
   const depths = new Map<string, number>();
@@ -38,7 +38,7 @@ const toDefinition = ({ id, key, definition, name, matrix, needs, mayFail }: Gra
   needs: needs.map((need) => need.definition),
 });
 
-/** A job whose row cannot be read counts as failed. */
+/** The facts of a job with an unreadable row. Such a job counts as failed. */
 const DAMAGED = {
   status: "failed" as const,
   cause: null,
@@ -93,7 +93,7 @@ const toGate = ({ gate, groups }: GraphJob, job: JobFacts | undefined): JobGate 
   };
 };
 
-/** Returns the gates that wait for a decision: one for all combinations of a matrix. */
+/** Returns the gates that wait for a decision. All combinations of a matrix share one gate. */
 export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
   const asking = jobs.filter(({ status, gate }) => gate?.since && !gate.decision && status === "waiting");
   return [...Map.groupBy(asking, ({ definition }) => definition)].map(([definition, [first, ...others]]) => ({
@@ -103,7 +103,7 @@ export const toWaitsFor = (jobs: readonly JobOfBuild[]): Build["waitsFor"] => {
   }));
 };
 
-/** How lists count each status. */
+/** The count in lists to which each status belongs. */
 const COUNTED: Record<JobStatus, keyof Omit<JobCounts, "total">> = {
   waiting: "waiting",
   queued: "waiting",
@@ -124,16 +124,16 @@ export const countsOfJobs = (jobs: readonly { status: JobStatus }[]): JobCounts 
   return counts;
 };
 
-/** Returns the jobs that made their build fail, the first to fail first. Leaves out adopted jobs. */
+/** Returns the jobs that made their build fail, the first failed job first. Excludes adopted jobs. */
 export const failedJobs = (jobs: readonly JobOfBuild[]): JobOfBuild[] =>
   jobs
     .filter(({ status, mayFail, adoptedFrom }) => status === "failed" && !mayFail && adoptedFrom === null)
     .sort((one, other) => Date.parse(one.finishedAt ?? "") - Date.parse(other.finishedAt ?? ""));
 
 /**
- * Joins the jobs' summaries into one Markdown text, each under its job's key; returns null if no job wrote one. Stops
- * reading once the text exceeds the limit for one summary: its readers cut it there, and all summaries together may be
- * 16 MiB.
+ * Joins the jobs' summaries into one Markdown text, each of them under its job's key. Returns null if no job wrote a
+ * summary. Stops reading once the text exceeds the limit for one summary: readers cut the text there, and all summaries
+ * together may have 16 MiB.
  */
 export const joinedSummaries = (jobs: Iterable<{ key: string; summary: string | null }>): string | null => {
   let joined = "";

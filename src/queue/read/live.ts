@@ -13,7 +13,7 @@ import { latestAgent } from "./record.ts";
 
 const COUNTED_AS: Record<Phase, "waiting" | "running" | null> = { queued: "waiting", leased: "running", ended: null };
 
-/** Counts active builds, each once. Reads neither agents nor the queue. */
+/** Counts active builds, each build once. Reads neither agents nor the queue. */
 export const countNow = (state: PoolState, role: Role): PoolNow => {
   const now: PoolNow = { running: 0, waiting: 0, forRole: 0 };
   for (const build of state.builds.values()) {
@@ -28,9 +28,9 @@ export const countNow = (state: PoolState, role: Role): PoolNow => {
 
 /** The builds that a page of a list requests from the pool. */
 export interface LiveQuery extends BuildQuery {
-  /** The most builds that may match: the newest. */
+  /** The maximum number of builds that may match, the newest first. */
   limit: number;
-  /** Also include these, even if they do not match: builds of the page that D1 does not show as ended. */
+  /** Builds to include even if they do not match, because D1 does not show these builds of the page as ended. */
   ids: string[];
 }
 
@@ -44,7 +44,7 @@ const listed = (state: PoolState, build: BuildFacts): QueriedBuild => ({
 });
 
 /**
- * Returns the ids of builds that are active, or that D1 does not show as ended. A list would miss them or show them
+ * Returns the ids of builds that are active, or that D1 does not show as ended. D1's list would miss them or show them
  * late.
  */
 const listedIds = (state: PoolState): Set<string> =>
@@ -60,7 +60,7 @@ export const liveIds = (state: PoolState, { limit, ids, ...query }: LiveQuery): 
   return [...new Set([...newest, ...ids])];
 };
 
-/** Identifies a job and its build. A first job has only its build's id. */
+/** Identifies a job and its build. A first job has the id of its build. */
 const toIds = ({ graphs }: PoolState, { id, buildId, index }: JobFacts) => ({
   buildId,
   jobId: id === buildId ? null : id,
@@ -93,7 +93,7 @@ export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[]
   });
 };
 
-/** Returns ended builds that some channel has not delivered yet. The columns of their rows do not show this. */
+/** Returns ended builds that some channel has not delivered yet. The columns of their rows do not show this fact. */
 export const endedUndelivered = ({ outbox, builds }: PoolState): string[] => {
   const due = new Set(BUILD_CHANNELS.flatMap((channel) => [...outbox[channel].due.keys()]));
   return [...due].filter((id) => !builds.has(id));

@@ -19,15 +19,15 @@ const optionalTimestamp = (at: number | null): string | null => (at === null ? n
 const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
   plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
 
-/** Returns the agent that a build shows: the one with the latest lease of its first job. */
+/** Returns the agent that a build shows, which is the agent with the latest lease of its first job. */
 export const latestAgent = (build: BuildFacts, first: JobFacts | undefined): string | null =>
   phaseOf(build.status) === "queued" ? null : firstLease(build, first).agentId;
 
-/** Outside names stay plain text wherever the message is shown. */
+/** Describes the commit to approve. Names from outside stay plain text wherever the message is shown. */
 const whatToApprove = (author: string | null, commitSha: string | null): string =>
   `Commit ${commitSha?.slice(0, 7)}${author === null ? "" : ` by ${author}`} comes from outside the repository. It runs without secrets, on agents for untrusted builds; the approval is for this commit alone.`;
 
-/** Describes the approval of a stranger's commit: who approved it, or who may do so. */
+/** Describes the approval of someone else's commit: who approved it, or who may approve it. */
 const toApproval = ({ approval, origin, commitSha }: BuildFacts): JobGate | null => {
   if (!approval) return null;
   const { since, until, decision } = approval;
@@ -48,7 +48,7 @@ const toApproval = ({ approval, origin, commitSha }: BuildFacts): JobGate | null
 
 /**
  * Returns the build as the API shows it. Fields that are not set here have their name in the source that `BUILD_FIELDS`
- * names. `first`: the first job, unless planned jobs replaced it.
+ * names. `first` is the first job, unless planned jobs replaced it.
  */
 export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | undefined, report: Report): Build => {
   const { id, branch, status, origin } = build;
@@ -78,7 +78,7 @@ export const toBuild = (orgId: string, build: BuildFacts, first: JobFacts | unde
   });
 };
 
-/** Returns a claimed job as the service gets it. */
+/** Returns a claimed job in the form that the service gets. */
 export const toClaimedJob = (
   orgId: string,
   { jobId, fence, expiresAt, isAgain = false }: Claim,
@@ -108,7 +108,9 @@ const judgeStatus = (agent: AgentFacts, isBusy: boolean, online: boolean): numbe
   return isBusy ? AGENT_STATUS.busy : AGENT_STATUS.idle;
 };
 
-/** Returns the agent as the API shows it. The first nine fields keep contract v1's order, which clients compare. */
+/**
+ * Returns the agent as the API shows it. The first nine fields keep the order of contract v1, which clients compare.
+ */
 export const toAgent = (state: PoolState, orgId: string, agent: AgentFacts, now: number, pingedAt = 0): Agent => {
   const { id, name, platform, canBuildIOS, canBuildAndroid, canBuildWeb, labels, version, isEphemeral } = agent;
   const online = isOnline(state, agent, now, pingedAt);

@@ -15,36 +15,36 @@ export interface AgentFacts {
   isDraining: boolean;
   isEphemeral: boolean;
   tokenHash: string;
-  /** The features beyond the first protocol that its program last reported. Absent until it reports any. */
+  /** The features beyond the first protocol that the agent's program last reported; absent until it reports any. */
   features?: Feature[];
-  /** The Xcode versions on its machine that it last reported. */
+  /** The Xcode versions on the agent's machine that its program last reported. */
   xcodes?: string[];
-  /** Absent in records that an older release stored. */
+  /** The token that registered the agent; absent in records that an older release stored. */
   registeredBy?: RegisteredBy | null;
   createdAt: number;
-  /** The last stored contact. A later one may be in memory. */
+  /** The last stored contact. Memory may have a later contact. */
   heardAt: number;
   bootId: string | null;
-  /** Ids of earlier boots. A late message from one of them does not mean a restart. */
+  /** Ids of earlier boots. A late message from an earlier boot does not mean a restart. */
   pastBoots: string[];
-  /** Claimed jobs in a row that it did not start, and when the last of those leases ended. */
+  /** Consecutive claimed jobs that the agent did not start, and when the last of those leases ended. */
   ignored: number;
   ignoredAt: number;
-  /** When an ephemeral agent is removed. Set at the end of its one job. */
+  /** When the pool removes an ephemeral agent. The end of its one job sets this. */
   spentAt: number | null;
-  /** Set while an ephemeral agent has its own socket. A lost socket reports nothing. */
+  /** Set while an ephemeral agent has its own socket. If a socket is lost, nothing reports this. */
   hasSocket?: boolean;
 }
 
 /** An agent that waits for offers, either in a poll until its deadline or on its own socket (null). */
 export interface Waiter {
   until: number | null;
-  /** Offers in a row that it did not follow, and when the last one was withdrawn. */
+  /** Consecutive offers that the agent did not follow, and when the pool withdrew the last one. */
   ignored: number;
   ignoredAt: number;
 }
 
-/** A job that is reserved for a waiting agent. The agent was notified to poll. */
+/** A job that is reserved for a waiting agent. The pool has notified the agent to poll. */
 export interface Offer {
   agentId: string;
   at: number;

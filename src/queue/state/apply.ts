@@ -23,12 +23,12 @@ import {
 import { jobsOf, type PoolState, unsettle } from "./state.ts";
 import { awaitsApproval } from "./trust.ts";
 
-/** Milliseconds between a change and its write to D1. Changes close together become one write. */
+/** Milliseconds between a change and its write to D1. Changes that follow each other closely become one write. */
 export const FLUSH_DELAY_MS = SECOND_MS;
-/** The same delay where nobody waits for the write (a hand-out), or the object writes at once anyway (a build). */
+/** The same delay if nobody waits for the write (a hand-out), or if the object writes at once anyway (a build). */
 const LATE_FLUSH_MS = 30 * SECOND_MS;
 
-/** Ids that a list of changes touched. Each is indexed once, at the end. */
+/** Ids that a list of changes touched. Each id is indexed once, at the end. */
 interface Touched {
   builds: Set<string>;
   jobs: Set<string>;
@@ -133,7 +133,7 @@ const applyChange = (state: PoolState, change: Change, touched: Touched): void =
   }
 };
 
-/** Adds or replaces a build. Its jobs are in no queue until it is approved, and are then reindexed. */
+/** Adds or replaces a build. Its jobs are in no queue until the build is approved. An approval reindexes them. */
 const applyBuild = (state: PoolState, build: BuildFacts, touched: Touched): void => {
   const before = state.builds.get(build.id);
   if (before && isEnded(build.status)) countEnd(state.events, build.status, build.reason);
@@ -242,13 +242,13 @@ const markDue = (state: PoolState, { channel, buildId, at }: Omit<Change & { kin
 };
 
 /**
- * Schedules a fallback attempt: the object makes one at once, which may be lost with the memory. While other deliveries
- * on the channel fail, this is the only attempt.
+ * Schedules a fallback attempt. The object makes an attempt at once, which may be lost with the memory. While other
+ * deliveries on the channel fail, the fallback attempt is the only one.
  */
 const attemptAtOnce = (state: PoolState, channel: Channel, at: number): void =>
   attemptBy(state, channel, at + (state.outbox[channel].failures > 0 ? FLUSH_DELAY_MS : LATE_FLUSH_MS));
 
-/** Records the delivery in the build. It is stored when the build is stored for another reason. */
+/** Records the delivery in the build. The pool stores it when it stores the build for another reason. */
 const markDelivered = ({ outbox, builds }: PoolState, change: Change & { kind: "delivered" }): void => {
   const { channel, buildId, known } = change;
   outbox[channel].due.delete(buildId);
@@ -259,7 +259,7 @@ const markDelivered = ({ outbox, builds }: PoolState, change: Change & { kind: "
 const mayWait = ({ entry, variableIds }: Change & { kind: "audit" }): boolean =>
   variableIds !== undefined || entry.action === "build.create";
 
-/** Records a deletion. D1 gets a later sequence, which shows a restore of D1 to a time before the deletion. */
+/** Records a deletion. D1 gets a later sequence, which would reveal a restore of D1 to a time before the deletion. */
 const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): void => {
   if (deleted === "build") for (const channel of BUILD_CHANNELS) state.outbox[channel].due.delete(buildId);
   state.outbox.deletions.due.set(buildId, at);
@@ -268,14 +268,18 @@ const applyDeletion = (state: PoolState, { buildId, deleted, at }: Deletion): vo
   attemptBy(state, "lists", at + FLUSH_DELAY_MS);
 };
 
-/** Schedules an attempt. After a failure, D1's back-off stays. An unavailable log or git host delays no other. */
+/**
+ * Schedules an attempt. After a failure, D1's back-off stays. An unavailable log or git host delays no other receiver.
+ */
 const attemptBy = ({ outbox }: PoolState, channel: Channel, at: number): void => {
   const next = outbox[channel];
   const mayHurry = channel !== "lists" || next.failures === 0;
   if (next.at === null || (mayHurry && at < next.at)) next.at = at;
 };
 
-/** Sets the deadline. It only moves later: the deadline queue reads it when the old one has passed. */
+/**
+ * Sets the deadline. A deadline only moves later, and the deadline queue reads the new one when the old one has passed.
+ */
 const setDeadline = ({ jobs }: PoolState, jobId: string, expiresAt: number): void => {
   const job = jobs.get(jobId);
   if (job?.lease) jobs.set(jobId, { ...job, lease: { ...job.lease, expiresAt } });

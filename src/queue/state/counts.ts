@@ -13,7 +13,7 @@ export const NO_BUILDS: DayCount = { day: 0, builds: 0 };
 
 export const toDayNumber = (at: number): number => Math.floor(at / DAY_MS);
 
-/** Returns the day's count from a build's row, as of the build's creation. Rows of older releases have none. */
+/** Returns the day's count from a build's row, as of the build's creation. Rows of older releases have no count. */
 export const toDayCount = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: number }): DayCount => ({
   day: toDayNumber(queuedAt),
   builds: ofDay,
@@ -22,11 +22,11 @@ export const toDayCount = ({ ofDay = 0, queuedAt }: { ofDay?: number; queuedAt: 
 export const laterCount = (one: DayCount, other: DayCount): DayCount =>
   other.day > one.day || (other.day === one.day && other.builds > one.builds) ? other : one;
 
-/** Returns the number of today's builds. A clock that was set back starts no second day. */
+/** Returns the number of today's builds. If the clock was set back, it starts no second day. */
 export const builtToday = ({ dayCount }: { dayCount: DayCount }, now: number): number =>
   dayCount.day < toDayNumber(now) ? 0 : dayCount.builds;
 
-/** Returns why the day has no room for another build after `added` builds, or null. */
+/** Returns why the day has no room for another build after `added` builds, or null if it has room. */
 export const dayProblem = (
   state: { dayCount: DayCount },
   added: number,
@@ -40,17 +40,17 @@ export const dayProblem = (
 export const secondsUntilTomorrow = (now: number): number =>
   Math.ceil(((toDayNumber(now) + 1) * DAY_MS - now) / SECOND_MS);
 
-/** Why a lease ended without a result. */
+/** The reason why a lease ended without a result. */
 export type LossCause = "expired" | "removed" | "restarted" | "stopped";
 
-/** A pool's events since its last answered sweep. Kept only in memory: an eviction loses them. */
+/** A pool's events since its last answered sweep. They are only in memory, so an eviction loses them. */
 export interface PoolEvents {
   ended: { status: EndedStatus; reason: BuildReason | null; count: number }[];
   leasesLost: Record<LossCause, number>;
-  /** Jobs that returned to the queue. */
+  /** The number of jobs that returned to the queue. */
   requeues: number;
   handOuts: number;
-  /** Offers that a waiting agent did not follow in time. */
+  /** The number of offers that a waiting agent did not follow in time. */
   offersIgnored: number;
 }
 

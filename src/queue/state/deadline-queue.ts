@@ -1,23 +1,23 @@
-/** What `takeDue` returns, at no cost, when nothing is due. */
+/** The value that `takeDue` returns, at no cost, when no deadline is due. */
 const NOTHING: readonly string[] = [];
 
 interface Entry {
   readonly at: number;
   readonly id: string;
-  /** The entry was removed, or another one is earlier. */
+  /** Whether the entry was removed, or another entry for the id is earlier. */
   isStale: boolean;
 }
 
 /**
  * Deadlines by id, the earliest first. Deletion is lazy: an entry may be early, and the caller that takes it reads the
- * actual time and schedules it again. A deadline that only moves later, as with each heartbeat, thus costs nothing
- * here.
+ * actual time and schedules the entry again. A deadline that only moves later, as with each heartbeat, therefore costs
+ * nothing here.
  */
 export class DeadlineQueue {
   readonly #heap: Entry[] = [];
   readonly #scheduled = new Map<string, Entry>();
 
-  /** Ensures that `id` is taken at `at` or earlier. */
+  /** Ensures that a caller takes `id` at `at` or earlier. */
   schedule(id: string, at: number): void {
     const scheduled = this.#scheduled.get(id);
     if (scheduled && scheduled.at <= at) return;
@@ -41,7 +41,10 @@ export class DeadlineQueue {
     return this.#heap[0]?.at ?? null;
   }
 
-  /** Moves early entries to their actual time, and removes entries without one, until the first entry is correct. */
+  /**
+   * Moves early entries to their actual time until the first entry is correct. Removes entries that have no actual
+   * time.
+   */
   settle(actual: (id: string) => number | null): void {
     for (let at = this.next(); at !== null; at = this.next()) {
       const { id } = this.#heap[0]!;

@@ -10,8 +10,8 @@ import { approvalUntil } from "./trust.ts";
 
 /**
  * Returns when a build that was settled at `now` must be settled again without an event: when a gate times out, its own
- * time is over, or its clean-up minutes are over. Null: never. Milliseconds since 1970. Missed times do not count:
- * after a load, every build is settled once.
+ * time is over, or its clean-up minutes are over. The time is in milliseconds since 1970; null means never. Missed
+ * times do not count, because the pool settles every build once after a load.
  */
 export const settleDue = (
   { until, cancel }: Pick<BuildFacts, "until" | "cancel">,
@@ -27,13 +27,13 @@ export const settleDue = (
 
 /** Ids of jobs, builds or agents whose deadlines may have passed, by kind. */
 export interface DueIds extends Record<DeadlineKind, readonly string[]> {
-  /** Jobs whose agent did not follow the offer. */
+  /** Jobs whose agent did not follow the offer in time. */
   offer: readonly string[];
   /** Agents that may have been silent for too long. */
   silence: readonly string[];
 }
 
-/** The most agents that one sweep forgets, so that it never blocks the queue. */
+/** The maximum number of agents that one sweep forgets, so that it never blocks the queue. */
 const FORGET_LIMIT = 100;
 
 const isAnyDue = ({ deadlines, index }: PoolState, { now, agentMs }: DecisionContext): boolean =>
@@ -69,7 +69,7 @@ export const takeDue = (state: PoolState, context: DecisionContext): DueIds | nu
   };
 };
 
-/** Reschedules deadlines that were taken too early, and agents that are still there. */
+/** Reschedules deadlines that were taken too early, and agents that are still present. */
 export const rescheduleEarly = (state: PoolState, due: DueIds, context: DecisionContext): void => {
   for (const agentId of due.silence) {
     const at = lastContact(state, agentId, context);
@@ -84,13 +84,17 @@ export const rescheduleEarly = (state: PoolState, due: DueIds, context: Decision
 };
 
 /**
- * Moves the earliest lease deadline to its actual time, so that no alarm is set for one that moved later or is gone.
+ * Moves the earliest lease deadline to its actual time, so that the object sets no alarm for a deadline that moved
+ * later or is gone.
  */
 export const settleLeases = (state: PoolState): void => {
   state.deadlines.lease.settle((id) => leaseDueById(state, id));
 };
 
-/** Leases are checked at multiples of this time, so that many agents' leases share an alarm. Each alarm costs a row. */
+/**
+ * Milliseconds of a grid: the pool checks leases at its multiples, so that many agents' leases share an alarm. Each
+ * alarm costs a row.
+ */
 const LEASE_GRID_MS = 5 * SECOND_MS;
 
 /** Returns the earliest of the times, or null if there are no times. */
@@ -116,7 +120,7 @@ export const nextDeadline = ({ deadlines }: PoolState): number | null => {
   ]);
 };
 
-/** Returns when a lease needs attention: it expires, or its job runs for too long. */
+/** Returns when a lease needs attention, because it expires or its job runs for too long. */
 export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => {
   if (!lease) return null;
   if (lease.startedAt === null || lease.stop) return lease.expiresAt;
@@ -124,7 +128,8 @@ export const leaseDue = ({ lease, timeoutSeconds }: JobFacts): number | null => 
 };
 
 /**
- * Returns when a build is first checked without an event: its time or its cancel's is over, or its approval expires.
+ * Returns when the pool first checks a build without an event: its time or its cancel's time is over, or its approval
+ * expires.
  */
 export const buildDue = (build: BuildFacts): number | null =>
   earliest([build.until, build.cancel?.until ?? null, approvalUntil(build)]);
@@ -135,7 +140,10 @@ const gateDue = ({ jobs }: PoolState, jobId: string): number | null => {
   return gate && !gate.decision && !end ? gate.until : null;
 };
 
-/** Returns when to notify an agent with an open socket again to stop the job, until its heartbeat carried the stop. */
+/**
+ * Returns when to notify an agent with an open socket again to stop the job. This ends when a heartbeat's answer has
+ * contained the stop.
+ */
 export const stopDue = ({ jobs, waiters, stopNotices }: PoolState, jobId: string): number | null => {
   const lease = jobs.get(jobId)?.lease;
   if (!lease?.stop || waiters.get(lease.agentId)?.until !== null) return null;
@@ -146,7 +154,7 @@ export const stopDue = ({ jobs, waiters, stopNotices }: PoolState, jobId: string
 /** Milliseconds for which an agent counts as online after its last contact. */
 export const ONLINE_MS = PERIODS.onlineSeconds * SECOND_MS;
 
-/** Returns the agent's last contact. `pingedAt` is the last ping on its socket. */
+/** Returns the agent's last contact. `pingedAt` is the last ping on the agent's socket. */
 export const lastHeardAt = (state: PoolState, agent: AgentFacts, pingedAt = 0): number =>
   Math.max(agent.heardAt, state.lastContacts.get(agent.id) ?? 0, pingedAt);
 
@@ -156,7 +164,7 @@ export const isOnline = (state: PoolState, agent: AgentFacts, now: number, pinge
   return until > now || now - lastHeardAt(state, agent, pingedAt) < ONLINE_MS;
 };
 
-/** Returns when an ephemeral agent is removed: after its one job, or after a long absence without one. */
+/** Returns when the pool removes an ephemeral agent: after its one job, or after a long absence without a job. */
 export const retirementAt = (state: PoolState, agentId: string): number | null => {
   const agent = state.agents.get(agentId);
   if (!agent?.isEphemeral || agent.spentAt !== null) return agent?.spentAt ?? null;
@@ -176,7 +184,7 @@ export const offersResumeAt = (state: PoolState, agentId: string): number | null
   return since.length > 0 ? Math.max(...since) + UNRESPONSIVE_MS : null;
 };
 
-/** Returns an agent's last sign of life. For an agent that waits or holds a job, that is now. */
+/** Returns an agent's last sign of life, which is now for an agent that waits or holds a job. */
 export const lastContact = (state: PoolState, agentId: string, { now }: DecisionContext): number | null => {
   const agent = state.agents.get(agentId);
   return agent ? (isHere(state, agentId) ? now : lastHeardAt(state, agent)) : null;

@@ -8,31 +8,31 @@ import type { BuildFacts, Change, JobEntry, JobFacts } from "./facts.ts";
 import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
-/** What a decision may depend on, apart from the state. All times are milliseconds. */
+/** The facts on which a decision may depend, in addition to the state. All times are milliseconds. */
 export interface DecisionContext {
   now: number;
-  /** Time for an agent to start a claimed job. */
+  /** The time within which an agent must start a claimed job. */
   startMs: number;
-  /** Time for which a started job may run without a heartbeat. */
+  /** The time for which a started job may run without a heartbeat. */
   leaseMs: number;
-  /** Time after which the pool forgets a silent agent. */
+  /** The time after which the pool forgets a silent agent. */
   agentMs: number;
-  /** Time by which a stored deadline may be older than the one that a socket keeps. */
+  /** The time by which a stored deadline may be older than the deadline that a socket keeps. */
   storedForMs: number;
-  /** The most jobs that may wait at a time: for an agent, for other jobs or for a person. */
+  /** The maximum number of jobs that may wait at a time: for an agent, for other jobs or for a person. */
   maxQueued: number;
-  /** The most builds that may be created on one day (UTC). */
+  /** The maximum number of builds that callers may create on one day (UTC). */
   buildsPerDay: number;
   rules: Rules;
 }
 
-/** A hint for an agent. It is sent after the changes are stored. */
+/** A hint for an agent. The pool sends it after it has stored the changes. */
 export interface Push {
   agentId: string;
   hint: Hint;
 }
 
-/** A command's result: its answer, the changes to store, and the hints to send after that. */
+/** A command's result: its answer, the changes to store, and the hints to send afterwards. */
 export interface Decision<T> {
   answer: Result<T>;
   changes: Change[];
@@ -56,7 +56,7 @@ export const refused = (kind: PoolRefusal["kind"], detail: string, retryAfterSec
 
 export const unknownId = () => refused("not-found", DETAILS["not-found"]);
 export const unknownToken = () => refused("unauthenticated", DETAILS.unauthenticated);
-/** Refuses a command until D1 was compared with the pool. Until then, nothing is leased or numbered. */
+/** Refuses a command until the pool was compared with D1. Until then, the pool leases no job and numbers no build. */
 export const notCompared = (): Decision<never> => {
   const detail = "The queue has not been compared with the database yet: retry the request.";
   return {
@@ -68,15 +68,16 @@ export const notCompared = (): Decision<never> => {
 export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 
 /**
- * Returns the sequence that an attempt writes to D1. It exceeds all earlier ones: D1 then shows a restore between two.
+ * Returns the sequence that an attempt writes to D1. It exceeds all earlier sequences, so that D1 shows a restore
+ * between two of them.
  */
 export const nextSequence = ({ sequence, databaseSequence, outbox }: PoolState): number =>
   Math.max(sequence + outbox.lists.failures, databaseSequence + 1);
 
-/** Returns a sequence above all that D1 got, and above the one that an attempt is writing now. */
+/** Returns a sequence above all sequences that D1 got, and above the one that an attempt is writing now. */
 export const later = (state: PoolState, now: number): number => Math.max(nextSequence(state) + 1, now);
 
-/** Returns the agent if it is registered and the token is its own. */
+/** Returns the agent if it is registered and the token is the agent's own. */
 export const verifiedAgent = (
   state: PoolState,
   { agentId, tokenHash }: { agentId: string; tokenHash: string },
@@ -85,18 +86,21 @@ export const verifiedAgent = (
   return agent?.tokenHash === tokenHash ? agent : undefined;
 };
 
-/** Returns the job with its build, while the queue or an agent has it. */
+/** Returns the job with its build, while the job is in the queue or an agent has it. */
 export const findEntry = ({ builds, jobs }: PoolState, jobId: string): JobEntry | undefined => {
   const job = jobs.get(jobId);
   const build = job && builds.get(job.buildId);
   return build && isInQueue(job) ? { build, job } : undefined;
 };
 
-/** Reports whether the pool knows a job that nobody has: an ended job, or a first job that planned jobs replaced. */
+/**
+ * Reports whether the pool knows a job that is neither in the queue nor with an agent: an ended job, or a first job
+ * that planned jobs replaced.
+ */
 export const isRemembered = ({ builds, records }: PoolState, jobId: string): boolean =>
   builds.has(jobId) || records.endedJob(jobId) !== undefined || records.ended(jobId) !== undefined;
 
-/** Reports whether the queue or an agent has the job. Such a job neither waits for others nor has ended. */
+/** Reports whether the job is in the queue or with an agent. Such a job neither waits for others nor has ended. */
 export const isInQueue = ({ status }: JobFacts): boolean =>
   status === "queued" || status === "assigned" || status === "running" || status === "canceling";
 
@@ -104,13 +108,16 @@ export const isInQueue = ({ status }: JobFacts): boolean =>
 export const toHint = (type: Hint["type"], { id, buildId }: JobFacts): Hint =>
   id === buildId ? { type, buildId } : { type, buildId: id, jobId: id };
 
-/** Returns the job that the agent holds a lease on. */
+/** Returns the job on which the agent holds a lease. */
 export const findLeasedEntry = (state: PoolState, agentId: string): JobEntry | undefined => {
   const jobId = state.index.holding.get(agentId);
   return jobId === undefined ? undefined : findEntry(state, jobId);
 };
 
-/** Changes a build in a way that readers can see. This creates a new version. D1 gets it once the build has ended. */
+/**
+ * Changes a build in a way that readers can see, and creates a new version. D1 gets the version once the build has
+ * ended.
+ */
 export const patchBuild = (
   build: BuildFacts,
   patch: Partial<BuildFacts>,

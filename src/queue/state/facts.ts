@@ -19,7 +19,7 @@ export interface ArtifactFacts extends StoredArtifact {
   /** The archive's id for a multipart upload, until it is complete. */
   uploadId?: string;
   isKept?: boolean;
-  /** An upload with the same name and other sizes has begun. */
+  /** Whether an upload with the same name and other sizes has begun. */
   isReplaced?: boolean;
 }
 
@@ -30,44 +30,51 @@ export interface ArtifactFacts extends StoredArtifact {
  * leased, run and logged. There is always at least one.
  */
 export interface BuildFacts extends BuildPart<"request" | "facts"> {
-  /** Sequence number in the pool: the age in the queue. */
+  /** The sequence number in the pool, which is the build's age in the queue. */
   seq: number;
   pipelineVersion: number | null;
-  /** Absent if a request created the build. */
+  /** The build's origin; absent if a request created the build. */
   origin?: BuildOrigin | null;
-  /** Absent if no git host gets reports about the build. */
+  /** The git host that gets reports about the build; absent if no host gets them. */
   host?: HostTarget | null;
-  /** The last state reported to the git host, as far as a row remembers. */
+  /** The last state that the pool reported to the git host, as far as a row remembers. */
   toldHost?: ToldState;
-  /** Absent if the code is the repository's own. */
+  /** The trust in the build's code; absent if the code is the repository's own. */
   trust?: "untrusted";
-  /** A person's approval of its commit. Absent if it needs none. */
+  /** A person's approval of the build's commit; absent if the commit needs none. */
   approval?: Gated;
-  /** The requirements of its pipeline and its trigger. Its file may add to them. */
+  /** The requirements of the build's pipeline and its trigger. The build's file may add to them. */
   requires: Requires;
-  /** The most builds of its pipeline that may be leased at a time. Null: no limit. */
+  /** The maximum number of the pipeline's builds that may be leased at a time; null if there is no limit. */
   maxParallel: number | null;
   maxAttempts: number;
-  /** Characters of the run's own values, sealed. */
+  /** The number of characters of the run's own values, sealed. */
   inputBytes: number;
-  /** The lease under which an agent read its jobs from its file. Absent if none did. */
+  /** The lease under which an agent read the build's jobs from its file; absent if no agent read them. */
   plannedBy?: { agentId: string; fence: number; attempt: number };
-  /** When it ends in any case. Null until its jobs are planned. */
+  /** When the build ends in any case; null until its jobs are planned. */
   until: number | null;
-  /** From its first lease until none of its jobs is ready or leased. It then counts for its pipeline's build limit. */
+  /**
+   * Whether the build counts for its pipeline's limit: from its first lease until none of its jobs is ready or leased.
+   */
   holdsPlace: boolean;
   /** When the whole build was canceled. Jobs that clean up may run until `until`. */
   cancel: { at: number; until: number } | null;
-  /** Set while the build waits only for gates: the jobs with these gates, and what a git host shows meanwhile. */
+  /**
+   * Set while the build waits only for gates: the jobs with these gates, and the state that a git host shows meanwhile.
+   */
   waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
-  /** A text for people about its end or its last attempt, if any. */
+  /** A text for people about the build's end or its last attempt, if any. */
   message?: string | null;
   /** Whether D1 has the build's creation or, for an ended build, its end, as far as a row remembers. */
   isTold?: boolean;
-  /** The number of its organization's builds on its day (UTC), including this one. Absent in rows of older releases. */
+  /** The number of the organization's builds on its day (UTC), including this one; absent in rows of older releases. */
   ofDay?: number;
   queuedAt: number;
-  /** Derived from its jobs, like `status` and, until it ends, `message`. */
+  /**
+   * The start, derived from the build's jobs. `status` and, until the build ends, `message` are derived in the same
+   * way.
+   */
   startedAt: number | null;
   finishedAt: number | null;
   /** Increases with each change that readers can see, so that D1 ignores a late write. */
@@ -86,28 +93,28 @@ export interface Gated {
  * file has jobs, these planned jobs replace the first one.
  */
 export interface JobFacts {
-  /** Also names its log. */
+  /** The job's id, which also names its log. */
   id: string;
   buildId: string;
-  /** Its place among its build's jobs. */
+  /** The job's place among its build's jobs. */
   index: number;
-  /** Its age in the queue. 0 before it was queued. */
+  /** The job's age in the queue; 0 before it was queued. */
   seq: number;
   status: JobStatus;
-  /** When its needs had ended and its condition held. Null before that. */
+  /** When the job's needs had ended and its condition held; null before that. */
   queuedAt: number | null;
   startedAt: number | null;
-  /** Why it must stop. Absent if it need not. */
+  /** Why the job must stop; absent if it may go on. */
   reason?: StopReason | null;
-  /** A text for people about its last attempt, if any. */
+  /** A text for people about the job's last attempt, if any. */
   message?: string | null;
-  /** Its agent sent a secret that only the service masked. */
+  /** Whether the job's agent sent a secret that only the service masked. */
   leak?: boolean;
-  /** Absent if no gate was reached. */
+  /** The job's gate; absent if the job has not reached a gate. */
   gate?: Gated | null;
-  /** Why it will have ended: a person canceled this job alone, or fail-fast did, while it was leased. */
+  /** The cause of a stop while the job was leased: a person canceled this job alone, or fail-fast did. */
   stopCause?: JobCause | null;
-  /** Absent until it has ended. */
+  /** The job's end; absent until the job has ended. */
   end?: JobEnd | null;
   requires: Requires;
   /** Further features that an agent's program needs, if any. */
@@ -116,42 +123,45 @@ export interface JobFacts {
   maxAttempts: number;
   /** Accepted starts, except those that `release` gave back. */
   attempt: number;
-  /** Further tries that its file allows after its steps failed. Absent if it allows none. */
+  /** The number of further tries that the file allows after the job's steps failed; absent if it allows none. */
   retry?: number;
-  /** Failed tries that another try followed. Absent before the first. */
+  /** The number of failed tries after which another try followed; absent before the first. */
   retries?: number;
   /** Leases that ended before the agent started the job. They use no attempt, and have their own limit. */
   unstarted: number;
-  /** Agents that released it because they do not meet its requirements. */
+  /** Agents that released the job because they do not meet its requirements. */
   releasedBy: string[];
   /**
    * The agent that could not fetch the job and left it to another agent. It gets the job again when no other agent can
-   * take it. `until`: when the pool looks for another agent again, if ever.
+   * take it. `until` is when the pool looks for another agent again, if ever.
    */
   passedOver?: { agentId: string; until: number | null } | null;
-  /** No agent gets it before this time. 0: no delay. */
+  /** The time before which no agent gets the job; 0 if there is no delay. */
   notBefore: number;
-  /** The pool's pause, if this job was the last one tried in it and has not started since. */
+  /** The pool's pause, if this job was the last one tried in the pause and has not started since. */
   pause?: Omit<Pause, "fence"> | undefined;
   lease: JobLease | null;
-  /** Fence and agent of the latest lease, even after its end. */
+  /** The fence and the agent of the latest lease, even after the lease's end. */
   fence: number;
   agentId: string | null;
-  /** The result that the latest lease's agent reported: for the job, or for a try that another try follows. */
+  /** The result that the latest lease's agent reported for the job, or for a try that another try followed. */
   result: Outcome | null;
-  /** Its artifacts from the latest lease with any. */
+  /** The job's artifacts from the latest lease that has any. */
   artifacts?: ArtifactFacts[];
-  /** The days of all artifacts, also from earlier leases: the archive may have bytes there. */
+  /** The days of all artifacts, including earlier leases' artifacts, because the archive may have bytes there. */
   artifactDays?: string[];
-  /** Its test results from the latest lease with any. */
+  /** The job's test results from the latest lease that has any. */
   tests?: StoredTests;
-  /** The days of all test reports, also from earlier leases. */
+  /** The days of all test reports, including earlier leases' reports. */
   testDays?: string[];
 }
 
-/** While a part of the service that every hand-out needs is unavailable, nothing is handed out before `until`. */
+/**
+ * A pause: while a part of the service that every hand-out needs is unavailable, the pool hands out nothing before
+ * `until`.
+ */
 export interface Pause {
-  /** Hand-outs in a row that failed for this reason. */
+  /** Consecutive hand-outs that failed for this reason. */
   failures: number;
   until: number;
   /** The fence of the lease that tries a hand-out, until the try is over. */
@@ -164,13 +174,16 @@ export interface JobLease {
   agentId: string;
   expiresAt: number;
   startedAt: number | null;
-  /** Set when the agent must stop: the job was canceled, or it runs too long. */
+  /** Set when the agent must stop, because the job was canceled or runs too long. */
   stop: { reason: "timeout" | StopReason; at: number } | null;
-  /** The lease was extended without a heartbeat, after a service outage or the loss of its socket. Only once. */
+  /**
+   * Whether the pool extended the lease without a heartbeat, after an outage or the loss of its socket. It does so
+   * once.
+   */
   graced: boolean;
   /** The stored deadline, if heartbeats over the socket have since renewed the lease in memory. */
   writtenUntil?: number;
-  /** The agent's heartbeats come over its socket, which has not closed since. */
+  /** Set if the agent's heartbeats come over its socket, which has not closed since. */
   keptBy?: "socket" | null;
 }
 
@@ -186,100 +199,100 @@ export interface Outcome {
   reason: BuildReason | null;
 }
 
-/** A build's fields that readers see and no decision needs. Kept only on disk. */
+/** A build's fields that readers see and no decision needs. They are only on disk. */
 export interface Report extends BuildPart<"report"> {
-  /** Values to mask arrived after these steps. */
+  /** Whether values to mask arrived after these steps. */
   masksCame?: boolean;
 }
 
-/** The destinations of builds: D1, after the archive; the jobs' logs; git hosts. */
+/** The destinations of builds: D1 (after the archive), the jobs' logs, and git hosts. */
 export const BUILD_CHANNELS = ["lists", "logs", "hosts"] as const;
 export type BuildChannel = (typeof BUILD_CHANNELS)[number];
-/** Deletions have their own channel, because they are carried out everywhere. */
+/** All channels. Deletions have their own, because the pool carries them out everywhere. */
 export const CHANNELS = [...BUILD_CHANNELS, "deletions"] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** What a person deletes from an ended build. */
+/** The part of an ended build that a person deletes. */
 export type Deleted = "build" | "log";
 
-/** A deletion, to be carried out in D1, the archive and the log, and remembered after that. */
+/** A deletion. The pool carries it out in D1, the archive and the log, and remembers it after that. */
 export interface Deletion {
   buildId: string;
   deleted: Deleted;
-  /** Milliseconds since 1970. The build's end is part of its keys in the archive. */
+  /** The build's end in milliseconds since 1970. It is part of the build's keys in the archive. */
   finishedAt: number;
-  /** Its planned jobs. Their logs have their own days. */
+  /** The build's planned jobs. Their logs have days of their own. */
   jobs?: { id: string; finishedAt: number }[];
-  /** The places of its artifacts. */
+  /** The places of the build's artifacts. */
   artifacts?: ArtifactPlace[];
-  /** The places of its test reports. */
+  /** The places of the build's test reports. */
   tests?: TestPlace[];
   at: number;
-  /** It was carried out when no late write could undo it any more. D1 must still get a sequence since `at`. */
+  /** Whether the pool carried it out after the last possible late write. D1 must still get a sequence since `at`. */
   isSettled?: boolean;
 }
 
-/** One change of a decision. All changes of a decision are stored in one transaction. */
+/** One change of a decision. The pool stores all changes of a decision in one transaction. */
 export type Change =
   | { kind: "org"; orgId: string }
-  /** The highest fence ever granted, once no active build's row contains it. */
+  /** The highest fence that the pool ever granted, once no active build's row contains it. */
   | { kind: "fence"; fence: number }
   | { kind: "build"; build: BuildFacts }
   | { kind: "job"; job: JobFacts }
-  /** The build's jobs are planned: these replace its first one. Stored once, with the file's text. */
+  /** The build's jobs are planned, and replace its first job. The pool stores this once, with the file's text. */
   | { kind: "graph"; buildId: string; graph: JobGraph; text: string }
-  /** A succeeded job's outputs, for the jobs that need it. */
+  /** A succeeded job's outputs, for the jobs that need this job. */
   | { kind: "outputs"; buildId: string; jobId: string; outputs: Record<string, string> }
   | { kind: "report"; jobId: string; report: Partial<Report>; at: number }
   | { kind: "inputs"; buildId: string; runValues: RunValues; at: number }
   | { kind: "number"; repoId: string; number: number }
-  /** The build whose row had this day's count is deleted. */
+  /** The day's count, because the pool deletes the build whose row had it. */
   | { kind: "day-count"; count: DayCount }
   | { kind: "key"; caller: string; key: string; keyed: KeyedBuild }
   | { kind: "heads"; key: HeadKey; heads: readonly Head[]; at: number }
   | { kind: "delivery"; connectionId: string; deliveryId: string; known: KnownDelivery }
   | { kind: "agent"; agent: AgentFacts }
   | { kind: "agent-removed"; agentId: string }
-  /** A token, or the hash of an earlier secret of it, is no longer valid. The pool rejects later requests with it. */
+  /** A token, or the hash of its earlier secret, is no longer valid. The pool rejects later requests with it. */
   | { kind: "revoked"; tokenId: string; at: number }
-  /** A build that D1 already got must be sent again. */
+  /** The pool must resend a build that D1 already got. */
   | { kind: "untold"; buildId: string; at: number }
   /** Every channel has delivered the build's end, so its row no longer counts as an outbox. */
   | { kind: "heard"; buildId: string; endedAt: number }
-  /** `variableIds` are the ids of the values in a hand-out. */
+  /** An audit entry. `variableIds` are the ids of the values in a hand-out. */
   | { kind: "audit"; entry: AuditFact; variableIds?: string[] | undefined }
-  /** Audit entries (`lists`), or log closes. */
+  /** Delivered audit entries (`lists`), or delivered log closes. */
   | { kind: "entries-delivered"; channel: BuildChannel; entries: number[] }
-  /** `endedAt`: the job has ended too, so its log can move to the archive. */
+  /** A log to close. `endedAt` means that the job has ended too, so its log can move to the archive. */
   | { kind: "close"; jobId: string; fence: number; at: number; endedAt?: number | undefined }
   | { kind: "deleted"; deletion: Deletion }
   | { kind: "deletions-done"; buildIds: string[] }
   | { kind: "forget"; before: number; revokedBefore: number; headsBefore: number }
-  /** The pool changed before it was compared with D1. Its sequence at the load is kept for the comparison. */
+  /** The pool changed before its comparison with D1. It keeps its sequence at the load for the comparison. */
   | { kind: "unchecked"; sequence: number }
   | { kind: "compared" }
   /** The highest sequence that D1 has, as far as the pool knows. */
   | { kind: "told"; sequence: number; isInMemory?: boolean }
-  /** D1 gets the ended builds after this one again. Null: none. */
+  /** D1 gets the ended builds after this one again; null if there are none. */
   | { kind: "tell-again"; after: number | null; at: number }
   | MemoryChange;
 
-/** Changes in memory only. They are lost with the object, and then rebuilt or not needed. */
+/** Changes that are only in memory. They are lost with the object, and then rebuilt or not needed. */
 export type MemoryChange =
   | { kind: "contact"; agentId: string; at: number }
   | { kind: "waiter"; agentId: string; waiter: Waiter | null }
   | { kind: "offer"; jobId: string; offer: Offer | null }
   /** A heartbeat renewed the job's lease, and the stored deadline is recent enough. */
   | { kind: "renewal"; jobId: string; expiresAt: number }
-  /** When the agent was last notified to stop the job. Null: its heartbeat's answer contained the stop. */
+  /** When the pool last notified the agent to stop the job; null if a heartbeat's answer contained the stop. */
   | { kind: "stop-told"; jobId: string; at: number | null }
-  /** Hand-outs fail for all jobs. Null: one succeeded. */
+  /** The pause, because hand-outs fail for all jobs; null once a hand-out succeeded. */
   | { kind: "pause"; pause: Pause | null }
   /** An agent that ignored offers gets offers again. */
   | { kind: "offers-resumed"; agentId: string }
-  /** Every unmatched build and agent was checked. */
+  /** The pool has checked every unmatched build and agent. */
   | { kind: "matched" }
-  /** When the next attempt is due, and the number of failures in a row. */
+  /** When the next attempt is due, and the number of consecutive failures. */
   | { kind: "attempt"; channel: Channel; at: number | null; failures: number }
   /** The channel must deliver the build. The build's row on disk shows this by itself. */
   | { kind: "due"; channel: BuildChannel; buildId: string; at: number }

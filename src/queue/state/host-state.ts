@@ -7,7 +7,7 @@ import { summarizeTests, testsOfJobs } from "../commands/tests.ts";
 import type { BuildFacts, JobFacts } from "./facts.ts";
 import { awaitsApproval, confinedTo } from "./trust.ts";
 
-/** The description length that every git host accepts, in characters. */
+/** The description length, in characters, that every git host accepts. */
 const MOST_CHARACTERS = 140;
 
 /** Reasons for an end that say nothing about the commit. */
@@ -22,9 +22,9 @@ const toHostState = ({ status, reason, waitsAt }: BuildFacts): HostState => {
 };
 
 /**
- * Reports whether the git host needs an update. It shows that a build waits or runs, that a build waits only for
- * people, and the end, but nothing in between. A build that ended at a gate needs one, because the host shows the text
- * of its wait.
+ * Reports whether the git host needs an update. It shows that a build waits or runs, that it waits only for people, and
+ * its end, but nothing in between. A build that ended at a gate needs an update, because the host shows the text of its
+ * wait.
  */
 export const isHostDue = (build: BuildFacts): boolean => {
   if (!build.host || build.commitSha === null) return false;
@@ -36,7 +36,7 @@ const toPhase = (build: BuildFacts): HostPhase => {
   return isQueued(build.status) ? "queued" : "running";
 };
 
-/** The question to people when the commit itself waits for them. No job has this place. */
+/** The question that people see when the commit itself waits for them. No job has this place. */
 const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
 
 /** Reports whether this state, which the host got, is still correct. */
@@ -45,19 +45,20 @@ export const isHeard = (build: BuildFacts, hostState: ToldState | undefined): bo
 };
 
 /**
- * Returns the git host's report on a build and its jobs, or null if the host gets none. Planned jobs count at its end.
+ * Returns the git host's report on a build and its jobs; null if the host gets no report. Planned jobs count at the
+ * build's end.
  */
 export const toHostReport = (build: BuildFacts, jobs: readonly JobFacts[]): HostReport | null => {
   const { host, commitSha, id, number, version, branch } = build;
   if (!host || commitSha === null) return null;
-  // A fork's build keeps its request's full ref. Its branch name would stand for one of our branches.
+  // A fork's build keeps its request's full ref, because its branch name would stand for one of our branches.
   const ref = tagOf(branch) ?? branch;
   const description = `${describe(build, jobs)}${describeTests(build, jobs)}`.slice(0, MOST_CHARACTERS);
   const identity = { ...host, buildId: id, number, version, sha: commitSha, ref };
   return { ...identity, state: toHostState(build), description, ...beyondState(build) };
 };
 
-/** Returns details that not all hosts can express as a state. */
+/** Returns details that not every host can express as a state. */
 const beyondState = (build: BuildFacts): Pick<HostReport, "phase" | "ended" | "asks"> => {
   const { status, reason, waitsAt } = build;
   const asks = awaitsApproval(build) ? COMMIT_ASKS : waitsAt?.asks;
@@ -79,7 +80,7 @@ const describe = (build: BuildFacts, jobs: readonly JobFacts[]): string => {
   return status === "canceled" ? "Canceled" : `Failed${duration(build, "after")}`;
 };
 
-/** Returns a build's requirements. Agents that released its first job may have added to its pipeline's. */
+/** Returns a build's requirements. They include the additions of agents that released the build's first job. */
 const findRequires = (build: BuildFacts, jobs: readonly JobFacts[]): Requires =>
   jobs.find(({ id }) => id === build.id)?.requires ?? confinedTo(build.requires, build);
 

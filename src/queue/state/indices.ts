@@ -10,8 +10,9 @@ import { type Semaphore, semaphoresOfBuild, semaphoresOfJob } from "./semaphores
 import { graphOf, type IndexedJob, type PoolState } from "./state.ts";
 import { awaitsApproval } from "./trust.ts";
 
-/* Keeps the indices consistent with builds, jobs, agents, waiters and offers. `agents` collects the agents to
-   reindex. */
+/*
+ * Keeps the indices consistent with builds, jobs, agents, waiters and offers. `agents` collects the agents to reindex.
+ */
 
 /** Marks a job that may now fit a waiting agent. */
 const markUnmatched = (state: PoolState, jobId: string): void => {
@@ -29,7 +30,10 @@ const markSemaphoresUnmatched = (state: PoolState, semaphores: readonly Pick<Sem
   }
 };
 
-/** Returns the lanes with other jobs of the build that now holds the semaphore. They need no semaphore of their own. */
+/**
+ * Returns the lanes with other jobs of the build that now holds the semaphore. These jobs need no semaphore of their
+ * own.
+ */
 export const lanesWithin = ({ queue }: PoolState, { key, holder }: Pick<Semaphore, "key" | "holder">): Lane[] =>
   [...queue.lanesIn(key)].filter(({ semaphores }) =>
     semaphores.some((semaphore) => semaphore.key === key && semaphore.holder === holder),
@@ -84,7 +88,7 @@ export const indexJob = (state: PoolState, id: string, agents: Set<string>): voi
   if (until !== null) deadlines.otherAgent.schedule(id, until);
 };
 
-/** Returns the job's place in the indices, or null if the job has ended. */
+/** Returns the job's place in the indices; null if the job has ended. */
 const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonly Semaphore[]): IndexedJob | null => {
   const nowhere: IndexedJob = { inQueue: null, holder: null, semaphores: [], isWaiting: false };
   if (job.status === "waiting") return { ...nowhere, isWaiting: true };
@@ -99,7 +103,7 @@ const findPosition = (state: PoolState, job: JobFacts, semaphoresBefore: readonl
     : { ...nowhere, inQueue: state.queue.add(entry, semaphoresOfJob(state, entry)) };
 };
 
-/** Takes a job out of the queue. Its concurrency group may then have a larger limit. */
+/** Takes a job out of the queue. The job's concurrency group may then have a larger limit. */
 const leaveQueue = (state: PoolState, place: NonNullable<IndexedJob["inQueue"]>): void => {
   const { lane } = place;
   state.queue.remove(place);
@@ -110,7 +114,7 @@ const leaveQueue = (state: PoolState, place: NonNullable<IndexedJob["inQueue"]>)
   );
 };
 
-/** Indexes a changed build. Removes an ended build with its jobs. */
+/** Indexes a changed build. Removes a build that has ended, together with its jobs. */
 export const indexBuild = (state: PoolState, id: string, agents: Set<string>): void => {
   const build = state.builds.get(id)!;
   const hasEnded = isEnded(build.status);
@@ -184,19 +188,19 @@ export const setAgent = (state: PoolState, agent: AgentFacts): void => {
   index.contacts.schedule(agent.id, agent.heardAt);
 };
 
-/** Schedules when an agent that ignored offers gets offers again. */
+/** Schedules the time when an agent that ignored offers gets offers again. */
 export const scheduleRetry = (state: PoolState, agentId: string): void => {
   const at = offersResumeAt(state, agentId);
   if (at !== null) state.deadlines.offersResume.schedule(agentId, at);
 };
 
-/** Schedules when a job's agent is notified again to stop it. */
+/** Schedules the time when the pool notifies a job's agent again to stop the job. */
 export const scheduleStop = (state: PoolState, jobId: string): void => {
   const at = stopDue(state, jobId);
   if (at !== null) state.deadlines.stop.schedule(jobId, at);
 };
 
-/** Files the agent under its skills if it can take an offer. */
+/** Files the agent under its skills if it can accept an offer. */
 export const indexAgent = (state: PoolState, id: string): void => {
   const agent = state.agents.get(id);
   if (!agent) return;

@@ -6,9 +6,9 @@ import type { PoolState } from "./state.ts";
 export interface DiskNumbers {
   deadLetters: number;
   databaseBytes: number;
-  /** Artifacts and caches in the archive. */
+  /** The bytes of artifacts and caches in the archive. */
   storedBytes: number;
-  /** Whether rows past their retention are left. The next sweep deletes more of them. */
+  /** Whether rows past their retention are left. The next sweep deletes more of these rows. */
   hasOldRows: boolean;
   /** When the oldest undelivered audit entry or log close was created. */
   pendingSince: number | null;
@@ -16,17 +16,20 @@ export interface DiskNumbers {
 
 /** A pool's answer to each sweep, for the whole deployment's metrics. */
 export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince"> {
-  /** Builds that have not ended, and jobs that wait for an agent. */
+  /** The number of builds that have not ended, and the number of jobs that wait for an agent. */
   active: number;
   waiting: number;
   oldestWaitSeconds: number;
-  /** Age of the oldest change that D1, the archive, a log or a git host's object does not have yet. 0: none. */
+  /**
+   * The age of the oldest change that D1, the archive, a log or a git host's object does not have yet; 0 if there is
+   * none.
+   */
   outboxSeconds: number;
-  /** Attempts in a row that did not deliver everything. */
+  /** Consecutive attempts that did not deliver everything. */
   outboxFailures: number;
-  /** Builds that were created today (UTC). */
+  /** The number of builds that callers created today (UTC). */
   buildsToday: number;
-  /** The limits on builds a day and on bytes in the archive. Absent until the pool has read them from D1. */
+  /** The limits on builds per day and on bytes in the archive; absent until the pool has read them from D1. */
   buildsPerDay?: number;
   mostStoredBytes?: number;
 }

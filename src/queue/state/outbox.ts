@@ -8,31 +8,31 @@ import type { Rules } from "./rules.ts";
 import type { PoolState } from "./state.ts";
 
 const MAX_BACKOFF_MS = MINUTE_MS;
-/** Milliseconds after a deletion until no earlier write can arrive any more. Then the deletion is repeated. */
+/** Milliseconds after a deletion until no earlier write can arrive any more. The pool then repeats the deletion. */
 const SETTLE_MS = MINUTE_MS;
 
 /** A delivered build with its version, or a delivered deletion with its time. */
 export interface Heard {
   buildId: string;
   version?: number;
-  /** The state that a git host shows now. Null if there is nothing left to report. */
+  /** The state that a git host shows now; null if there is nothing left to report. */
   state?: ToldState | null;
 }
 
 /** The result of one attempt on a channel. */
 export interface Delivered {
   builds: Heard[];
-  /** Sequence numbers of audit entries, or of log closes. */
+  /** The sequence numbers of audit entries, or of log closes. */
   entries: number[];
-  /** Whether a delivery failed. */
+  /** Whether any delivery failed. */
   failed: boolean;
-  /** D1's sequence. Null if nothing was sent that raises the pool's sequence there, or D1 did not answer. */
+  /** D1's sequence. Null if the attempt sent nothing that raises the pool's sequence there, or if D1 did not answer. */
   sequence: ToldSequence | null;
 }
 
 export const nothingDelivered = (failed = false): Delivered => ({ builds: [], entries: [], failed, sequence: null });
 
-/** Returns the next attempt's time, with exponential backoff of at most 60 s. */
+/** Returns the next attempt's time, with an exponential back-off of at most 60 s. */
 const nextAttempt = (now: number, failures: number): number =>
   now + Math.min(FLUSH_DELAY_MS * 2 ** failures, MAX_BACKOFF_MS);
 
@@ -47,12 +47,13 @@ const knowsEnough = ({ builds, records }: PoolState, channel: BuildChannel, deli
 };
 
 /**
- * Stores the highest fence before a row that may contain it is gone: a row that all channels delivered is not loaded.
+ * Stores the highest fence before the last row that may contain it is gone. A load skips a row that all channels
+ * delivered.
  */
 export const storeFence = ({ fence, storedFence }: PoolState): Change[] =>
   fence > storedFence ? [{ kind: "fence", fence }] : [];
 
-/** Records a delivery. An ended build's row is the outbox of all channels until the last one has delivered. */
+/** Records a delivery. An ended build's row is the outbox of all channels until the last channel has delivered it. */
 const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, state: hostState }: Heard): Change[] => {
   const mark = channel === "lists" ? { isTold: true } : hostState ? { toldHost: hostState } : {};
   const deliveredChange: Change = { kind: "delivered", channel, buildId, known: mark };
@@ -63,7 +64,7 @@ const deliveryChanges = (state: PoolState, channel: BuildChannel, { buildId, sta
     : [deliveredChange];
 };
 
-/** Records an attempt's deliveries, and when the next attempt is due. */
+/** Records the deliveries of an attempt, and when the next attempt is due. */
 export const recordDelivery = (
   state: PoolState,
   { channel, ...result }: Delivered & { channel: Channel },
@@ -91,8 +92,8 @@ export const recordDelivery = (
 };
 
 /**
- * Records final deletions in two steps: when no late write can undo them, and again after D1 has got that. Meanwhile a
- * person may have deleted the build after its log.
+ * Records final deletions in two steps: first when no late write can undo them, and again after D1 has got that record.
+ * Meanwhile, a person may have deleted the build after deleting its log.
  */
 const recordDeletions = (state: PoolState, { builds, failed }: Delivered, { now }: DecisionContext): Decision<null> => {
   const { due, failures: before } = state.outbox.deletions;

@@ -3,7 +3,7 @@ import type { Requires } from "../../protocol/pipeline.ts";
 import type { JobEntry } from "./facts.ts";
 import type { Semaphore } from "./semaphores.ts";
 
-/** A queued job, with the values that decide its place: the higher priority first, then the older job. */
+/** A queued job, with the values that decide its place: a higher priority comes first, then the older job. */
 export interface QueuedJob {
   id: string;
   priority: number;
@@ -14,16 +14,21 @@ export interface QueuedJob {
 export interface LaneSemaphore {
   key: string;
   limit: number | null;
-  /** Who holds it for the whole lane: the build of the lane's jobs. Null: each job for itself. */
+  /**
+   * The holder of the semaphore for the whole lane, which is the build of the lane's jobs. Null if each job holds it
+   * for itself.
+   */
   holder: string | null;
 }
 
-/** Queued jobs with equal requirements, features and semaphores, in queue order. An agent may take any or none. */
+/**
+ * Queued jobs with equal requirements, features and semaphores, in queue order. An agent may have any of them or none.
+ */
 export interface Lane {
   key: string;
   requirementClass: RequirementClass;
   semaphores: readonly LaneSemaphore[];
-  /** The features that an agent's program needs for them. */
+  /** The features that an agent's program needs for these jobs. */
   features: readonly Feature[];
   jobs: QueuedJob[];
 }
@@ -38,7 +43,7 @@ interface RequirementClass {
 export const byQueueOrder = (one: QueuedJob, other: QueuedJob): number =>
   other.priority - one.priority || one.seq - other.seq;
 
-/** Returns the same text for equal requirements, however they were written. */
+/** Returns the same text for equal requirements, in whatever form they were written. */
 export const requirementKey = ({ platform, ios, android, web, labels, xcode }: Requires): string =>
   [
     platform ?? "",

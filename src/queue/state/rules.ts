@@ -13,7 +13,7 @@ import { isHeard, isHostDue } from "./host-state.ts";
 import type { Lane } from "./queue.ts";
 import { isReserved } from "./trust.ts";
 
-/** Limits that only the pool knows. `protocol/limits.ts` has the limits for clients. */
+/** Limits that only the pool knows. `protocol/limits.ts` has the limits that clients know. */
 export const POOL_LIMITS = {
   unstarted: 20,
   releases: 20,
@@ -28,23 +28,23 @@ export const REMEMBER_MS = PERIODS.idempotencyHours * HOUR_MS;
 export const REVOKED_MS = 31 * DAY_MS;
 /** Milliseconds for which heartbeats still renew the lease of a job that must stop. */
 const STOP_GRACE_MS = 5 * MINUTE_MS;
-/** If a deadline is overdue by more milliseconds than this, the service missed it, not the agent. */
+/** If a deadline is overdue by more milliseconds than this, the service missed it instead of the agent. */
 export const OUTAGE_MS = 5 * SECOND_MS;
-/** Milliseconds after which an agent that did not react to a stop is notified again. */
+/** Milliseconds after which the pool notifies an agent again that did not react to a stop. */
 export const STOP_AGAIN_MS = 15 * SECOND_MS;
-/** Milliseconds after which an absent ephemeral agent that never had a job is removed. */
+/** Milliseconds after which the pool removes an absent ephemeral agent that never had a job. */
 export const EPHEMERAL_MS = HOUR_MS;
 /**
- * Milliseconds by which a stored deadline may be older than the one that a socket keeps. The socket remembers its
+ * Milliseconds by which a stored deadline may be older than the deadline that a socket keeps. The socket remembers its
  * deadline, and a lease that lost its socket gets its time again.
  */
 export const STORED_FOR_MS = 10 * MINUTE_MS;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * MINUTE_MS;
-/** An agent that ignores this many offers, or claimed jobs, in a row gets no more. */
+/** The number of consecutive offers, or claimed jobs, that an agent ignores before it gets no more. */
 export const IGNORED_LIMIT = 2;
 
-/** What the agent that holds a job may do: get it, start it and finish it. */
+/** The actions that the agent of a job may take in each status: get the job, start it and finish it. */
 const ALLOWED: { [Status in JobStatus]?: readonly ("hand-out" | "deliver" | "start" | "finish")[] } = {
   assigned: ["hand-out", "deliver", "start"],
   running: ["deliver", "finish"],
@@ -57,12 +57,12 @@ export const isAllowed = (action: "hand-out" | "deliver" | "start" | "finish", {
 /** Returns why the job must stop, or was canceled. */
 export const stopReason = ({ reason }: JobFacts): BuildReason => reason ?? "canceled";
 
-/** Reports whether the agent may skip the job. A build that a person requested, and a planned job, must run. */
+/** Reports whether the agent may skip the job. A job must run if it is planned, or if a person requested its build. */
 const mayBeSkipped = ({ build: { origin }, job }: JobEntry): boolean =>
   job.id === job.buildId && (origin?.purpose === "read-file" || (origin?.paths ?? null) !== null);
 
 /**
- * The pool's rules that apply in several places or take more than a line. The simulation replaces one rule at a time
+ * The pool's rules that apply in several places or need more than a line. The simulation replaces one rule at a time
  * with a wrong one. This proves that each rule matters, and that the checks notice its absence.
  */
 export const RULES = {
@@ -77,7 +77,7 @@ export const RULES = {
   attemptAfterRelease: (job: JobFacts): number => job.attempt - 1,
   meets: (agent: AgentFacts, requires: Requires): boolean =>
     unmetRequirements(agent, requires).length === 0 && !isReserved(agent.labels, requires.labels),
-  /** Reports whether this many holders leave room for another one. */
+  /** Reports whether this number of holders leaves room for another holder. */
   hasRoom: (leased: number, maxParallel: number | null): boolean => maxParallel === null || leased < maxParallel,
   /** Reports whether the agent's program can run the lane's jobs. */
   runsLane: ({ features = [] }: AgentFacts, lane: Pick<Lane, "features">): boolean =>
@@ -124,16 +124,19 @@ export const RULES = {
     isHostDue(build) ? [{ kind: "due", channel: "hosts", buildId: build.id, at }] : [],
   /**
    * Reports whether the git host needs no newer state of the build than this one. The end may have the same state as
-   * the wait at a gate. Only the version distinguishes them.
+   * the wait at a gate. In that case, only the version distinguishes them.
    */
   isHostTold: (build: BuildFacts, hostState: ToldState, version?: number): boolean =>
     isHeard(build, hostState) && (!isEnded(build.status) || version === undefined || version === build.version),
-  /** Reports whether a channel needs another attempt, with this much left. */
+  /** Reports whether a channel needs another attempt if this many items are left. */
   deliversAgain: (remaining: number, failed: boolean, _channel: Channel): boolean => remaining > 0 || failed,
-  /** Reports whether the agent may not have the job because it released it before. */
+  /** Reports whether the agent may not have the job because it released the job earlier. */
   isNotFor: ({ releasedBy, passedOver }: JobFacts, agentId: string): boolean =>
     releasedBy.includes(agentId) || (passedOver?.agentId === agentId && passedOver.until !== null),
-  /** Reports whether people and other jobs see the artifact: it is complete, and the job's result has its lease. */
+  /**
+   * Reports whether people and other jobs see the artifact. They see a complete artifact from the lease of the job's
+   * result.
+   */
   showsArtifact: ({ isKept, fence }: ArtifactFacts, { result, fence: last, status }: JobFacts): boolean =>
     isKept === true && result !== null && last === fence && (status === "succeeded" || status === "failed"),
 };

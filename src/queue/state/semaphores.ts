@@ -3,12 +3,12 @@ import type { GraphJob, JobGraph } from "../../pipeline/graph/graph.ts";
 import type { BuildFacts, JobEntry } from "./facts.ts";
 import { trustOf } from "./trust.ts";
 
-/** A limit on holders at a time: for a pipeline's builds, a matrix's jobs, or a concurrency group. */
+/** A limit on simultaneous holders, for a pipeline's builds, a matrix's jobs, or a concurrency group. */
 export interface Semaphore {
   key: string;
-  /** The most holders at a time. Null: no limit. */
+  /** The maximum number of simultaneous holders; null if there is no limit. */
   limit: number | null;
-  /** A job, or a build whose jobs hold its pipeline's semaphore together. */
+  /** A job, or a build whose jobs share the semaphore of its pipeline. */
   holder: string;
 }
 
@@ -17,12 +17,12 @@ interface BuildWithLimits {
   repoId: string;
   pipelineId: string | null;
   maxParallel: number | null;
-  /** The ref of an untrusted build's groups. Null or absent for the repository's groups. */
+  /** The ref to which an untrusted build's groups belong; null or absent for the repository's groups. */
   ownRef?: string | null;
 }
 
 /**
- * Returns the prefix of a group's key. No repository's id is `untrusted`, so no text in a file can merge two groups.
+ * Returns the prefix of a group's key. No repository has the id `untrusted`, so no text in a file can merge two groups.
  */
 const groupsKey = (repoId: string, ownRef: string | null): string =>
   ownRef === null ? `group ${repoId}` : `group untrusted ${repoId} ${ownRef}`;
@@ -62,7 +62,7 @@ interface Holding {
 
 const NOBODY: ReadonlyMap<string, Holding> = new Map();
 
-/** The holders of each semaphore, by lease and by lease or open offer. */
+/** The holders of each semaphore: one list by lease, and one by lease or open offer. */
 export class Semaphores {
   readonly #byLease = new Map<string, Map<string, Holding>>();
   readonly #byLeaseOrOffer = new Map<string, Map<string, Holding>>();
@@ -96,15 +96,15 @@ const count = (semaphores: Map<string, Map<string, Holding>>, { key, holder, lim
   else semaphores.set(key, holders);
 };
 
-/** Returns the ref of an untrusted build's concurrency groups, or null for the repository's groups. */
+/** Returns the ref to which an untrusted build's concurrency groups belong; null for the repository's groups. */
 export const groupRef = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
   trustOf(build) === "untrusted" ? refOf(build.branch) : null;
 
-/** Returns the semaphore that a build's jobs hold together while the build counts for its pipeline's limit. */
+/** Returns the semaphore that a build's jobs share while the build counts for its pipeline's limit. */
 export const semaphoresOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): Semaphore[] =>
   pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }];
 
-/** Returns the semaphores that a job holds while it is leased: its build's, its matrix's and its group's. */
+/** Returns the semaphores of a leased job: its build's, its matrix's and its group's semaphore. */
 export const semaphoresOfJob = (
   { graphs }: { graphs: ReadonlyMap<string, JobGraph> },
   { build, job }: JobEntry,

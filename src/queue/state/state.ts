@@ -9,11 +9,11 @@ import { type Lane, Queue, type QueuedJob } from "./queue.ts";
 import { type Semaphore, Semaphores } from "./semaphores.ts";
 
 /**
- * The pool's deadlines. By job id: its lease needs attention (`lease`), its agent is notified again to stop it
- * (`stop`), it may be handed out again (`delay`), the pool looks again for another agent (`otherAgent`), or nobody has
- * answered its gate (`gate`). By agent id: it gets offers again (`offersResume`), or, if ephemeral, is removed
- * (`retirement`). By build id: it or its cancel took too long, or nobody approved its commit (`build`). Under one id:
- * the pool hands out jobs again (`pause`).
+ * The pool's deadlines. By job id: its lease needs attention (`lease`), its agent must get another notice to stop it
+ * (`stop`), the pool may hand it out again (`delay`), the pool looks again for another agent (`otherAgent`), or nobody
+ * has answered its gate (`gate`). By agent id: it gets offers again (`offersResume`), or the pool removes it if it is
+ * ephemeral (`retirement`). By build id: it or its cancel took too long, or nobody approved its commit (`build`). Under
+ * one id: the pool hands out jobs again (`pause`).
  */
 export const DEADLINE_KINDS = [
   "lease",
@@ -28,11 +28,11 @@ export const DEADLINE_KINDS = [
 ] as const;
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number];
 
-/** Records that the pool keeps only on disk, and reads when it needs them. */
+/** Records that are only on disk. The pool reads them when it needs them. */
 export interface Records {
   /** Returns a build that ended within the last 24 hours. */
   ended(buildId: string): BuildFacts | undefined;
-  /** Returns an ended job of such a build, or of an active one. */
+  /** Returns an ended job of such a build, or of an active build. */
   endedJob(jobId: string): JobEntry | undefined;
   keyed(caller: string, key: string): KeyedBuild | undefined;
   /** Returns the heads in the order in which the pool learned of them. */
@@ -48,7 +48,9 @@ export interface Records {
   lastDayCount(): DayCount;
   /** Returns the number of undelivered audit entries (`lists`) or log closes. */
   pending(channel: BuildChannel): number;
-  /** Returns what was deleted from the build. Remembered until nothing can report the build again. */
+  /**
+   * Returns which deletion a person made of the build. The pool remembers it until nothing can report the build again.
+   */
   deletion(buildId: string): Deletion | undefined;
   /** Returns every remembered deletion. */
   rememberedDeletions(): Deletion[];
@@ -63,21 +65,21 @@ export interface PoolState {
   orgId: string | null;
   /** The highest fence ever granted. */
   fence: number;
-  /** The fence that is stored separately. Rows of active builds contain the later ones. */
+  /** The highest fence that is stored separately. Rows of active builds contain later fences. */
   storedFence: number;
   seq: number;
-  /** Builds of the last day with any. */
+  /** The number of builds on the last day that had any. */
   dayCount: DayCount;
   readonly agents: Map<string, AgentFacts>;
-  /** Recently revoked tokens and hashes of replaced secrets, with the time. */
+  /** Recently revoked tokens, and hashes of replaced secrets, with the time of their revocation. */
   readonly revoked: Map<string, number>;
-  /** Builds that have not ended. */
+  /** The builds that have not ended. */
   readonly builds: Map<string, BuildFacts>;
   /** All jobs of these builds, including ended ones. */
   readonly jobs: Map<string, JobFacts>;
   /** The graphs of these builds, once their jobs are planned. */
   readonly graphs: Map<string, JobGraph>;
-  /** Changed builds that must still be settled. */
+  /** Changed builds that the pool must still settle. */
   readonly unsettled: Set<string>;
   /** Each agent's last contact, if it is later than the stored one. */
   readonly lastContacts: Map<string, number>;
@@ -87,22 +89,25 @@ export interface PoolState {
   readonly offers: Map<string, Offer>;
   /** Set while a part of the service that every hand-out needs is unavailable. */
   pause: Pause | null;
-  /** By job that its agent must stop: the last notification, or null once the agent's heartbeat carried the stop. */
+  /**
+   * For each job that its agent must stop, the time of the last notification; null once the agent's heartbeat got the
+   * stop.
+   */
   readonly stopNotices: Map<string, number | null>;
-  /** Characters of all active builds' run values, sealed. */
+  /** The number of characters of all active builds' run values, sealed. */
   runValueCharacters: number;
   readonly outbox: Record<Channel, Outgoing>;
   /** The highest version or time among the records for D1. */
   sequence: number;
-  /** The last known sequence in D1. A lower one there shows that D1 was restored. */
+  /** The last known sequence in D1. If D1 has a lower sequence, D1 was restored. */
   databaseSequence: number;
   /** Whether `databaseSequence` is stored. */
   isDatabaseSequenceStored: boolean;
-  /** The sequence at the last load, until it was compared with D1. Null afterwards. */
+  /** The sequence at the last load; null once it was compared with D1. */
   unchecked: number | null;
   /** Whether `unchecked` is stored. */
   isUncheckedStored: boolean;
-  /** After a restore of D1: it got the ended builds up to this sequence number again. */
+  /** The sequence number up to which D1 got the ended builds again after a restore of D1. */
   resendAfter: number | null;
   /** Events since the last answered sweep. */
   events: PoolEvents;
@@ -114,23 +119,23 @@ export interface PoolState {
 /** Derived from the rest of the state by `indices.ts`. */
 interface Indices {
   readonly agentByToken: Map<string, string>;
-  /** Each agent's skills, as a text that is the same for agents with equal skills. */
+  /** Each agent's skills, as a text that is equal for agents with equal skills. */
   readonly skills: Map<string, string>;
-  /** By agent: the job that it holds a lease on. */
+  /** For each agent, the job on which it holds a lease. */
   readonly holding: Map<string, string>;
-  /** By agent: the job of its open offer. */
+  /** For each agent, the job of its open offer. */
   readonly offered: Map<string, string>;
   /** The holders of all semaphores. */
   readonly semaphores: Semaphores;
   /** The number of jobs that wait for other jobs or for a person. */
   waitingJobs: number;
-  /** By skills: the waiters that could take a job, the longest waiting first. */
+  /** For each text of skills, the waiters that could take a job. The waiter that has waited longest is first. */
   readonly idleWaiters: Map<string, Set<string>>;
-  /** By job. */
+  /** Each job's entry. */
   readonly positions: Map<string, IndexedJob>;
-  /** By build. */
+  /** Each build's entry. */
   readonly places: Map<string, Place>;
-  /** Jobs with open offers, by the time when the offer is withdrawn. */
+  /** Jobs with open offers, by the time when the pool withdraws the offer. */
   readonly offerDeadlines: DeadlineQueue;
   /** Agents by their last stored contact. */
   readonly contacts: DeadlineQueue;
@@ -140,9 +145,9 @@ interface Indices {
 
 /** Undelivered changes on one channel. */
 interface Outgoing {
-  /** Builds, with the time since when they are due. */
+  /** Builds, with the time since which they are due. */
   readonly due: Map<string, number>;
-  /** When the next attempt is due, and the number of failures in a row. */
+  /** When the next attempt is due, and the number of consecutive failures. */
   at: number | null;
   failures: number;
 }
@@ -151,17 +156,17 @@ const nothingDue = (): Outgoing => ({ due: new Map(), at: null, failures: 0 });
 
 /** A job's entry in the indices. */
 export interface IndexedJob {
-  /** Its place while it waits for an agent. */
+  /** The job's place while it waits for an agent. */
   inQueue: { lane: Lane; queued: QueuedJob } | null;
   holder: string | null;
-  /** The semaphores that it holds. */
+  /** The semaphores that the job holds. */
   semaphores: readonly Semaphore[];
   isWaiting: boolean;
 }
 
 /** A build's entry in the indices. */
 interface Place {
-  /** Its pipeline's semaphore, while the build counts for that. */
+  /** The semaphore of the build's pipeline, while the build counts for its limit. */
   semaphores: readonly Semaphore[];
   inputBytes: number;
 }
@@ -221,10 +226,10 @@ export const emptyState = (records: Records): PoolState => ({
   },
 });
 
-/** A first job's key. */
+/** The key of a first job. */
 const FIRST_KEY = "build";
 
-/** Returns the graph of a build without planned jobs: its first job, which needs nothing. */
+/** Returns the graph of a build without planned jobs. It has only the first job, which needs no other job. */
 const graphOfFirst = (id: string): JobGraph => ({
   hash: "",
   path: null,
@@ -256,11 +261,11 @@ const graphOfFirst = (id: string): JobGraph => ({
 export const graphOf = ({ graphs }: PoolState, buildId: string): JobGraph =>
   graphs.get(buildId) ?? graphOfFirst(buildId);
 
-/** Returns an active build's jobs in graph order, without jobs whose rows were damaged. */
+/** Returns an active build's jobs in graph order. Leaves out jobs with damaged rows. */
 export const jobsOf = (state: PoolState, buildId: string): JobFacts[] =>
   graphOf(state, buildId).jobs.flatMap(({ id }) => state.jobs.get(id) ?? []);
 
-/** Marks a changed build. The same step settles it. */
+/** Marks a changed build. The pool settles it in the same step. */
 export const unsettle = (state: PoolState, buildId: string): void => {
   if (state.builds.has(buildId)) state.unsettled.add(buildId);
 };

@@ -3,14 +3,16 @@ import { PERIODS } from "../../protocol/limits.ts";
 import { DAY_MS, GIB, MINUTE_MS } from "../../protocol/units.ts";
 import type { Result } from "../commands/commands.ts";
 
-/** The archive deletes a multipart upload that is unfinished after this many days. */
+/** Days after which the archive deletes an unfinished multipart upload. */
 const UNFINISHED_DAYS = 7;
-/** Days for which a cache count is valid. The cache is counted each day, except where nothing of it is left. */
+/** Days for which a cache count is valid. Upkeep counts a cache each day, unless nothing of it is left. */
 const COUNTED_DAYS = 3;
 
-/** A part of an organization's bytes in the archive, until the end of a day (UTC): `2026-11-22`. */
+/**
+ * A part of an organization's bytes in the archive, which counts until the end of a day (UTC), such as `2026-11-22`.
+ */
 export interface StoredPart {
-  /** Artifacts of jobs; begun uploads to the cache; the counted cache. */
+  /** Artifacts of jobs, uploads to the cache that have begun, or the counted cache. */
   kind: "artifact" | "saving" | "cache";
   until: string;
   bytes: number;
@@ -20,8 +22,8 @@ const dayAt = (at: number): string => new Date(at).toISOString().slice(0, 10);
 export const dayAfter = (at: number, days: number): string => dayAt(at + days * DAY_MS);
 
 /**
- * Returns a cache entry's part from its beginning. A single part counts for as long as its grant, and until the next
- * count.
+ * Returns a cache entry's part from its beginning. An entry with a single part counts for as long as its grant, and
+ * until the next count.
  */
 export const savingPart = ({
   cacheId,
@@ -44,14 +46,14 @@ export const countedPart = (bytes: number, now: number): StoredPart => ({
 });
 
 /**
- * Reports whether the artifact's grant accepts no more bytes. Only then does its deletion free them. `endedAt`: when
- * its job ended.
+ * Reports whether the artifact's grant accepts no more bytes. Only then does a deletion free its bytes. `endedAt` is
+ * when its job ended.
  */
 export const isSealed = (endedAt: number, now: number): boolean => now - endedAt > PERIODS.grantMinutes * MINUTE_MS;
 
 const inGib = (bytes: number): string => `${(bytes / GIB).toFixed(1)} GiB`;
 
-/** Returns a refusal if there is no room for this many more bytes, otherwise null. */
+/** Returns a refusal if there is no room for this many more bytes; otherwise returns null. */
 export const noRoom = ({ used, most }: { used: number; most: number }, bytes: number): Result<never> | null => {
   if (used + bytes <= most) return null;
   const detail =
