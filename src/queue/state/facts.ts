@@ -54,15 +54,11 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   plannedBy?: { agentId: string; fence: number; attempt: number };
   /** When the build ends in any case; null until its jobs are planned. */
   until: number | null;
-  /**
-   * Whether the build counts for its pipeline's limit: from its first lease until none of its jobs is ready or leased.
-   */
+  /** Whether it counts for its pipeline's limit: from its first lease until none of its jobs is ready or leased. */
   holdsPlace: boolean;
   /** When the whole build was canceled. Jobs that clean up may run until `until`. */
   cancel: { at: number; until: number } | null;
-  /**
-   * Set while the build waits only for gates: the jobs with these gates, and the state that a git host shows meanwhile.
-   */
+  /** Set while only gates delay the build: these gates' jobs, and the state that a git host shows meanwhile. */
   waitsAt?: { jobs: string[]; hostStatus: HostState; asks?: Ask[] } | null;
   /** A text for people about the build's end or its last attempt, if any. */
   message?: string | null;
@@ -71,10 +67,7 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   /** The number of the organization's builds on its day (UTC), including this one; absent in rows of older releases. */
   ofDay?: number;
   queuedAt: number;
-  /**
-   * The start, derived from the build's jobs. `status` and, until the build ends, `message` are derived in the same
-   * way.
-   */
+  /** The start, derived from the build's jobs, as are `status` and, until the build ends, `message`. */
   startedAt: number | null;
   finishedAt: number | null;
   /** Increases with each change that readers can see, so that D1 ignores a late write. */
@@ -156,10 +149,7 @@ export interface JobFacts {
   testDays?: string[];
 }
 
-/**
- * A pause: while a part of the service that every hand-out needs is unavailable, the pool hands out nothing before
- * `until`.
- */
+/** A pause. While a part that every hand-out needs is unavailable, the pool hands out nothing before `until`. */
 export interface Pause {
   /** Consecutive hand-outs that failed for this reason. */
   failures: number;
@@ -176,10 +166,7 @@ export interface JobLease {
   startedAt: number | null;
   /** Set when the agent must stop, because the job was canceled or runs too long. */
   stop: { reason: "timeout" | StopReason; at: number } | null;
-  /**
-   * Whether the pool extended the lease without a heartbeat, after an outage or the loss of its socket. It does so
-   * once.
-   */
+  /** Whether the pool extended the lease, once, without a heartbeat, after an outage or the loss of its socket. */
   graced: boolean;
   /** The stored deadline, if heartbeats over the socket have since renewed the lease in memory. */
   writtenUntil?: number;
@@ -273,7 +260,7 @@ export type Change =
   | { kind: "compared" }
   /** The highest sequence that D1 has, as far as the pool knows. */
   | { kind: "told"; sequence: number; isInMemory?: boolean }
-  /** D1 gets the ended builds after this one again; null if there are none. */
+  /** D1 gets the ended builds after this one again; null if no build remains. */
   | { kind: "tell-again"; after: number | null; at: number }
   | MemoryChange;
 
