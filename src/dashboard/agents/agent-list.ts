@@ -27,7 +27,10 @@ export const listCapabilities = ({ canBuildIOS, canBuildAndroid, canBuildWeb, la
   ...labels,
 ];
 
-/** Reports whether a version such as `0.9.0` is older than another. A text in another format is not older. */
+/**
+ * Reports whether a version such as `0.9.0` is older than another version. A text in another format does not count as
+ * older.
+ */
 export const isOlder = (version: string | null, than = VERSION): boolean => {
   const [left, right] = [version ?? "", than].map((text) => /^(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number));
   const at = left?.findIndex((part, index) => part !== right?.[index]) ?? -1;
@@ -35,15 +38,15 @@ export const isOlder = (version: string | null, than = VERSION): boolean => {
 };
 
 export interface AgentSelection {
-  /** All agents, whatever the filters. */
+  /** The number of all agents, whatever the filters. */
   total: number;
-  /** The number of agents in each state, among all that match the text filter. */
+  /** The number of agents in each state, among all agents that match the text filter. */
   counts: Map<AgentState, number>;
   /** The number of these agents whose program is older than the service. */
   older: number;
   /** The agents on this page. */
   rows: Agent[];
-  /** Agents that sent no heartbeat for a week, the latest first. They are on no page. */
+  /** Agents that sent no heartbeat for a week, the latest first. They do not appear on this or any other page. */
   longGone: Agent[];
   /** The number of agents that match all filters. */
   matches: number;
@@ -51,13 +54,13 @@ export interface AgentSelection {
   pages: number;
 }
 
-/** Online agents first, then by name. Sorting by state would move the rows whenever states change. */
+/** Sorts online agents first, then by name. Sorting by state would move the rows whenever states change. */
 const compareAgents = (left: Agent, right: Agent): number =>
   Number(right.isOnline) - Number(left.isOnline) || left.name.localeCompare(right.name, "en", { numeric: true });
 
 /**
- * Filters and sorts the agents by the address (`q`, `state`, `version`, `page`). A page number beyond the end selects
- * the last page. The filter for offline agents includes all of them.
+ * Filters and sorts the agents by the fields of the address (`q`, `state`, `version`, `page`). A page number beyond the
+ * end selects the last page. The filter for offline agents includes all offline agents.
  */
 export const selectAgents = (agents: Agent[], query: URLSearchParams, now: Date): AgentSelection => {
   const agentsWithText = filterByText(agents, query, (agent) => [

@@ -9,7 +9,7 @@ interface AgentActionsProps {
   agent: Agent;
   /** The search part of the address to return to: the list's filters, or `?own` for the agent's own page. */
   search: string;
-  /** The actions are in a row of a list. */
+  /** Whether the actions are in a row of a list. */
   isQuiet?: boolean;
 }
 
@@ -38,7 +38,7 @@ export const HOW_TO_UPDATE = `The service is ${VERSION}. Drain the agent, reinst
 
 interface AgentVersionProps {
   version: string | null;
-  /** A row of a list has room for one word only. */
+  /** Whether there is room for one word only, as in a row of a list. */
   isShort?: boolean;
 }
 
@@ -57,7 +57,9 @@ export const AgentVersion = ({ version, isShort = false }: AgentVersionProps) =>
   </>
 );
 
-/** Shows a state as a sign, a word and a colour. A busy agent has the sign for running; the style draws the others. */
+/**
+ * Shows a state as a sign, a word and a colour. A busy agent has the sign for running; the stylesheet draws the others.
+ */
 export const AgentState = ({ agent }: { agent: Agent }) => {
   const state = agentStateOf(agent);
   return (
@@ -71,11 +73,14 @@ export const AgentState = ({ agent }: { agent: Agent }) => {
 interface AgentRowProps extends HourProps {
   agent: Agent;
   canChange: boolean;
-  /** The search part of the page's address. It preserves the filters after a form was sent. */
+  /** The search part of the page's address. It preserves the filters after a person sent a form. */
   search: string;
 }
 
-/** Shows first when an offline agent was last seen: a narrow column cuts the end. */
+/**
+ * Shows the agent's facts. The time when an offline agent was last seen comes first, because a narrow column cuts the
+ * end.
+ */
 const Facts = ({ agent, now }: Pick<AgentRowProps, "agent" | "now">) => (
   <span class="why">
     {!agent.isOnline && (

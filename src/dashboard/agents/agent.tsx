@@ -29,7 +29,7 @@ const Ticks = ({ now }: { now: Date }) => {
   );
 };
 
-/** Shows the agent's last hour as a bar, and the newest runs as a table. */
+/** Shows the agent's last hour as a bar, and its newest runs as a table. */
 const LastHour = ({ runs, pipelines, now }: HourProps) => (
   <section class="last-hour" aria-labelledby="last-hour">
     <div class="section-head">

@@ -13,7 +13,7 @@ interface CellRect {
 }
 
 /**
- * Returns the cells from `from` up to, but not including, `to` in a grid filled row by row: at most three rectangles.
+ * Returns the cells from `from` to before `to`, in a grid that is filled row by row. They are at most three rectangles.
  */
 export const cellRects = (from: number, to: number, columns: number): CellRect[] => {
   const rects: CellRect[] = [];
@@ -37,7 +37,7 @@ const ROWS = [
 ];
 const GAP = 2;
 
-/** Draws a cell. Its shape also shows the state: whole, framed, half, and a ring. */
+/** Draws a cell. Its shape also shows the state: whole, framed, half, or a ring. */
 const Cell = ({ state, side }: { state: AgentState; side: number }) => (
   <>
     <rect class={`cell is-${state}`} x="1" y="1" width={side} height={side} rx="2" />
@@ -47,13 +47,13 @@ const Cell = ({ state, side }: { state: AgentState; side: number }) => (
 
 interface AgentStripProps {
   counts: Map<AgentState, number>;
-  /** Returns the address that a click on a state's agents opens. */
+  /** Returns the address that opens when a person clicks a state's agents. */
   addressFor(state: AgentState): string;
 }
 
 /**
  * Shows every agent as a cell, by state. A few rectangles filled with a pattern represent thousands of agents. The
- * counts below say the same in words.
+ * counts below the cells say the same in words.
  */
 export const AgentStrip = ({ counts, addressFor }: AgentStripProps) => {
   const total = [...counts.values()].reduce((sum, one) => sum + one, 0);
@@ -98,13 +98,13 @@ type Need = Metrics["byRequirement"][number];
 
 const GROUPS = 20;
 
-/** Describes the agents that could run the builds. */
+/** Describes the number of agents that could run the builds. */
 const takersInWords = ({ agents, idle }: Need): string => {
   if (agents === 0) return "no matching agent online";
   return idle > 0 ? `${count(agents, "agent")}, ${idle} idle` : `${count(agents, "agent")}, all busy`;
 };
 
-/** Shows what waits, grouped by requirement. The requirement with the longest wait comes first. */
+/** Shows the waiting jobs, grouped by requirement. The requirement with the longest wait comes first. */
 export const QueuePanel = ({ metrics: { builds, oldestWaitSeconds, byRequirement } }: { metrics: Metrics }) => {
   const needs = byRequirement
     .filter(({ waiting }) => waiting > 0)

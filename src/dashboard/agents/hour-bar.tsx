@@ -5,8 +5,8 @@ import { wordOf } from "../parts/state.tsx";
 import { lengthOn, placeOn, type TimeAxis } from "../parts/time-axis.ts";
 
 /**
- * Returns `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`. If the pipeline has no name yet, returns the number
- * alone.
+ * Returns `#84 acme/shop / ci`, or `#84 acme/shop / ci, lint`. If the pipeline's name is unknown, returns only the
+ * number.
  */
 export const runName = ({ number, pipelineId, jobKey }: AgentRun, pipelines: ReadonlyMap<string, string>): string => {
   const build = [`#${number}`, pipelines.get(pipelineId ?? "")].filter(Boolean).join(" ");
@@ -24,10 +24,10 @@ const runTitle = (run: AgentRun, pipelines: ReadonlyMap<string, string>, now: Da
 
 /** The axis advances in steps of this length. Between two steps, a refresh redraws nothing. */
 const STEP_MS = MINUTE_MS;
-/** A percentage of the bar. A run of one second remains visible. */
+/** The minimum length of a run in the bar, in percent, so that a run of one second remains visible. */
 const SHORTEST = 0.6;
 
-/** Returns one axis for all agents on a page: from 60 minutes ago until now. */
+/** Returns one axis for all agents on a page. It spans the last 60 minutes. */
 export const hourUntil = (now: Date): TimeAxis => {
   const to = Math.ceil(now.getTime() / STEP_MS) * STEP_MS;
   const quarters = [60, 45, 30, 15, 0].map((minutes) => to - minutes * MINUTE_MS);
@@ -41,7 +41,7 @@ export interface HourProps {
   now: Date;
 }
 
-/** Describes the bar for screen readers: `3 succeeded, 1 failed`. */
+/** Describes the bar for screen readers, for example as `3 succeeded, 1 failed`. */
 export const runsInWords = (runs: readonly AgentRun[]): string => {
   const counts = Map.groupBy(runs, ({ status }) => wordOf(status));
   return [...counts].map(([word, { length }]) => `${length} ${word}`).join(", ");

@@ -12,7 +12,7 @@ const HOURS = [
   { value: "168", label: "1 week" },
 ];
 
-/** Returns the commands for the machine. They pipe the token in, because `ps` shows arguments. */
+/** Returns the commands for the machine. They pipe the token into the agent, because `ps` shows arguments. */
 const commandsFor = (origin: string, token: string, labels: string[]) => {
   const labelOption = labels.length > 0 ? ` --labels ${labels.join(",")}` : "";
   return [

@@ -25,14 +25,14 @@ const PAGES: Partial<Record<Named["kind"] | "agent", string>> = {
 const SHORT_CHARACTERS = 8;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Shows a removed record: its kind and the end of its id. */
+/** Shows a removed record by its kind and the end of its id. */
 const Gone = ({ kind, id }: { kind: string; id: string }) => (
   <span title={id} class="hint">
     {kind} {id.slice(-SHORT_CHARACTERS)}
   </span>
 );
 
-/** Shows the actor `token:ID` or `agent:ID` by its present name, if it still has one. */
+/** Shows the actor `token:ID` or `agent:ID` by the present name of the token or agent, if it still has one. */
 const Actor = ({ actor, names }: { actor: string; names: Names }) => {
   const [kind = "", id = ""] = actor.split(":");
   const holder = names.get(id);
@@ -59,7 +59,7 @@ const Subject = ({ entry: { action, subject }, names }: { entry: AuditEntry; nam
   );
 };
 
-/** The kind of an action's subject, where the action's name does not say it. */
+/** The kind of an action's subject, for actions whose names do not contain it. */
 const KINDS: Record<string, Named["kind"]> = {
   credential: "repository",
   artifact: "job",
@@ -67,7 +67,7 @@ const KINDS: Record<string, Named["kind"]> = {
   log: "build",
 };
 
-/** Returns the ids in the entries, by kind. */
+/** Returns the ids that the entries contain, by kind. */
 const namedIn = (entries: AuditEntry[]): IdsByKind => {
   const ids = entries.flatMap(({ actor, action, subject }) => {
     const [kind = "", id = ""] = actor.split(":");

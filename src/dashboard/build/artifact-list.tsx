@@ -4,13 +4,15 @@ import { sizeText } from "../parts/format.ts";
 import { Table } from "../parts/lists.tsx";
 import { RelativeTime } from "../parts/time.tsx";
 
-/** Returns the path of an artifact's page. Its other addresses are below this path. */
+/** Returns the path of an artifact's page. The artifact's other addresses are below this path. */
 export const artifactPath = (jobId: string, name: string): string =>
   `/app/artifacts/${jobId}/${encodeURIComponent(name)}`;
 
 export const countOfFiles = (files: number): string => (files === 1 ? "1 file" : `${files} files`);
 
-/** Shows the artifacts that a build or a job stored, or nothing if it stored no artifacts. The table names `jobs`. */
+/**
+ * Shows the artifacts that a build or a job stored, or nothing if it stored none. The table shows the names of `jobs`.
+ */
 export const Artifacts = ({
   artifacts,
   jobs,

@@ -37,14 +37,14 @@ const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
   return { folders: [...folders.values()], files };
 };
 
-/** Returns the page that a report opens with: the topmost `index.html`; undefined without one. */
+/** Returns the page with which a report opens, which is the topmost `index.html`; undefined if there is none. */
 const findReport = (list: readonly ArtifactFile[]): string | undefined =>
   list
     .map(({ path }) => path)
     .filter((path) => path === "index.html" || path.endsWith("/index.html"))
     .sort((one, other) => one.split("/").length - other.split("/").length || (one < other ? -1 : 1))[0];
 
-/** The maximum number of rows on one page. The archive has the rest. */
+/** The maximum number of rows on one page. The downloaded archive has the other files. */
 const ROWS = 1000;
 const DEFAULT_HOURS = 24;
 
@@ -59,7 +59,7 @@ const inUrl = (path: string): string => path.split("/").map(encodeURIComponent).
 const linkToFolder = (path: string, folder: string): string =>
   folder === "" ? path : `${path}?folder=${encodeURIComponent(folder)}`;
 
-/** Links each folder from the artifact down to the current folder. */
+/** Links to each folder from the artifact down to the current folder. */
 const Way = ({ path, folder }: { path: string; folder: string }) => {
   const parts = folder === "" ? [] : folder.split("/");
   return (
@@ -159,7 +159,7 @@ const Delete = ({ path }: { path: string }) => (
   </>
 );
 
-/** Returns the address of the artifact's report; null if it has no report, or the deployment shows none. */
+/** Returns the address of the artifact's report; null if it has no report, or if the deployment shows no reports. */
 const reportAddress = async (context: Context, { list, jobId, name }: ArtifactWithFiles): Promise<string | null> => {
   const report = findReport(list);
   const address = report === undefined ? null : await viewAddress(context, jobId, name);

@@ -14,7 +14,7 @@ import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import { hasRole } from "../shell/page-definition.ts";
 import { TestsLine } from "./tests.tsx";
 
-/** Shows the cancel button. A second cancel ends the cleanup jobs that run after the first. */
+/** Shows the cancel button. A second cancel ends the clean-up jobs that run after the first cancel. */
 const Cancel = ({ build: { id, number, status, jobs }, name }: { build: FoundBuild; name: string }) => {
   const isAgain = status === "canceling";
   const mayStop = !isAgain || jobs.some((job) => !hasEnded(job) && job.status !== "canceling");
@@ -55,7 +55,7 @@ const Retry = ({ build, isPrimary }: { build: Build; isPrimary: boolean }) => (
   </form>
 );
 
-/** Runs the unsuccessful jobs and their dependents again. The new build adopts the other results. */
+/** Shows the button that reruns the unsuccessful jobs and their dependents. The new build adopts the other results. */
 const RetryFailed = ({ build, number }: { build: FoundBuild; number: number }) => (
   <form method="post" action={`/app/builds/${build.id}/retry`}>
     <button type="submit" name="only" value="failed" class="primary" data-key="R">
@@ -72,7 +72,7 @@ interface BuildActionsProps {
   hasLog: boolean;
 }
 
-/** Shows a member's actions: retry or delete an ended build, cancel any other. */
+/** Shows a member's actions: retry or delete an ended build, or cancel a build that has not ended. */
 const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => {
   const toRetry = countToRetry(build.jobs);
   const isPartly = toRetry > 0 && toRetry < build.jobs.length;
@@ -91,7 +91,7 @@ const BuildActions = ({ build, name, canDelete, hasLog }: BuildActionsProps) => 
   );
 };
 
-/** Shows why the build ended so, unless the failure below says it. */
+/** Shows why the build ended in this way, unless the failure below already says it. */
 const Outcome = ({ build, successor }: BuildDetails) => {
   if (successor) {
     return (

@@ -3,15 +3,15 @@ import { CommaList } from "../parts/lists.tsx";
 interface LogNotesProps {
   /** The path of the build or the job. */
   path: string;
-  /** Null when the log was deleted. */
+  /** The end of the log; null if the log was deleted. */
   logTail: string | null | undefined;
   lost: number;
-  /** Some earlier attempts failed, and the job was retried. */
+  /** Whether some earlier attempts failed, after which the job was retried. */
   hasFailed?: boolean;
   leak: boolean;
 }
 
-/** Links to the logs of earlier attempts. The service keeps them. */
+/** Links to the logs of earlier attempts, which the service keeps. */
 const LostAttempts = ({ path, lost, hasFailed }: Pick<LogNotesProps, "path" | "lost" | "hasFailed">) =>
   lost > 0 ? (
     <p class="message" id="lost-attempts">
@@ -37,7 +37,7 @@ interface BuildLogProps {
   path: string;
   attempt: number;
   isLive: boolean;
-  /** The end of the log as text; null when it was deleted. */
+  /** The end of the log as text; null if the log was deleted. */
   tail: string | null;
 }
 

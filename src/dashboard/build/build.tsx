@@ -101,10 +101,10 @@ const readBuildName = async (context: Context, id: string): Promise<string> => {
 interface Deletion {
   path: string;
   verb: typeof deleteBuild | typeof deleteLog;
-  /** Describes the deletion for the build with this name. */
+  /** Describes the deletion of the build with this name. */
   describe(build: string): string;
   consequences: string;
-  /** Returns the page to open after the deletion. */
+  /** Returns the address of the page to open after the deletion. */
   next(id: string): string;
 }
 

@@ -13,7 +13,7 @@ import { Elapsed, RelativeTime } from "../parts/time.tsx";
 import type { Page } from "../shell/page-definition.ts";
 import { byId } from "../shell/verb-input.ts";
 
-/** Equal lines shown around each difference. */
+/** The number of equal lines to show around each difference. */
 const AROUND = 3;
 
 type Lines = NonNullable<Comparison["log"]>["lines"];
@@ -21,7 +21,7 @@ type Lines = NonNullable<Comparison["log"]>["lines"];
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 const WORDS = { same: "", added: "only in this build: ", removed: "only in the last green build: " } as const;
 
-/** Replaces equal lines far from any difference with their number. */
+/** Replaces equal lines that are far from any difference with the number of these lines. */
 const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
   const isNear = (at: number) =>
     lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== "same");
@@ -35,7 +35,7 @@ const shortenEqualParts = (lines: Lines): (Lines[number] | number)[] => {
   return parts;
 };
 
-/** Compares a step's log with the log of the last green build. It ignores times and numbers. */
+/** Shows how a step's log differs from the log of the last green build. The comparison ignores times and numbers. */
 const LogDifference = ({ lines }: { lines: Lines }) => (
   <section class="difference" tabindex={0} aria-label="Log differences">
     <pre>

@@ -12,7 +12,7 @@ import { FailingTests } from "./tests.tsx";
 
 const FENCE = /`{3,}/g;
 
-/** Returns Markdown for an issue: what failed where, and the lines. */
+/** Returns Markdown for an issue, with the failed build, the failure, and the lines of the log. */
 const issueText = (build: Build, title: string, name: string, excerpt: Excerpt | null): string => {
   const where = [refName(build), build.commitSha?.slice(0, 7)].filter(Boolean).join(" at ");
   const heading = `${title} in #${build.number} ${name} (${where})\n${build.webUrl ?? ""}`;
@@ -49,7 +49,7 @@ const LastGreen = ({ green, buildId, now }: { green: Build; buildId: string; now
 
 const exit = (code: number | null): string => (code === null ? "" : `, exit ${code}`);
 
-/** Returns the failed step if it is the reason for the job's failure. */
+/** Returns the failed step, if the step is the reason for the job's failure. */
 const cause = ({ job, step }: Failure): { name: string; code: string } | null =>
   step && (step.exitCode !== null || job.reason === null)
     ? { name: step.name, code: exit(step.exitCode ?? job.exitCode) }
@@ -63,7 +63,7 @@ const failedText = (failure: Failure): string => {
 
 /**
  * Shows the failure's title.
- * @param page the job's page, if this is another page: the title then names the job, and how many more failed
+ * @param page the job's page, if that is another page. The title then names the job, and how many other jobs failed.
  */
 const Title = ({ failure, page }: { failure: Failure; page: string | null }) => {
   const { job, others } = failure;
@@ -88,7 +88,7 @@ const Title = ({ failure, page }: { failure: Failure; page: string | null }) => 
   );
 };
 
-/** Shows the failure first: what failed, the line that says why with three around it, and links to more. */
+/** Shows the failure first: what failed, the line that says why (with three lines around it), and links to more. */
 export const FailureBand = ({ details, opened }: { details: Details; opened: OpenedPage }) => {
   const { run, build, failure, green, now } = details;
   if (!failure) return null;

@@ -9,7 +9,7 @@ import { type Segment, Waterfall, WaterfallBar } from "./waterfall.tsx";
 
 const nthTry = (number: number): string => `the ${ordinal(number)} try`;
 
-/** Describes the tries of a step that was retried. The text follows the step's name. */
+/** Describes the tries of a step that was retried. The text appears after the step's name. */
 export const triesInWords = (status: Step["status"], tries: number): string => {
   if (status === "succeeded") return `passed on ${nthTry(tries)}`;
   if (status === "failed") return `failed ${tries} times`;
@@ -26,7 +26,7 @@ interface RunTimes {
 
 const SHORT_MS = 1000;
 
-/** Returns the agent's work before the first step: it fetches the commit. Null if it has not begun. */
+/** Returns the agent's work before the first step, in which it fetches the commit; null if this work has not begun. */
 const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null => {
   if (startedAt === null) return null;
   const began = steps.find((step) => step.startedAt !== null)?.startedAt ?? null;
@@ -35,7 +35,9 @@ const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null =
   return { id: null, name: "Checkout", status, exitCode: null, startedAt, finishedAt: end, logOffset: null };
 };
 
-/** Returns the agent's work after the last step: it stores the results. Null if that took a negligible time. */
+/**
+ * Returns the agent's work after the last step, in which it stores the results; null if this took a negligible time.
+ */
 const closingStep = ({ steps, finishedAt }: RunTimes): Step | null => {
   const ends = steps.flatMap((step) => parseTime(step.finishedAt) ?? []);
   const last = Math.max(...ends);
@@ -51,7 +53,7 @@ const toSegments = ({ startedAt, finishedAt, status }: Step): Segment[] =>
 interface RowProps {
   id: string;
   step: Step;
-  /** The page with the log. Empty if that is this page. */
+  /** The address of the page with the log; empty if this page has the log. */
   logPage: string;
   now: Date;
   children: Child;
@@ -89,7 +91,7 @@ interface StepWaterfallProps {
   logPage: string;
 }
 
-/** Shows a job's steps. Shows nothing before an agent has begun. */
+/** Shows a job's steps, or nothing before an agent has begun. */
 export const StepWaterfall = ({ run, now, usual, summary, logPage }: StepWaterfallProps) => {
   const checkout = checkoutStep(run);
   if (!checkout && run.steps.length === 0) return null;
@@ -140,9 +142,9 @@ export const StepWaterfall = ({ run, now, usual, summary, logPage }: StepWaterfa
 
 interface TimesInWordsProps {
   run: Omit<RunTimes, "steps">;
-  /** Absent if the build shows jobs instead. */
+  /** The steps; absent if the build shows jobs instead. */
   steps?: RunTimes["steps"];
-  /** Duration of the last green run, in milliseconds. */
+  /** The duration of the last green run, in milliseconds. */
   usual: number | null;
   agent: Pick<Agent, "name"> | null;
   now: Date;

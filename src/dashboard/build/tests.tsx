@@ -11,15 +11,18 @@ import { Table } from "../parts/lists.tsx";
 /** The number of failing tests that a page names at once. */
 const NAMED_FAILURES = 3;
 
-/** How many jobs' reports to read, and whether to count failures: for the page's tests, and next to a failure. */
+/**
+ * The number of jobs whose reports to read, and whether to count failures: for the tests on a page, and for the tests
+ * next to a failure.
+ */
 const AS_PART = { most: 10, isCounted: true };
 const AS_FAILURES = { most: NAMED_FAILURES, isCounted: false };
 
 /** The tests on a page. */
 export interface ShownTests {
-  /** Null if the service no longer keeps them. */
+  /** The reports; null if the service no longer keeps them. */
   reports: TestReport[] | null;
-  /** The number of jobs whose reports are only on their own pages. */
+  /** The number of jobs whose reports appear only on their own pages. */
   others: number;
 }
 
@@ -35,7 +38,7 @@ const nullIfGone = async (reading: Promise<ShownTests>): Promise<ShownTests> => 
   }
 };
 
-/** Where a page shows tests: the whole reports, or a few words about the failures. */
+/** The ways in which a page shows tests: as whole reports, or as a few words about the failures. */
 interface TestsUse {
   asPart: boolean;
   asFailures: boolean;
@@ -44,7 +47,7 @@ interface TestsUse {
 const isNeeded = (tests: TestSummary | null, { asPart, asFailures }: TestsUse): boolean =>
   tests !== null && (asPart || (asFailures && tests.failed > 0));
 
-/** Reads the reports that a page shows. Each refresh reads them again, so it reads few jobs' reports and no others. */
+/** Reads the reports that a page shows. Each refresh reads them again, so the page limits the number of jobs. */
 export const readTests = async (
   context: Context,
   { run, build, jobs }: { run: { tests: TestSummary | null }; build: FoundBuild; jobs: { id: string }[] },
@@ -61,7 +64,7 @@ interface Props {
   testsPage: string;
 }
 
-/** Shows the first failed tests, each with the first line of its message. Shows nothing if no test failed. */
+/** Shows the first failed tests, each with the first line of its message, or nothing if no test failed. */
 export const FailingTests = ({ reports, counts, testsPage }: Props) => {
   const failed = (reports ?? []).flatMap(({ tests }) => tests).filter(({ outcome }) => outcome === "failed");
   if (failed.length === 0) return null;
@@ -94,7 +97,7 @@ type Test = TestReport["tests"][number];
 
 /** The number of slowest tests that a page lists. */
 const SLOWEST = 20;
-/** The number of failures whose stacks are open at first. */
+/** The number of failures whose stacks are open when the page opens. */
 const OPEN = 3;
 
 /** Shows the test counts in the facts of a build or a job, with a link to the tests. */
@@ -205,11 +208,11 @@ const Warnings = ({ warnings }: Pick<TestReport, "warnings">) =>
 interface TestsProps {
   tests: ShownTests;
   repoId: string;
-  /** The repository's default branch, if known. */
+  /** The repository's default branch, if the service knows it. */
   branch?: string | null;
 }
 
-/** Shows the tests of a build or a job: failed, flaky, slowest, and unreadable ones. */
+/** Shows the tests of a build or a job, in four groups: failed, flaky, slowest, and unreadable tests. */
 export const TestsSection = ({ tests: { reports, others }, repoId, branch = null }: TestsProps) => {
   if (reports?.length === 0) return null;
   const tests = (reports ?? []).flatMap((report) => report.tests);

@@ -16,13 +16,13 @@ interface BarProps {
   /** When the step or job began to wait for its turn or an agent. */
   waitedFrom?: number | null;
   segments: Segment[];
-  /** Duration in the last green run, in milliseconds. */
+  /** The duration in the last green run, in milliseconds. */
   usual?: number | undefined;
   /** The period from the approval request until the answer. `to` is null while nobody has answered. */
   atGate?: { from: number; to: number | null } | null;
 }
 
-/** A bar that is at least this many percent long shows its name. */
+/** The length in percent from which a bar shows its name. */
 const NAMED_FROM = 6;
 
 const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment: Segment }) => {
@@ -48,7 +48,10 @@ const Stretch = ({ axis, now, segment }: { axis: TimeAxis; now: number; segment:
   );
 };
 
-/** Shows one row of the waterfall: waiting, work, a gate's notch, and where the last green run ended. */
+/**
+ * Shows one row of the waterfall: its wait, its work, the notch of a gate, and the point where the last green run
+ * ended.
+ */
 export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, atGate = null }: BarProps) => {
   const [first] = segments;
   const waitedTo = first?.from ?? now;
@@ -81,7 +84,7 @@ export const WaterfallBar = ({ axis, now, waitedFrom = null, segments, usual, at
   );
 };
 
-/** The times of one row, in words. Durations are milliseconds. */
+/** The times of one row of the waterfall, in words. Durations are in milliseconds. */
 export interface TimeOfRow {
   name: string;
   word: string;
@@ -142,7 +145,7 @@ const AxisLines = ({ axis }: { axis: TimeAxis }) => (
   </svg>
 );
 
-/** From this many rows on, a field filters them. */
+/** The number of rows from which a field filters them. */
 const FILTERED_FROM = 13;
 
 interface WaterfallProps {
@@ -156,11 +159,11 @@ interface WaterfallProps {
   children: Child;
 }
 
-/** If no name is longer than this, the bars get the rest of the names' column. */
+/** The length up to which names count as short. If all are short, the bars use the rest of the names' column. */
 const SHORT_NAME = 16;
 
 /**
- * Shows where the time went: a row for each step or job on one time axis. It also serves as the log's table of
+ * Shows where the time went, with a row for each step or job on one time axis. It also serves as the log's table of
  * contents.
  */
 export const Waterfall = ({ title, summary, axis, noun, times, children }: WaterfallProps) => (

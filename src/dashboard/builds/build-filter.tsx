@@ -13,18 +13,18 @@ const FILTERS = [
   ...["author", "pull", "since", "cursor"],
 ];
 
-/** The form's words for a build's trigger: a first run or a retry. */
+/** The form's words for a build's trigger, which is a first run or a retry. */
 const TRIGGERS: Record<Build["trigger"], string> = { api: "without retries", retry: "retries only" };
 
 interface ReadFilter extends ListFilter<z.output<typeof BuildFilter>> {
-  /** The page shows only some of the builds. */
+  /** Whether the page shows only some of the builds. */
   isFiltered: boolean;
 }
 
-/** Reads the build filters from the page's address, which has an agent's name in place of its id. */
+/** Reads the build filters from the page's address. In the address, an agent's name stands for its id. */
 export const readBuildFilter = async (context: Context, query: URLSearchParams): Promise<ReadFilter> => {
   const { agent: name, ...fields } = filledFields(query, [...FILTERS, "agent"]);
-  // A person enters the name of a branch or a tag, and a pull request as #12.
+  // A person enters the name of a branch or a tag, or a pull request as #12.
   if (fields.branch) {
     fields.refName = fields.branch;
     delete fields.branch;
@@ -81,7 +81,7 @@ const Text = ({ query, name, label }: { query: URLSearchParams; name: string; la
 interface BuildFilterFormProps {
   query: URLSearchParams;
   repositories: Map<string, string>;
-  /** Keeps the form open on a narrow screen, which otherwise folds it. */
+  /** Whether the form stays open on a narrow screen, which otherwise folds it. */
   isFiltered: boolean;
 }
 

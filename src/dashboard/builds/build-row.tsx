@@ -12,7 +12,7 @@ type State = Exclude<keyof JobCounts, "total">;
 
 /** The states in drawing order: finished, running, planned. */
 const STATES: State[] = ["succeeded", "failed", "stopped", "running", "waiting"];
-/** Up to this many jobs are drawn one by one. With more jobs, each state is one segment. */
+/** The number of jobs up to which each job has its own segment. With more jobs, each state is one segment. */
 const MOST = 24;
 const GAP = 0.12;
 
@@ -52,7 +52,7 @@ export interface BuildRowDetails {
   whys: Map<string, string>;
 }
 
-/** The number of a branch's last builds that are drawn as dots. */
+/** The number of a branch's last builds that appear as dots. */
 const DOTS = 5;
 
 interface RowProps {
@@ -62,7 +62,7 @@ interface RowProps {
 
 const shownState = ({ status, waitsFor }: Build) => (waitsFor.length > 0 ? "asking" : status);
 
-/** Returns the commit's subject, or else what the build was created from. */
+/** Returns the commit's subject. Without one, returns what created the build. */
 const subjectLine = (build: Build): string => {
   const { subject, pull, schedule, commitSha } = build;
   return subject ?? pull?.title ?? schedule ?? `${refName(build)}${commitSha ? ` at ${commitSha.slice(0, 7)}` : ""}`;
@@ -71,7 +71,7 @@ const subjectLine = (build: Build): string => {
 const failedTests = ({ tests }: Build): string | null =>
   tests && tests.failed > 0 ? `${withCommas(tests.failed)} of ${withCommas(tests.total)} tests failed` : null;
 
-/** Reports whether the row needs no words: it is green. */
+/** Reports whether the row needs no words, because the build is green. */
 const saysNothing = ({ status }: Build): boolean => status === "succeeded";
 
 /** Shows how the build failed, and the log line that says why. */
@@ -91,7 +91,7 @@ const Outcome = ({ build }: { build: Build }) => {
   );
 };
 
-/** Shows why the build waits, where it runs, or how it ended, on one line under the subject. */
+/** Shows why the build waits, where it runs, or how it ended, in one line under the subject. */
 const Note = ({ build, details }: RowProps) => {
   const { status, waitsFor, agentId, id } = build;
   if (waitsFor.length > 0) return <>{waitsFor[0]?.gate.message ?? wordOf("asking")}</>;
@@ -106,7 +106,7 @@ const Note = ({ build, details }: RowProps) => {
 const Took = ({ build: { startedAt, queuedAt, finishedAt }, now }: { build: Build; now: Date }) =>
   startedAt || finishedAt === null ? <Elapsed from={startedAt ?? queuedAt} to={finishedAt} now={now} /> : <>–</>;
 
-/** Shows the names of a pipeline and its repository. If there is no room, the repository is shortened first. */
+/** Shows the names of a pipeline and its repository. If there is no room, the page shortens the repository first. */
 const OwnerNames = ({ build, details }: RowProps) => {
   const repository = details.repositories.get(build.repoId) ?? "removed repository";
   const pipeline = build.pipelineId && details.pipelines.get(build.pipelineId);
@@ -179,7 +179,7 @@ export const BuildListRow = ({ build, details, children }: RowProps & { children
   </div>
 );
 
-/** Shows a branch's last builds, oldest first. Each is a link. */
+/** Shows a branch's last builds, the oldest first. Each dot is a link. */
 export const Dots = ({ builds }: { builds: Build[] }) => (
   <span class="dots">
     {builds

@@ -14,18 +14,18 @@ import { namesById, noInput } from "../shell/verb-input.ts";
 import { BuildFilterForm, readBuildFilter } from "./build-filter.tsx";
 import { BuildListRow, type BuildRowDetails, Dots } from "./build-row.tsx";
 
-/** Builds that were created on one day (UTC), newest first. */
+/** Builds that were created on one day (UTC), the newest first. */
 interface DayOfBuilds {
-  /** `2026-11-26` */
+  /** The day, such as `2026-11-26`. */
   day: string;
   builds: Build[];
 }
 
-/** Groups a list of builds, newest first, by the day of their creation. */
+/** Groups a list of builds (the newest first) by the day of their creation. */
 const byDay = (builds: readonly Build[]): DayOfBuilds[] =>
   [...Map.groupBy(builds, ({ queuedAt }) => queuedAt.slice(0, 10))].map(([day, ofDay]) => ({ day, builds: ofDay }));
 
-/** Builds of one branch, tag or pull request in a repository, newest first. */
+/** Builds of one branch, tag or pull request in a repository, the newest first. */
 interface BranchOfBuilds {
   key: string;
   newest: Build;
@@ -34,16 +34,16 @@ interface BranchOfBuilds {
 
 const branchKey = ({ repoId, pull, ref }: Build): string => `${repoId}/${pull ? `#${pull.number}` : ref}`;
 
-/** Groups a list of builds, newest first, by branch. The branch with the newest build comes first. */
+/** Groups a list of builds (the newest first) by branch. The branch with the newest build comes first. */
 const byBranch = (builds: readonly Build[]): BranchOfBuilds[] =>
   [...Map.groupBy(builds, branchKey)].map(([key, ofBranch]) => ({ key, newest: ofBranch[0]!, builds: ofBranch }));
 
-/** Seconds between refreshes: while builds run or wait, and for older builds, which rarely change. */
+/** Seconds between refreshes while builds run or wait, and for older builds, which rarely change. */
 const REFRESH_SECONDS = { active: 5, idle: 15 };
-/** The number of builds that a page groups by branch. Each branch's newest build is a row. */
+/** The number of builds that a page groups by branch. Each row shows a branch's newest build. */
 const GROUPED = 100;
 
-/** Returns the address of the same list with these changes. */
+/** Returns the address of the same list with these changes to its filters. */
 const addressWith = (query: URLSearchParams, changes: Record<string, string | null>): string => {
   const next = new URLSearchParams(query);
   next.delete("done");
@@ -82,7 +82,10 @@ const Branches = ({ builds, details }: RowsProps) => (
   </ol>
 );
 
-/** Created when a page first shows days: it loads a language's data, which takes longer than any other module. */
+/**
+ * The format of days. A page creates it when it first shows days, because it loads a language's data, which takes
+ * longer than any other module.
+ */
 let days: Intl.DateTimeFormat | null = null;
 
 const formatDay = (day: string): string => {

@@ -33,7 +33,9 @@ const listChoices = (repositories: Repository[], pipelines: Pipeline[]): Choice[
     });
 };
 
-/** Returns the address's target as `pipeline:ID` or `repository:ID`. A repository means its default pipeline. */
+/**
+ * Returns the target in the address, as `pipeline:ID` or `repository:ID`. A repository stands for its default pipeline.
+ */
 const chooseTarget = (query: URLSearchParams, repositories: Repository[]): string => {
   const pipelineId = query.get("pipelineId");
   if (pipelineId) return `pipeline:${pipelineId}`;

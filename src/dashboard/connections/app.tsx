@@ -7,7 +7,7 @@ import { formAt, formOn, type Page, type PageRequest, type Pages, type View } fr
 import { byId, parseBody, withBody } from "../shell/verb-input.ts";
 import { HookOutcomes } from "./hook.tsx";
 
-/** The App's permissions by GitHub's names: GitHub's label, and the reason for each. */
+/** The App's permissions by GitHub's names, each with GitHub's label and the reason why the App needs it. */
 export const APP_PERMISSION_WORDS: Record<string, [title: string, reason: string]> = {
   checks: ["Checks: read and write", "to show builds as check runs, with their buttons"],
   statuses: ["Commit statuses: read and write", "to report build states without check runs"],
@@ -22,7 +22,7 @@ interface PartProps {
   connection: Connection;
 }
 
-/** Shows the first of two buttons that lead to an App. The other is at GitHub. */
+/** Shows the first of two buttons that lead to an App. GitHub shows the second one. */
 const MakeApp = ({ request, connection }: PartProps) => (
   <section>
     <h2>Create an App</h2>
@@ -130,7 +130,9 @@ const appPage: Page = {
   },
 };
 
-/** Shows a form for GitHub: it accepts the App's manifest only from the person's own browser. */
+/**
+ * Shows a form whose target is GitHub, because GitHub accepts the App's manifest only from the person's own browser.
+ */
 const manifestView = (connectionId: string, { action, manifest }: { action: string; manifest: string }): View => ({
   title: "Create the App",
   section: "connections",
@@ -171,7 +173,10 @@ const keyForm = formAt("/connections/:id/app/key", appPage, updateConnection, as
   return { to: `/app/connections/${params.id}/app`, notice: "saved" };
 });
 
-/** Browsers cannot open this page directly: GitHub sends people to a page that requires no session. */
+/**
+ * The page after a visit to GitHub. Browsers cannot open it directly: GitHub sends people to a page that requires no
+ * session.
+ */
 const afterGithub: Page = {
   path: "/connections/github/made",
   role: "admin",

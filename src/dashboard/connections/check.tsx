@@ -35,7 +35,7 @@ const Rights = ({ account, scopes, missing }: ConnectionCheck) => (
   </section>
 );
 
-/** Shows the build states that the host has not received yet, and those that it rejected. */
+/** Shows the build states that the host has not received yet, and the states that it rejected. */
 const States = ({ check, now }: { check: ConnectionCheck; now: Date }) => {
   const { waiting, waitingSince, trouble, givenUp } = check;
   return (

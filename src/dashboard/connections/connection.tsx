@@ -66,7 +66,7 @@ const Repositories = ({ connection, repositories }: { connection: Connection; re
   </section>
 );
 
-/** Shows the admin's forms. The first requires facts that no other page shows. */
+/** Shows the admin's forms. The first form requires facts that no other page shows. */
 const HookByHand = ({ connection }: { connection: Connection }) => (
   <section>
     <h2>Webhook</h2>
@@ -185,7 +185,7 @@ export const connectionPage: Page = {
   },
 };
 
-/** Returns the new token. Undefined keeps the stored token, null deletes it. */
+/** Returns the new token. Undefined keeps the stored token; null deletes it. */
 const readToken = (form: URLSearchParams): string | null | undefined =>
   readFlag(form, "forgetsToken") ? null : (readText(form, "token") ?? undefined);
 
@@ -194,7 +194,7 @@ const saveForm = formOn(connectionPage, updateConnection, async (context, { para
   const addresses = { webUrl: readRequiredText(form, "webUrl"), apiUrl: readText(form, "apiUrl") };
   const body = parseBody(updateConnection.body, {
     name: readRequiredText(form, "name"),
-    // If nobody entered the API's address, it changes with the address of the pages.
+    // If the person did not enter the API's address, it changes together with the pages' address.
     webUrl: addresses.webUrl === webUrl ? undefined : addresses.webUrl,
     apiUrl: addresses.apiUrl === null || addresses.apiUrl === apiUrl ? undefined : addresses.apiUrl,
     token: readToken(form),

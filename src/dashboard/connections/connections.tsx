@@ -98,7 +98,7 @@ const WAYS = [
   },
 ];
 
-/** Returns the ways to connect, the best one first. */
+/** Returns the ways to connect, with the best way first. */
 const listWays = (kind: HostKind) => (GIT_HOSTS[kind].hasApps ? [APP_WAY, ...WAYS] : WAYS);
 
 const WayField = ({ request: { form }, kind }: { request: PageRequest; kind: HostKind }) => (
@@ -167,7 +167,7 @@ const newPage: Page = {
   },
 };
 
-/** The page that follows each way. */
+/** The page that follows each way to connect. */
 const NEXT: Record<string, string> = { app: "/app", hand: "" };
 
 const createForm = formOn(newPage, createConnection, async (context, { form }) => {

@@ -15,7 +15,7 @@ import { byId, noInput, parseBody } from "../shell/verb-input.ts";
 import { AddForm } from "./host-repositories.tsx";
 
 const REFRESH_SECONDS = 15;
-/** The maximum number of builds shown for one delivery. */
+/** The maximum number of builds that the page shows for one delivery. */
 const MOST_BUILDS = 20;
 
 interface RowDetails {
@@ -26,11 +26,11 @@ interface RowDetails {
   builds: Map<string, Build>;
 }
 
-/** Returns a ref as lists show it: `main`, `v1`, `#12`. */
+/** Returns a ref as lists show it, such as `main`, `v1` or `#12`. */
 const shortRef = (ref: string): string =>
   ref.replace(/^refs\/(?:heads|tags)\//, "").replace(/^refs\/(?:pull|merge-requests)\/(\d+)\/head$/, "#$1");
 
-/** Links to a build. An older build has a link without its number. */
+/** Links to a build. The link to an older build has no number. */
 const BuildLink = ({ id, build }: { id: string; build: Build | undefined }) => (
   <a href={`/app/builds/${id}`} class="delivered">
     {build && <StateIcon state={build.status} />}
@@ -43,7 +43,8 @@ const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
 
 /**
- * Shows the reason. It may end in the address of one of our pages. Refs have no colon, so no other part is an address.
+ * Shows the reason. The text may end with the address of one of our pages. Refs have no colon, so no other part of the
+ * text is an address.
  */
 const Reason = ({ text }: { text: string }) => {
   const [, words, path] = /^(.*) https?:\/\/[^/\s]+(\/app\/\S+)$/.exec(text) ?? [];

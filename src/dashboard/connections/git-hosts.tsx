@@ -4,19 +4,19 @@ import type { Child } from "../shell/markup.ts";
 /** The words that a person reads, clicks and types at a git host. */
 interface GitHostWords {
   title: string;
-  /** The services and programs that can be connected. */
+  /** The services and programs that a person can connect. */
   reach: string;
-  /** The usual address; empty if each installation has its own. */
+  /** The usual address; empty if each installation has its own address. */
   address: string;
-  /** Where to create a token, and its required permissions. */
+  /** Where to create a token, and which permissions it needs. */
   token: Child;
-  /** The path below a repository's address where its hooks are created. */
+  /** The path, below a repository's address, of the page on which a person creates its hooks. */
   hookPath: string;
   /** The steps on that page, with the names of its fields. */
   hookSteps: Child[];
   /** The path of the full guide, which this service serves. */
   guide: string;
-  /** An organization can have its own App there. */
+  /** Whether an organization can have its own App at the host. */
   hasApps: boolean;
 }
 

@@ -31,7 +31,10 @@ const Steps = ({ connection }: { connection: Connection }) => {
   );
 };
 
-/** Shows the secret. No other page does. It answers a form: browsers do not store it, and no link opens it. */
+/**
+ * Shows the secret, which no other page shows. It is the answer to a form, because browsers do not store such an answer
+ * and no link opens it.
+ */
 const hookView = (connection: Connection, { url, secret }: { url: string; secret: string }): View => ({
   title: "Webhook",
   section: "connections",

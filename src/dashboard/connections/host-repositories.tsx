@@ -13,11 +13,11 @@ import { byId, parseBody } from "../shell/verb-input.ts";
 interface AddFormProps {
   connectionId: string;
   repository: Pick<HostRepository, "hostRepoId" | "fullName" | "defaultBranch">;
-  /** The button shows the repository's name, because no text beside it does. */
+  /** Whether the button shows the repository's name, because no text beside it does. */
   isNamed?: true;
 }
 
-/** Shows a button that connects one repository. The form is also next to a delivery. */
+/** Shows a button that connects one repository. The form also appears next to a delivery. */
 export const AddForm = ({ connectionId, repository, isNamed }: AddFormProps) => (
   <form method="post" action={`/app/connections/${connectionId}/repositories`}>
     <input type="hidden" name="hostRepoId" value={repository.hostRepoId} />
@@ -48,7 +48,7 @@ const Row = ({ connectionId, repository }: { connectionId: string; repository: H
   </li>
 );
 
-/** Adds a repository that no delivery has named yet, or one far down the host's list. */
+/** Shows a form that adds a repository by name: one that no delivery has named yet, or one far down the host's list. */
 const ByName = ({ request, connection }: { request: PageRequest; connection: Connection }) => (
   <section class="column">
     <h2>Add a repository by name</h2>
@@ -105,7 +105,7 @@ const Empty = ({ connection, isFiltered }: { connection: Connection; isFiltered:
 interface Listed {
   repositories: HostRepository[];
   nextCursor: string | null | undefined;
-  /** Why the host did not list them. */
+  /** The reason why the host did not list its repositories. */
   problem: Refusal | null;
 }
 

@@ -15,7 +15,7 @@ import type { Details, JobDetails, OpenedPage } from "./details.ts";
 import { JobOutputs } from "./job-facts.tsx";
 import { chooseTab, PartTabs, type Tab, tabAddress } from "./part-tabs.tsx";
 
-/** Shows the environment keys of a build or a job, and their sources. Shows nothing if it has none. */
+/** Shows the environment keys of a build or a job, with their sources, or nothing if it has no keys. */
 const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
   keys === null || keys.length === 0 ? null : (
     <section class="part" id="environment">
@@ -37,7 +37,7 @@ const EnvironmentKeys = ({ keys }: { keys: EnvironmentKey[] | null }) =>
     </section>
   );
 
-/** Shows the summary. The page's script renders the Markdown; without scripts the page shows its source. */
+/** Shows the summary. The page's script renders the Markdown; without scripts, the page shows the Markdown's source. */
 const BuildSummary = ({ text }: { text: string }) => (
   <section class="part" id="summary">
     <h2>Summary</h2>
@@ -48,7 +48,7 @@ const BuildSummary = ({ text }: { text: string }) => (
   </section>
 );
 
-/** Lists the tabs that have content. The page opens with the first. */
+/** Lists the tabs that have content. The page opens with the first tab. */
 const listTabs = ({ run, logTail, artifacts }: Details): Tab[] => {
   const { tests } = run;
   const [keys, outputs] = [run.environment?.length ?? 0, Object.keys(run.outputs ?? {}).length];

@@ -47,7 +47,7 @@ const SENTENCES: Record<JobCause["kind"], (cause: JobCause) => Child> = {
   gate: () => "not approved",
 };
 
-/** Says who closed the gate, or that nobody answered. */
+/** Says who closed the gate, or that nobody answered it. */
 const ClosedGate = ({ gate }: JobOfBuild) => {
   const { decision = null } = gate ?? {};
   if (!decision) return "not approved in time";

@@ -25,19 +25,19 @@ type RunFacts = Pick<BuildJob, "id" | "status" | "attempt" | "tests" | "environm
 
 /** The content of a job's or a build's page, below its facts. */
 export interface Details extends Owners {
-  /** The page's job or build. */
+  /** The job or the build that the page shows. */
   run: RunFacts & Partial<Pick<BuildJob, "outputs">>;
   build: FoundBuild;
   /** The jobs whose tests and artifacts the page shows. */
   jobs: ReadJob[];
   now: Date;
-  /** The end of the log, for a browser without scripts. Null if it was deleted, undefined without a log. */
+  /** The end of the log, for a browser without scripts; null if the log was deleted, undefined if there is no log. */
   logTail: string | null | undefined;
   /** The number of earlier attempts. */
   lost: number;
-  /** Why the job or the build failed. */
+  /** The reason for the job's or the build's failure. */
   failure: Failure | null;
-  /** The last successful build before this one. */
+  /** The last earlier build that succeeded. */
   green: FoundBuild | null;
   /** The artifacts so far. */
   artifacts: Artifact[];
@@ -50,16 +50,16 @@ export interface OpenedPage {
   tab: string | undefined;
   tests: ShownTests;
   testsPage: string;
-  /** The page with the log. Empty if that is this page. */
+  /** The address of the page with the log; empty if this page has the log. */
   logPage: string;
 }
 
 export interface JobDetails extends Details {
   run: BuildJob;
   agent: Agent | null;
-  /** Why the job waits. Null if it waits for approval. */
+  /** The explanation why the job waits; null if it waits for approval. */
   explanation: Explanation | null;
-  /** Durations of this job and its steps in the last green run. */
+  /** The durations of this job and its steps in the last green run. */
   usual: UsualTimes;
 }
 
@@ -70,8 +70,8 @@ const resolveAll = async <T extends object>(values: T): Promise<{ [K in keyof T]
 };
 
 /**
- * Reports whether the job has a log. It has none before its turn, if it ended before an agent had it, or if its result
- * is adopted.
+ * Reports whether the job has a log. It has none before its turn, if it ended before an agent had it, or if the build
+ * adopted its result.
  */
 const hasLog = (job: BuildJob): boolean =>
   !isYetToRun(job) && (job.attempt > 0 || !hasEnded(job)) && job.adoptedFrom === null;
@@ -82,7 +82,7 @@ const countLostAttempts = (job: BuildJob): number => {
   return job.status === "queued" ? job.attempt : job.attempt - 1;
 };
 
-/** Reads the end of the log, and why the job failed. */
+/** Reads the end of the log, and the reason for the job's failure. */
 const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   const hasFailed = job.status === "failed";
   const log = { ...job, orgId: build.orgId, isLogDeleted: build.isLogDeleted };
@@ -93,7 +93,7 @@ const readLog = async (context: Context, build: FoundBuild, job: BuildJob) => {
   };
 };
 
-/** Reads a job's details. Its build may still be loading. */
+/** Reads a job's details. The job's build may still be loading. */
 export const readJob = async (
   context: Context,
   job: BuildJob,
@@ -126,13 +126,16 @@ export const readJob = async (
   };
 };
 
-/** How many queued definitions a page explains through the pool, and how many earlier builds' numbers it reads. */
+/**
+ * The number of queued definitions that a page explains through the pool, and the number of earlier builds whose
+ * numbers it reads.
+ */
 const MOST = { explained: 5, adopted: 5 };
 
 export interface JobsDetails extends Details, JobListDetails {
-  /** Durations of the last green run and of each of its jobs. */
+  /** The durations of the last green run and of each of its jobs. */
   usual: UsualTimes;
-  /** The keys of jobs that no registered agent can run, and why they wait. */
+  /** The keys of jobs that no registered agent can run, each with the explanation why the job waits. */
   unable: { key: string; why: Explanation }[];
 }
 
@@ -141,7 +144,10 @@ const readNumber = async (context: Context, id: string): Promise<[string, number
   return build ? [[id, build.number]] : [];
 };
 
-/** Returns one job of each definition that waits for an agent: its combinations usually have the same requirements. */
+/**
+ * Returns one waiting job of each definition that waits for an agent, because the combinations of a definition usually
+ * have the same requirements.
+ */
 const waitingForAgents = (jobs: JobOfBuild[]): JobOfBuild[] => {
   const queued = jobs.filter(({ status }) => status === "queued");
   return [...Map.groupBy(queued, ({ definition }) => definition).values()].flatMap(([first]) => first ?? []);
@@ -191,15 +197,15 @@ const readJobs = async (context: Context, { build, owners, findLastGreen }: Surr
 export interface BuildDetails extends Owners {
   build: FoundBuild;
   now: Date;
-  /** The build that superseded this one. */
+  /** The newer build that superseded this one. */
   successor: Build | null;
-  /** The build that this one retries. */
+  /** The earlier build that this one retries. */
   retried: Build | null;
-  /** The person who canceled it, if known. */
+  /** The person who canceled the build, if known. */
   canceler: string | null;
-  /** The states that its git host rejected. */
+  /** The states of the build that its git host rejected. */
   refused: RefusedState[];
-  /** The single job that the page shows in place of the build, or all jobs of its file. */
+  /** The single job that the page shows in place of the build, or all jobs in the build's file. */
   body: JobDetails | JobsDetails;
 }
 

@@ -23,7 +23,7 @@ interface AnswerProps {
   comment: string;
 }
 
-/** Shows both answers as buttons of one form, so they require no script. */
+/** Shows both answers as buttons of one form, so that they require no script. */
 const Answer = ({ jobId, commitSha, comment }: AnswerProps) => (
   <form method="post" action={`/app/jobs/${jobId}/approve`} class="stack">
     {commitSha && <input type="hidden" name="commitSha" value={commitSha} />}
@@ -51,7 +51,7 @@ const Released = ({ groups }: JobGate) =>
     </p>
   );
 
-/** Describes what an approval runs. */
+/** Describes what will run after an approval. */
 const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
   <p>
     Approving runs {name === null ? "the build" : <bdi>{name}</bdi>}
@@ -73,7 +73,7 @@ const Content = ({ build, name }: Pick<GatePanelProps, "build" | "name">) => (
   </p>
 );
 
-/** Asks a person to review a stranger's commit before approving it. */
+/** Asks a person to review someone else's commit before approving it. */
 const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string }) => (
   <p>
     Review <a href={`/app/builds/${buildId}/changes`}>the changes in {commitSha.slice(0, 7)}</a> first. The answer
@@ -84,14 +84,16 @@ const Changes = ({ buildId, commitSha }: { buildId: string; commitSha: string })
 interface GatePanelProps extends Partial<AnswerProps> {
   jobId: string;
   build: Build;
-  /** The key of the job that waits, or null for the build itself. */
+  /** The key of the job that waits; null if the build itself waits. */
   name: string | null;
   gate: JobGate;
   now: Date;
   mayAnswer: boolean;
 }
 
-/** Shows a gate that waits for an answer: its message, who may answer until when, and a form for those who may. */
+/**
+ * Shows a gate that waits for an answer: its message, who may answer it and until when, and a form for people who may.
+ */
 export const GatePanel = ({ jobId, build, name, gate, now, mayAnswer, commitSha, comment = "" }: GatePanelProps) => (
   <section class="gate" id={`gate-${jobId}`} aria-labelledby={`gate-${jobId}-heading`}>
     <h2 id={`gate-${jobId}-heading`}>{name === null ? "The build" : <bdi>{name}</bdi>} is waiting for approval</h2>
@@ -126,7 +128,7 @@ export const Gates = ({ build, context }: { build: Build; context: Context }) =>
     />
   ));
 
-/** Shows a person's decision and comment. Shows nothing before the decision. */
+/** Shows a person's decision and comment, or nothing before the decision. */
 export const GateDecisionLine = ({ gate, now }: { gate: JobGate | null; now: Date }) => {
   if (!gate?.decision) return null;
   const { approved, by, at, comment } = gate.decision;

@@ -34,7 +34,7 @@ const Combination = ({ matrix }: BuildJob) =>
     </span>
   ));
 
-/** Shows a job's state, its build, why it ended so, who ran it and which jobs it needs. */
+/** Shows a job's state, its build, the reason for its end, who ran it and which jobs it needs. */
 export const JobFactList = ({ details, testsPage }: { details: JobDetails; testsPage: string }) => {
   const { run: job, build, agent, now } = details;
   const why = explainEnd(job);

@@ -23,8 +23,8 @@ import {
 import { explainEnd } from "./cause.tsx";
 
 /**
- * Returns the segments of a job's bar: its steps if known, else one segment. Empty if the job did not run in this
- * build.
+ * Returns the segments of a job's bar: its steps if they are known, otherwise one segment. Returns none if the job did
+ * not run in this build.
  */
 const toSegments = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
   if (job.startedAt === null || job.adoptedFrom !== null) return [];
@@ -38,8 +38,8 @@ const toSegments = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
 };
 
 /**
- * Returns one segment for all combinations of a matrix: from the first start to the last end. Failed jobs are drawn
- * over it, so that the other jobs' time is not red.
+ * Returns one segment for all combinations of a matrix, from the first start to the last end. The page draws failed
+ * jobs over it, so that the other jobs' time is not red.
  */
 export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
   const ran = jobs.flatMap((job) => toSegments(job));
@@ -53,7 +53,7 @@ export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
   return state === undefined ? [{ from, to, state: "failed" }] : [{ from, to, state }, ...failed];
 };
 
-/** Returns the period from the job's approval request until the answer. */
+/** Returns the period from the job's approval request to the answer. */
 const timeAtGate = ({ gate, finishedAt }: JobOfBuild): { from: number; to: number | null } | null =>
   gate?.since ? { from: Date.parse(gate.since), to: parseTime(gate.decision?.at ?? finishedAt) } : null;
 
@@ -62,7 +62,7 @@ export interface JobListDetails {
   now: Date;
   /** Agents' names by id. */
   agents: Map<string, string>;
-  /** The numbers of the builds whose results were adopted, by id. */
+  /** The numbers of the builds whose results this build adopted, by id. */
   adopted: Map<string, number>;
 }
 
@@ -71,7 +71,7 @@ const Adopted = ({ from, names }: { from: string; names: JobListDetails }) => {
   return <a href={`/app/builds/${from}`}>{number === undefined ? "from an earlier build" : `from #${number}`}</a>;
 };
 
-/** Says what the job waits for, who runs it, or why it ended so. */
+/** Says what the job waits for, who runs it, or why it ended. */
 const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; names: JobListDetails }) => {
   const state = jobStateOf(job);
   if (job.adoptedFrom) return <Adopted from={job.adoptedFrom} names={names} />;
@@ -100,7 +100,7 @@ const JobNote = ({ job, all, names }: { job: JobOfBuild; all: JobOfBuild[]; name
 /** The data for the rows' bars. */
 interface JobTimes {
   axis: TimeAxis;
-  /** Durations in the last green run, in milliseconds, by job key. */
+  /** The durations in the last green run, in milliseconds, by job key. */
   usual: Map<string, number>;
 }
 
@@ -145,13 +145,13 @@ const JobRow = ({ job, definition, all, names, times }: RowProps) => {
   );
 };
 
-/** Returns `1 failed, 3 succeeded`. Several states may share a word. */
+/** Returns the number of jobs in each state, such as `1 failed, 3 succeeded`. Several states may share a word. */
 export const countStates = (jobs: JobOfBuild[]): string =>
   [...Map.groupBy(sortStates(jobs).map(wordOf), (word) => word)]
     .map(([word, { length }]) => `${withCommas(length)} ${word}`)
     .join(", ");
 
-/** Shows a matrix's combinations under their definition, with the number in each state. */
+/** Shows a matrix's combinations under their definition, with the number of jobs in each state. */
 const Combinations = ({ definition, all, names, times }: Omit<RowProps, "job">) => {
   const { jobs } = definition;
   const [first] = jobs;
@@ -185,7 +185,7 @@ const Combinations = ({ definition, all, names, times }: Omit<RowProps, "job">) 
   );
 };
 
-/** Shows a build's jobs in topological order. Combinations are folded. */
+/** Shows a build's jobs in topological order. The combinations of a matrix are folded. */
 export const JobList = ({ jobs, names, times }: { jobs: ReadJob[]; names: JobListDetails; times: JobTimes }) => (
   <ol class="fall-list" id="jobs" aria-label="Jobs">
     {arrangeInColumns(jobs)

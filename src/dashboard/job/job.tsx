@@ -96,14 +96,14 @@ const cancelForm = formAt("/jobs/:id/cancel", jobPage, cancelJob, async (context
   return { to: `/app/jobs/${params.id}`, notice: "job-canceled" };
 });
 
-/** Shows the page that the answer belongs to: a job's, or the page of a stranger's build. */
+/** Shows the page to which the answer belongs: a job's page, or the page of a build of someone else's code. */
 const askedPage: Page = {
   ...jobPage,
   show: async (context, request) =>
     (await nullIfNotFound(buildPage.show(context, request))) ?? jobPage.show(context, request),
 };
 
-/** Creates the form that answers a gate. The person then sees the build continue or end. */
+/** Creates the form that answers a gate. After the answer, the person sees the build continue or end. */
 const answerForm = (word: "approve" | "reject", verb: typeof approve, notice: string) =>
   formAt(`/jobs/:id/${word}`, askedPage, verb, async (context, { params, form }) => {
     const body = parseBody(verb.body, { comment: readText(form, "comment"), commitSha: form.get("commitSha") });

@@ -39,17 +39,20 @@ const Unable = ({ unable }: JobsDetails) =>
     </section>
   );
 
-/** While a build waits only for gates, the wait takes at most this fraction of the earlier work's length. */
+/**
+ * The maximum length of a wait in the chart while a build waits only for gates, as a fraction of the earlier work's
+ * length.
+ */
 const WAIT = 1 / 3;
 
-/** Reports whether the build waits for people alone. */
+/** Reports whether the build waits only for people. */
 const waitsForPeople = (jobs: readonly JobOfBuild[]): boolean =>
   jobs.some((job) => jobStateOf(job) === "asking") &&
   jobs.every((job) => job.finishedAt !== null || jobStateOf(job) === "asking" || jobStateOf(job) === "waiting");
 
 /**
- * Returns the build's time axis: from the start of the first job to the end of the last. A wait for people is cut:
- * hours of waiting would leave no room for minutes of work.
+ * Returns the build's time axis, from the start of the first job to the end of the last. Shortens a wait for people,
+ * because hours of waiting would leave no room for minutes of work.
  */
 export const jobsAxis = (
   { jobs, status, queuedAt, finishedAt }: Pick<ReadBuild, "jobs" | "status" | "queuedAt" | "finishedAt">,
@@ -81,7 +84,7 @@ const toRowTimes = ({ jobs, usual, now }: JobsDetails): TimeOfRow[] =>
     };
   });
 
-/** Shows a build's jobs: why the first of them failed, all of them on one time axis, and the tabs. */
+/** Shows a build's jobs: the reason for the first failure, all jobs on one time axis, and the tabs. */
 export const JobsBody = ({ details, opened }: { details: JobsDetails; opened: OpenedPage }) => {
   const { build, jobs, usual, now } = details;
   const axis = jobsAxis(build, usual.whole, now);

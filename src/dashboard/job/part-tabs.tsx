@@ -3,16 +3,16 @@ import { withCommas } from "../../protocol/units.ts";
 export interface Tab {
   name: string;
   title: string;
-  /** The number of things in the part; null if they are not counted. */
+  /** The number of items in the part; null if the page does not count them. */
   count: number | null;
   isBad?: boolean;
 }
 
-/** Returns the tab in the address, or the first if the address names none of them. */
+/** Returns the tab that the address names, or the first tab if the address names none of these tabs. */
 export const chooseTab = (query: URLSearchParams, tabs: Tab[]): string | undefined =>
   (tabs.find(({ name }) => name === query.get("tab")) ?? tabs[0])?.name;
 
-/** Returns the address of a tab. The first tab has the page's address. */
+/** Returns the address of a tab. The first tab has the address of the page itself. */
 export const tabAddress = (page: string, tabs: Tab[], name: string): string =>
   tabs[0]?.name === name ? page : `${page}?tab=${name}`;
 
@@ -23,7 +23,7 @@ interface TabsProps {
   current: string | undefined;
 }
 
-/** Links to the parts of a page, without a script. */
+/** Links to the parts of a page. The links work without a script. */
 export const PartTabs = ({ page, tabs, current }: TabsProps) =>
   tabs.length === 0 ? null : (
     <nav class="part-tabs" id="parts" aria-label="Page sections">

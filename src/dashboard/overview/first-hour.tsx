@@ -18,7 +18,7 @@ const SAMPLE = `steps:
     run: npm ci && npm test
 `;
 
-/** Shows a step. The style draws a ring, or a tick if the step is done. */
+/** Shows a step. The stylesheet draws a ring, or a tick if the step is done. */
 const Step = ({ isDone, title, children }: { isDone: boolean; title: Child; children?: Child }) => (
   <li class={isDone ? "is-done" : undefined}>
     <strong>{title}</strong>
@@ -72,7 +72,7 @@ interface FirstHourProps {
   hasBuilds: boolean;
 }
 
-/** Leads from an empty organization to the first build by a push. Each line turns green by itself. */
+/** Leads a person from an empty organization to the first build by a push. Each line turns green by itself. */
 export const FirstHour = ({ context, repositories, agents, hasBuilds }: FirstHourProps) => {
   const [repository] = repositories;
   const agent = newest(agents);

@@ -12,7 +12,7 @@ import { hasRole } from "../shell/page-definition.ts";
 
 const SHOWN = 5;
 
-/** Repositories' and pipelines' names by id. */
+/** The names of repositories and pipelines, by id. */
 export type NamesById = Map<string, string>;
 
 /** Shows `shop / ci`: the repository without its owner, then the pipeline. */
@@ -63,7 +63,7 @@ const Item = ({ id, buildId, number, state, loud, children, actions }: ItemProps
   </li>
 );
 
-/** Links to the gate on its build's page. A person sees what the answer runs before giving it. */
+/** Links to the gate on its build's page. A person there sees what will run before giving the answer. */
 const Review = ({ build, asks }: { build: Build; asks: WaitsFor }) => (
   <span class="decision">
     <a class="button primary" href={`/app/builds/${build.id}#gate-${asks.jobId}`}>
@@ -108,7 +108,7 @@ const Gate = ({ build, asks, names, now }: { build: Build; asks: WaitsFor; names
   </Item>
 );
 
-/** Returns a red default branch's first failed build and its newest; null if the branch is not red. */
+/** Returns the first failed build and the newest build of a red default branch; null if the branch is not red. */
 const findRed = ({ builds, failingSince }: PipelineHistory) => {
   const first = failingSince && builds.find(({ id }) => id === failingSince.buildId);
   if (!first) return null;
@@ -181,7 +181,7 @@ const Own = ({ build, names, now }: { build: Build; names: NamesById; now: Date 
 const isOwn = ({ admitted }: Context, { createdBy }: Build): boolean =>
   createdBy !== null && createdBy.id === admitted.token?.id;
 
-/** Returns the gates that wait and that this person may answer. */
+/** Returns the waiting gates that this person may answer. */
 const gatesFor = (context: Context, { live }: ForYou) =>
   live.flatMap((build) =>
     build.waitsFor

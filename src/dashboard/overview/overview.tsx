@@ -18,12 +18,12 @@ import { FIRST_HOUR_SECONDS, FirstHour } from "./first-hour.tsx";
 import { ForYouList, type NamesById } from "./for-you.tsx";
 
 const NONE = "–";
-/** A pipeline that is at least this much slower than in the previous week is coloured. */
+/** The percentage from which a pipeline that is slower than in the previous week has a colour. */
 const SLOWER_PERCENT = 10;
 
 const seconds = (value: number | undefined): string => (value === undefined ? NONE : formatDuration(value * 1000));
 
-/** Returns the percentage of successes among succeeded and failed builds; null without any. */
+/** Returns the percentage of successes among succeeded and failed builds; null if there are no such builds. */
 const greenPercent = ({ succeeded, failed }: Pick<WeekOfBuilds, "succeeded" | "failed">): number | null =>
   succeeded + failed === 0 ? null : Math.floor((100 * succeeded) / (succeeded + failed));
 
@@ -49,8 +49,8 @@ const findDefaultBranch = ({ builds }: PipelineHistory): string | undefined =>
   builds.find(({ tag }) => tag === null)?.branch;
 
 /**
- * Returns a row's build: one that shows whether the default branch is red or green, or else one of a tag. Retries of
- * older commits do not change that colour.
+ * Returns the build that a row shows: a build that shows whether the default branch is red or green, otherwise a build
+ * of a tag. Retries of older commits do not change that colour.
  */
 const findLast = (history: PipelineHistory) => {
   const { builds, failingSince } = history;
@@ -66,7 +66,7 @@ const findLast = (history: PipelineHistory) => {
 
 interface RowProps {
   history: PipelineHistory;
-  /** The pipeline's active builds of the default branch and of tags, newest first. */
+  /** The pipeline's active builds of the default branch and of tags, the newest first. */
   live: Build[];
   now: Date;
 }
@@ -111,7 +111,10 @@ const Row = ({ history, live: [newest, ...older], now }: RowProps) => {
   );
 };
 
-/** Reports whether the pipeline's history will contain the build: it is of the default branch or of a tag. */
+/**
+ * Reports whether the pipeline's history will contain the build, because it is a build of the default branch or of a
+ * tag.
+ */
 const belongsTo = (history: PipelineHistory, build: Build): boolean =>
   build.pipelineId === history.pipelineId &&
   build.pull === null &&
@@ -156,7 +159,10 @@ const PipelineTable = ({ histories, live, now }: { histories: PipelineHistory[];
   </table>
 );
 
-/** Pipelines on a page, and red ones of any page. With the page's other data, it reads at most 300 rows from D1. */
+/**
+ * The number of pipelines on a page, and of red pipelines of any page. With its other data, the page reads at most 300
+ * rows from D1.
+ */
 const PIPELINES = 40;
 const RED = 5;
 const REFRESH_SECONDS = 15;

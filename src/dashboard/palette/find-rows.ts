@@ -17,7 +17,7 @@ import { namesById } from "../shell/verb-input.ts";
 import { ownerChoices, ownerKey } from "../variables/variable-table.tsx";
 import type { PaletteRow } from "./row.ts";
 
-/** The maximum number of each kind. The pages list them all. */
+/** The maximum number of rows of each kind. The pages list all records. */
 const MOST = 100;
 const MOST_BUILDS = 30;
 const MOST_FOUND = 8;
@@ -53,7 +53,7 @@ const readTargets = async (context: Context) => {
   return { repositories, pipelines, names };
 };
 
-/** Returns the newest builds, and up to a hundred of each other kind: at most 530 rows. */
+/** Returns the newest builds, and up to a hundred records of each other kind: at most 530 rows. */
 const everything = async (context: Context): Promise<PaletteRow[]> => {
   const [{ repositories, pipelines, names }, builds, variables, groups, agents] = await Promise.all([
     readTargets(context),
@@ -94,7 +94,7 @@ const findBuilds = async (context: Context, word: string): Promise<PaletteRow[]>
   return [...ofCommit, ...ofRef].map((build) => buildRow(build, names));
 };
 
-/** Finds everything that the palette knows by name, or, for a word, builds. */
+/** Finds everything that the palette knows by name. For a word, finds builds instead. */
 const paletteRows = (context: Context, word: string): Promise<PaletteRow[]> =>
   word === "" ? everything(context) : findBuilds(context, word);
 

@@ -1,16 +1,17 @@
 export type PaletteKind = "build" | "run" | "pipeline" | "repository" | "agent" | "variable" | "group";
 
-/** A row that the palette finds by its words and opens. */
+/** A row that a person finds by its words, and that the palette opens. */
 export interface PaletteRow {
   kind: PaletteKind;
   name: string;
-  /** Distinguishes rows with the same name. */
+  /** The note that distinguishes rows with the same name. */
   note: string;
   href: string;
 }
 
 /**
- * Returns how well a word fits a text: 3 at its beginning, 2 at the beginning of one of its words, 1 inside, else 0.
+ * Returns how well a word fits a text: 3 at the text's beginning, 2 at the beginning of one of its words, 1 inside a
+ * word, otherwise 0.
  */
 const scoreFit = (text: string, word: string): number => {
   const at = text.indexOf(word);
@@ -22,7 +23,9 @@ const scoreFit = (text: string, word: string): number => {
 const isAtWord = (text: string, word: string): boolean =>
   text.split(/[^\p{L}\p{N}#]+/u).some((part) => part.startsWith(word));
 
-/** Returns the entries that contain every word of the question, best first. Equal ones keep their order. */
+/**
+ * Returns the entries that contain every word of the question, the best first. Equally good entries keep their order.
+ */
 export const rank = <T extends { name: string; note: string; kind: string }>(entries: T[], question: string): T[] => {
   const words = question.toLowerCase().split(/\s+/).filter(Boolean);
   const scored = entries.map((entry) => {

@@ -28,7 +28,7 @@ interface BarProps {
   bar: Bar;
   x: number;
   height: number;
-  /** The chart has one stop for the Tab key. The arrow keys move on from there. */
+  /** Whether the Tab key stops at this bar. It stops at one bar of the chart; from there, the arrow keys move on. */
   isStop: boolean;
 }
 
@@ -46,7 +46,9 @@ const BarLink = ({ bar, x, height, isStop }: BarProps) => {
   );
 };
 
-/** Shows a pipeline's last builds, oldest first. The height is the duration, the colour is the result. */
+/**
+ * Shows a pipeline's last builds, the oldest first. The height of a bar is the duration, and its colour is the result.
+ */
 export const Bars = ({ bars, label }: { bars: Bar[]; label: string }) => {
   const newestBars = bars.slice(-CHART.bars);
   const longest = Math.max(1, ...newestBars.map(({ tookMs }) => tookMs));

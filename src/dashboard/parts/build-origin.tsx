@@ -10,7 +10,7 @@ const isHeadOfFork = ({ branch, pull }: Named): boolean => pull !== null && bran
 export const refName = (build: Named): string =>
   isHeadOfFork(build) ? `pull request ${build.pull?.number}` : (build.tag ?? build.branch);
 
-/** The event that created a build: a word for lists and forms, and a shape next to it. */
+/** The events that create builds: a word for lists and forms, and a shape next to it. */
 const EVENTS: Record<BuildEvent, { word: string; shape: Child }> = {
   push: { word: "push", shape: <path d="M8 13V3.5M4 7.2l4-4 4 4" /> },
   tag: { word: "tag", shape: <path d="M2.8 3v4.8l5.6 5.4 4.8-4.8L7.8 3zM5.4 5.5v.1" /> },
@@ -35,7 +35,7 @@ const EventIcon = ({ event }: { event: BuildEvent }) => (
   </svg>
 );
 
-/** Returns a pull request's title, unless the commit's subject is the same. */
+/** Returns a pull request's title; null if the commit's subject is the same. */
 const unlessSaid = (title: string | null, subject: string | null): string | null => (title === subject ? null : title);
 
 /** Shows a row's short line: what created the build, and who wrote the commit. */
@@ -57,14 +57,14 @@ export const RowOrigin = ({ build }: { build: Build }) => {
   );
 };
 
-/** Links to the builds of the same repository with the same value in one field. */
+/** Links to the builds of the same repository that have the same value in one field. */
 const Others = ({ build, field, value }: { build: Build; field: string; value: string }) => (
   <a href={`/app/builds?${new URLSearchParams({ repoId: build.repoId, [field]: value })}`}>
     {field === "pull" ? `#${value}` : value}
   </a>
 );
 
-/** Shows on a build's page what created it, who wrote the commit, and its base for comparison. */
+/** Shows on a build's page what created the build, who wrote the commit, and its base for comparison. */
 export const OriginOfBuild = ({ build }: { build: Build }) => {
   const { event, pull, schedule, base, subject, author } = build;
   const title = pull && unlessSaid(pull.title, subject);

@@ -5,11 +5,11 @@ interface CancelButtonProps {
   noun: "build" | "job";
   label?: string;
   disabled: boolean;
-  /** The question. It names what to cancel. */
+  /** The question, which names what to cancel. */
   children: Child;
 }
 
-/** Asks before it cancels. The question is a popover, so it opens without a script. The key `c` also opens it. */
+/** Asks before it cancels. The question is a popover, so that it opens without a script. The key `c` also opens it. */
 export const CancelButton = ({ action, noun, label = "Cancel", disabled, children }: CancelButtonProps) => (
   <>
     <button type="button" popovertarget="cancel" data-key="c" disabled={disabled}>

@@ -8,7 +8,7 @@ interface FieldProps {
   name: string;
   label: string;
   hint?: Child;
-  /** The record's value, shown until the form is sent. */
+  /** The record's value, which the field shows until the person sends the form. */
   value?: string | number | null;
 }
 
@@ -77,7 +77,7 @@ export const SecretField = (props: FieldProps & { required?: boolean; placeholde
   </LabelledField>
 );
 
-/** Shows a text area. Browsers drop its first line break, so the text begins with an extra one. */
+/** Shows a text area. Browsers drop its first line break, so the text begins with an additional one. */
 export const AreaField = (
   props: FieldProps & { rows?: number; placeholder?: string; isCode?: boolean; data?: Record<string, string> },
 ) => {
@@ -149,10 +149,13 @@ export const VersionField = ({ version }: { version: number | null }) =>
 /** Returns a field's text without surrounding spaces; null if it is empty. */
 export const readText = (form: URLSearchParams, name: string): string | null => form.get(name)?.trim() || null;
 
-/** Returns the text of a required field. An empty text is for the schema to reject. */
+/** Returns the text of a required field. Returns an empty text, too, because the schema rejects it. */
 export const readRequiredText = (form: URLSearchParams, name: string): string => form.get(name)?.trim() ?? "";
 
-/** Returns a field's number: null if the field is empty, NaN if it is not a number, for the schema to reject. */
+/**
+ * Returns a field's number. Returns null if the field is empty, and NaN if it is not a number, because the schema
+ * rejects NaN.
+ */
 export const readNumber = (form: URLSearchParams, name: string): number | null => {
   const text = readText(form, name);
   return text === null ? null : Number(text);
@@ -164,17 +167,14 @@ export const readFlag = (form: URLSearchParams, name: string): boolean => form.g
 export const readList = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? "").split(/[\s,]+/).filter(Boolean);
 
-/** Returns a field's lines without surrounding spaces. It omits empty lines. */
+/** Returns a field's lines without surrounding spaces. Omits empty lines. */
 export const readLines = (form: URLSearchParams, name: string): string[] =>
   (form.get(name) ?? "")
     .split("\n")
     .map((line) => line.trim())
     .filter(Boolean);
 
-/**
- * Reads `NAME=value` lines.
- * @throws Refusal with the number of a wrong line, never with its text
- */
+/** Reads lines of the form `NAME=value`. @throws Refusal with the number of a wrong line, never with its text */
 export const readPairs = (form: URLSearchParams, field: string): [string, string][] =>
   (form.get(field) ?? "").split("\n").flatMap((line, index) => {
     if (line.trim() === "") return [];

@@ -2,24 +2,24 @@ import { PROBLEMS } from "../../protocol/problem.ts";
 import type { Child } from "../shell/markup.ts";
 import type { FormState, PageRequest } from "../shell/page-definition.ts";
 
-/** Returns the form's field whose value, or a part of it, the pointer names. */
+/** Returns the form's field for this pointer, which names the field's value or a part of it. */
 const fieldAt = (form: URLSearchParams | null, pointer: string): string | undefined =>
   [...(form?.keys() ?? [])].find((name) => `${pointer}/`.startsWith(`/${name}/`));
 
-/** Separates a rejected form's errors: those shown at a field, and the others, which the notice lists. */
+/** Separates a rejected form's errors into those that the page shows at a field, and those that the notice lists. */
 const splitErrors = ({ problem, form }: FormState) => {
   const errors = problem?.extras.errors ?? [];
   const isAtField = ({ pointer }: { pointer: string }): boolean => fieldAt(form, pointer) !== undefined;
   return { atFields: errors.filter(isAtField), others: errors.filter((error) => !isAtField(error)) };
 };
 
-/** Returns the name of the first field with an error. It gets the focus. */
+/** Returns the name of the first field with an error. This field gets the focus. */
 export const firstWrongField = (request: FormState): string | null => {
   const [first] = splitErrors(request).atFields;
   return first ? (fieldAt(request.form, first.pointer) ?? null) : null;
 };
 
-/** Says that the service rejected the form, and why. A field's error is shown at the field. */
+/** Says that the service rejected the form, and why. The error of a field appears at the field. */
 export const ProblemNotice = ({ request }: { request: FormState }) => {
   const { problem } = request;
   if (!problem) return null;
@@ -45,7 +45,7 @@ export const ProblemNotice = ({ request }: { request: FormState }) => {
   );
 };
 
-/** Shows a form with its fields below each other. The browser sends it to its page's address. */
+/** Shows a form whose fields are below each other. The browser sends it to the address of its page. */
 export const StackedForm = ({ submit, children }: { submit: string; children?: Child }) => (
   <form method="post" class="stack">
     {children}
@@ -62,7 +62,7 @@ interface FormPageProps {
   children?: Child;
 }
 
-/** Shows a page with one form: its heading, its problems, the fields and the button. */
+/** Shows a page with one form: its heading, its problems, its fields and its button. */
 export const FormPage = ({ heading, request, submit, children }: FormPageProps) => (
   <div class="column">
     <h1>{heading}</h1>

@@ -7,7 +7,7 @@ import {
   withCommas,
 } from "../../protocol/units.ts";
 
-/** Returns `1 key`, `2 keys`, `1,200 keys`. */
+/** Returns a number with its noun, such as `1 key`, `2 keys` or `1,200 keys`. */
 export const count = (number: number, noun: string): string =>
   `${withCommas(number)} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -56,7 +56,7 @@ export const sizeText = (bytes: number): string => {
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
-/** Returns `first`, `second`, `11th`: an ordinal number. */
+/** Returns an ordinal number, such as `first`, `second` or `11th`. */
 export const ordinal = (number: number): string => ORDINALS[number - 1] ?? `${number}th`;
 
 /** Returns a test's suite, class and name, as far as its report has them. */

@@ -9,7 +9,7 @@ export interface ListFilter<T> {
   errors: FieldError[];
 }
 
-/** Reads a list's filters from the page's address. An invalid value drops only its own filter. */
+/** Reads a list's filters from the page's address. If a value is invalid, drops only the filter with this value. */
 export const readFilter = <S extends z.ZodMiniType>(
   schema: S,
   values: Record<string, unknown>,
@@ -27,10 +27,10 @@ export const readFilter = <S extends z.ZodMiniType>(
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Returns a time from the address. A day begins at midnight UTC. */
+/** Returns a time from the address. A text that is only a day stands for midnight UTC. */
 export const toTime = (value: string): string => (DAY.test(value) ? `${value}T00:00:00Z` : value);
 
-/** Returns the address's fields with these names that are not empty. */
+/** Returns the address's fields that have one of these names and are not empty. */
 export const filledFields = (query: URLSearchParams, names: string[]): Record<string, string> =>
   Object.fromEntries(
     names.flatMap((name) => {
@@ -50,7 +50,7 @@ export const TextFilter = ({ path, query, label }: { path: string; query: URLSea
   </form>
 );
 
-/** Returns the records with the searched text in one of their texts, in upper or lower case. */
+/** Returns the records in which one of the texts contains the searched text, in upper or lower case. */
 export const filterByText = <T,>(records: T[], query: URLSearchParams, texts: (record: T) => string[]): T[] => {
   const search = (query.get("q") ?? "").trim().toLowerCase();
   return search === ""
@@ -65,7 +65,7 @@ export const NoMatch = ({ noun, href }: { noun: string; href: string }) => (
   </p>
 );
 
-/** The words for filters whose names in the address differ. */
+/** The words for filters that have another name in the address. */
 const CALLED: Record<string, string> = {
   repoId: "repository",
   pipelineId: "pipeline",
@@ -80,7 +80,9 @@ const CALLED: Record<string, string> = {
 
 const filterName = (pointer: string): string => CALLED[pointer.slice(1)] ?? pointer.slice(1);
 
-/** Says which filters of a list were not applied, and why. It never repeats a value, because a link may contain it. */
+/**
+ * Says which filters of a list the page did not apply, and why. Never repeats a value, because a link may contain it.
+ */
 export const FilterNotice = ({ errors }: { errors: FieldError[] }) =>
   errors.length === 0 ? null : (
     <div class="problem" role="alert">

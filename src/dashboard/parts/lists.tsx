@@ -1,6 +1,6 @@
 import type { Child } from "../shell/markup.ts";
 
-/** Shows a table of records. On a phone, the style lays its rows out as a list. */
+/** Shows a table of records. On a phone, the stylesheet lays the rows out as a list. */
 export const Table = ({ columns, children }: { columns: Child[]; children?: Child }) => (
   <div class="wide">
     <table>

@@ -5,7 +5,7 @@ import type { Child } from "../shell/markup.ts";
 
 type State = BuildStatus | Step["status"] | ShownJobState;
 
-/** Every state has a shape, a word and a colour together. */
+/** The appearance of a state, which always has a shape, a word and a colour together. */
 interface Look {
   word: string;
   /** A colour of `states.css`: `tone-good` and so on. */
@@ -82,7 +82,7 @@ export const StateWord = ({ state }: { state: State }) => (
 
 export const wordOf = (state: State): string => LOOKS[state].word;
 
-/** Reports for each phase whether a build waits for its turn. Pages then say why, and show no log. */
+/** For each phase, whether a build in it waits for its turn. If so, pages say why, and show no log. */
 const WAITS: Record<Phase, boolean> = { queued: true, leased: false, ended: false };
 
 export const isWaiting = (status: BuildStatus): boolean => WAITS[phaseOf(status)];
@@ -116,13 +116,14 @@ interface Ended {
 }
 
 /**
- * Returns the word for a build that ended without a person's request: superseded, skipped. Null for any other build.
+ * Returns the word for a build that ended without a person's request, such as superseded or skipped; null for any other
+ * build.
  */
 export const unaskedEnd = ({ status, reason }: Ended): string | null =>
   status === "canceled" && (reason === "superseded" || reason === "skipped") ? reason : null;
 
 /**
- * Explains in a few words why a build failed or ended without a request. Null for other builds, or if the cause is
+ * Explains in a few words why a build failed or ended without a request; null for other builds, or if the cause is
  * unknown.
  */
 export const whyEnded = (ended: Ended): string | null => {

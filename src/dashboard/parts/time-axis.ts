@@ -9,10 +9,13 @@ const DISTANCES = [
   ...[1, 2, 5, 10, 30].map((days) => days * DAY),
 ];
 const MOST_TICKS = 6;
-/** The maximum length of the initial wait on the axis, as a fraction of the work time. */
+/** The maximum length of the initial wait on the axis, as a fraction of the work's time. */
 const MOST_WAITING = 0.15;
 
-/** The time that a chart shows, in milliseconds since 1970. Waiting is before `zero`, when the first work began. */
+/**
+ * The time that a chart shows, in milliseconds since 1970. The wait is before `zero`, which is when the first work
+ * began.
+ */
 export interface TimeAxis {
   from: number;
   zero: number;
@@ -20,17 +23,17 @@ export interface TimeAxis {
   ticks: number[];
 }
 
-/** Returns a time from an API answer in milliseconds since 1970. */
+/** Returns a time in an API answer as milliseconds since 1970. */
 export const parseTime = (at: string | null): number | null => (at === null ? null : Date.parse(at));
 
 interface Shown {
   queuedAt: number;
-  /** Null before work begins. */
+  /** The start of work; null before work begins. */
   startedAt: number | null;
-  /** The last end, or now while work continues. */
+  /** The end of the last work, or the present time while work continues. */
   until: number;
   isLive: boolean;
-  /** Duration of the last green run, in milliseconds. */
+  /** The duration of the last green run, in milliseconds. */
   usual: number | null;
 }
 
@@ -38,8 +41,8 @@ const distanceFor = (length: number): number =>
   DISTANCES.find((distance) => length / distance <= MOST_TICKS) ?? Math.ceil(length / MOST_TICKS / DAY) * DAY;
 
 /**
- * Returns a build's axis. While the build runs, the axis has room for its usual time, and then ends at a whole tick:
- * bars grow, and ended bars stay in place. A long wait is shortened.
+ * Returns a build's axis. While the build runs, the axis has room for the build's usual time. After that, it ends at a
+ * whole tick, so that bars grow while ended bars stay in place. Shortens a long wait.
  */
 export const timeAxis = ({ queuedAt, startedAt, until, isLive, usual }: Shown): TimeAxis => {
   const zero = startedAt ?? until;
@@ -50,15 +53,18 @@ export const timeAxis = ({ queuedAt, startedAt, until, isLive, usual }: Shown): 
   return { from: zero - Math.min(Math.max(0, zero - queuedAt), MOST_WAITING * length), zero, to: zero + length, ticks };
 };
 
-/** Returns a time's distance from the left as SVG expects it: `12.34%`. Times outside the axis are at its ends. */
+/**
+ * Returns a time's distance from the left in the form that SVG expects: `12.34%`. Times outside the axis are at its
+ * ends.
+ */
 export const placeOn = ({ from, to }: TimeAxis, time: number): string =>
   `${(100 * Math.min(1, Math.max(0, (time - from) / (to - from)))).toFixed(2)}%`;
 
-/** Returns the length of a period's part on the axis. */
+/** Returns the length of a period on the axis. */
 export const lengthOn = (axis: TimeAxis, from: number, to: number): string =>
   `${Math.max(0, Number.parseFloat(placeOn(axis, to)) - Number.parseFloat(placeOn(axis, from))).toFixed(2)}%`;
 
-/** Durations of the last green run, and of each of its steps or jobs by name, in milliseconds. */
+/** The durations of the last green run, and of each of its steps or jobs by name, in milliseconds. */
 export interface UsualTimes {
   whole: number | null;
   parts: Map<string, number>;
@@ -69,7 +75,7 @@ type Timed = Pick<Step, "startedAt" | "finishedAt">;
 const duration = ({ startedAt, finishedAt }: Timed): number | null =>
   startedAt === null || finishedAt === null ? null : Date.parse(finishedAt) - Date.parse(startedAt);
 
-/** Returns the usual times. They are empty if there is no such run. */
+/** Returns the usual times. They are empty if there is no last green run. */
 export const usualTimes = (lastRun: Timed | null | undefined, parts: (Timed & { name: string })[]): UsualTimes => ({
   whole: (lastRun && duration(lastRun)) ?? null,
   parts: new Map(

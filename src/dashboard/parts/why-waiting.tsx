@@ -2,11 +2,11 @@ import type { Explanation } from "../../protocol/explain.ts";
 import { PLATFORM_TITLES, type Requires } from "../../protocol/pipeline.ts";
 import { withCommas } from "../../protocol/units.ts";
 
-/** The number of agents listed at once, and behind "more". Agents that lack the least come first. */
+/** The number of agents to list at once, and behind "more". Agents that lack the least come first. */
 const NEAREST = 5;
 const FOLDED = 100;
 
-/** Describes the requirements on an agent. */
+/** Describes the requirements that an agent must meet. */
 export const requirementsInWords = ({ platform, ios, android, web, labels, xcode }: Requires): string[] => [
   ...(platform ? [PLATFORM_TITLES[platform]] : []),
   ...(ios ? ["iOS"] : []),
@@ -44,7 +44,7 @@ const Agents = ({ agents, groups = [] }: Explanation) => {
   );
 };
 
-/** Explains why a build waits: its requirements, then what each agent lacks. */
+/** Explains why a build waits, with its requirements and then what each agent lacks. */
 export const WhyWaiting = ({ why, canAdd }: { why: Explanation; canAdd: boolean }) => {
   const requirements = requirementsInWords(why.requires ?? {});
   return (

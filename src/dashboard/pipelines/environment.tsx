@@ -19,11 +19,13 @@ const MOVES = [
 interface OrderedGroupsProps {
   request: FormState;
   groups: Group[];
-  /** Ids of the attached groups, in order. */
+  /** The ids of the attached groups, in order. */
   attached: string[];
 }
 
-/** Shows the groups that a pipeline attaches, in order. The buttons send the form; the answer shows the new order. */
+/**
+ * Shows the groups that a pipeline attaches, in order. The buttons send the form, and the answer shows the new order.
+ */
 export const OrderedGroups = ({ request, groups, attached }: OrderedGroupsProps) => {
   if (groups.length === 0) return null;
   const { form } = request;
@@ -61,7 +63,7 @@ export const OrderedGroups = ({ request, groups, attached }: OrderedGroupsProps)
   );
 };
 
-/** Returns the form with one group moved, if one of these buttons sent it; else null. */
+/** Returns the form with one group moved, if one of these buttons sent the form; otherwise null. */
 export const reorderedForm = (form: URLSearchParams): URLSearchParams | null => {
   const id = form.get("up") ?? form.get("down");
   if (id === null) return null;
@@ -78,7 +80,7 @@ export const reorderedForm = (form: URLSearchParams): URLSearchParams | null => 
 type Entry = z.infer<typeof EnvironmentEntry>;
 type Source = Pick<Entry, "scope" | "groupId">;
 
-/** Longer environments are folded at first. */
+/** The length up to which an environment is open at first. */
 const SHORT = 20;
 
 const SourceName = ({ source: { scope, groupId }, groups }: { source: Source; groups: Map<string, string> }) =>
@@ -112,7 +114,7 @@ const Row = ({ entry, groups }: { entry: Entry; groups: Map<string, string> }) =
   </tr>
 );
 
-/** Shows the environment for a pipeline's builds: each key's source, and what it overrides. */
+/** Shows the environment for a pipeline's builds, with each key's source and the values that it overrides. */
 export const EnvironmentPreview = ({ entries, groups }: { entries: Entry[]; groups: Map<string, string> }) => (
   <details class="environment" open={entries.length <= SHORT}>
     <summary>Environment: {count(entries.length, "key")}</summary>

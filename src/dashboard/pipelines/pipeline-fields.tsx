@@ -49,7 +49,9 @@ const Requirements = ({ request, pipeline }: PipelineFieldsProps) => {
   );
 };
 
-/** Returns the field's attributes. The page's script sends the definition to their address while a person types. */
+/**
+ * Returns the field's attributes. While a person types, the page's script sends the definition to the address in them.
+ */
 const checkedBy = (repoId: string, pipelineId = "") => ({
   "data-check": "/app/pipelines/check",
   "data-repo": repoId,
@@ -133,7 +135,7 @@ const readRequirements = (form: URLSearchParams) => {
   };
 };
 
-/** Reads the form as the API's body. The checked groups keep the list's order. */
+/** Reads the form as the body for the API. The checked groups keep the order of the list. */
 export const readPipeline = (form: URLSearchParams) => {
   const checkedGroups = form.getAll("groupIds");
   return {

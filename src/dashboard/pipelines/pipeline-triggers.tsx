@@ -19,7 +19,7 @@ const DECIDES = [
 
 const PATTERNS = "One pattern per line: * matches any text except /, ** any text. Start a line with ! to exclude.";
 
-/** Returns an event's conditions: an empty object if the event has no restriction. */
+/** Returns an event's conditions. An event without restrictions has an empty object. */
 const toConditions = <T extends object>(event: true | T | undefined): Partial<T> =>
   event === true ? {} : (event ?? {});
 
@@ -164,7 +164,7 @@ const readPatterns = (form: URLSearchParams, name: string): string[] | undefined
   return lines.length > 0 ? lines : undefined;
 };
 
-/** Reads the form as the API's `on`. It keeps the trigger for merge groups, which has no field in the form. */
+/** Reads the form as the API's `on`. Keeps the trigger for merge groups, for which the form has no field. */
 const readOn = (form: URLSearchParams, before: PipelineOn | null) => {
   const [pushes, pulls, tags] = ["push", "pull", "tag"].map((name) => readFlag(form, name));
   return {

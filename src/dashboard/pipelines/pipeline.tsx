@@ -30,7 +30,7 @@ import { PipelineFields, readPipeline } from "./pipeline-fields.tsx";
 import { ScheduleRows } from "./schedules.tsx";
 import { TriggersPanel } from "./trigger-list.tsx";
 
-/** Shows a pipeline's last builds, and its week in one line. Shows nothing if no build has ended. */
+/** Shows a pipeline's last builds, and its week in one line, or nothing if no build has ended. */
 const LastBuilds = ({ history: { pipelineId, repoId, name, builds, week } }: { history: PipelineHistory }) => {
   if (builds.length === 0) return null;
   const { succeeded, failed, canceled, tookSeconds } = week;
@@ -57,7 +57,9 @@ interface EditFormProps {
   version: number | null;
 }
 
-/** Shows the form's first button, which the Enter key presses. Without it, Enter would move a group. */
+/**
+ * Shows the form's first button, which the Enter key presses. Without this button, the Enter key would move a group.
+ */
 const EnterButton = () => (
   <button type="submit" class="sr" tabindex={-1}>
     Save
@@ -188,11 +190,11 @@ export const pipelinePage: Page = {
   },
 };
 
-/** Returns the form again if one of its buttons moved a group; null if the form is to be saved. */
+/** Returns the form again if one of its buttons moved a group; null if the person wants to save the form. */
 const showReordered = async (context: Context, request: FormRequest, page: Page): Promise<View | null> => {
   const form = reorderedForm(request.form);
   if (!form) return null;
-  // The form's version is for saving the pipeline, not for reading it again.
+  // The form's version is for saving the pipeline. The page does not need it to read the pipeline again.
   return page.show(context.expectingVersion(null), { ...request, form });
 };
 

@@ -11,7 +11,10 @@ import { formOn, hasRole, type Page, type PageRequest, type Pages } from "../she
 import { byId, parseBody } from "../shell/verb-input.ts";
 import { readSchedule, ScheduleFields } from "./schedules.tsx";
 
-/** Shows a time as a clock in the zone does: `Mon 23 Nov 2026, 02:00 CET`. Its title has the time in UTC. */
+/**
+ * Shows a time as a clock in the time zone shows it, such as `Mon 23 Nov 2026, 02:00 CET`. The title has the time in
+ * UTC.
+ */
 const ZonedTime = ({ at, timeZone }: { at: string; timeZone: string }) => {
   const format = new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
@@ -71,7 +74,9 @@ interface SettingsProps {
   version: number | null;
 }
 
-/** Shows a schedule's settings. A schedule from a file has only the switch: the file defines the rest. */
+/**
+ * Shows a schedule's settings. A file's schedule has only the switch here, because the file defines the other settings.
+ */
 const Settings = ({ request, schedule, version }: SettingsProps) => (
   <section>
     <h2>Settings</h2>

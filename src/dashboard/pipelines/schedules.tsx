@@ -76,7 +76,7 @@ export const ScheduleFields = ({ request, schedule }: { request: FormState; sche
   </>
 );
 
-/** Returns the variables. Undefined keeps the stored ones. */
+/** Returns the variables; undefined keeps the stored variables. */
 const readVariables = (form: URLSearchParams): Record<string, string> | undefined => {
   if (readFlag(form, "forgetsVariables")) return {};
   const pairs = readPairs(form, "envVariables");
@@ -110,7 +110,7 @@ const LastRun = ({ schedule, now }: { schedule: Schedule; now: Date }) => {
 interface ScheduleRowsProps {
   schedules: Schedule[];
   now: Date;
-  /** The name of a schedule's pipeline; null on a page about one pipeline. */
+  /** Returns the name of a schedule's pipeline; null on a page about one pipeline. */
   pipelineName: ((schedule: Schedule) => string) | null;
 }
 

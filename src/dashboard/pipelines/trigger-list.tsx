@@ -48,7 +48,7 @@ interface PipelineTriggersProps {
   now: Date;
 }
 
-/** Shows the pipeline's triggers, who decided them, and what prevents the host's notifications. */
+/** Shows the pipeline's triggers, the person or file that decided them, and what prevents the host's notifications. */
 export const TriggersPanel = ({ pipeline, repository, canChange, now }: PipelineTriggersProps) => {
   const { triggers } = pipeline;
   return (

@@ -8,7 +8,7 @@ import { formOn, hasRole, type Page, type Pages } from "../shell/page-definition
 import { noInput, parseBody, withBody } from "../shell/verb-input.ts";
 import { RepositoryFields, readRepository } from "./repository-fields.tsx";
 
-/** The maximum number of pipelines that a row names. The repository's page lists all. */
+/** The maximum number of pipelines that a row names. The repository's page lists all pipelines. */
 const NAMED = 6;
 
 const Row = ({ repository, pipelines }: { repository: Repository; pipelines: Pipeline[] }) => (

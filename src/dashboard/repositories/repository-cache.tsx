@@ -15,7 +15,7 @@ interface BranchSums {
   lastUsed: string;
 }
 
-/** Returns the sums of each branch, largest first. */
+/** Returns the sums for each branch, the largest sum first. */
 export const byBranch = (entries: readonly CacheEntry[]): BranchSums[] => {
   const branches = new Map<string, BranchSums>();
   for (const { branch, bytes, lastUsed } of entries) {

@@ -55,7 +55,7 @@ const FORKS: Record<Forks, string> = {
   members: "build members' commits at once, others after a member approves the commit",
 };
 
-/** Shows the fields for code that is built without secrets, and whether a person must approve it first. */
+/** Shows the fields that say which code builds without secrets, and whether a person must approve it first. */
 export const SourceFields = ({ request, repository }: { request: FormState; repository: Repository }) => (
   <>
     <SelectField

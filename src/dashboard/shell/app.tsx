@@ -63,7 +63,7 @@ const Problem = ({ problem, requestId }: Omit<ProblemPageProps, "context" | "the
   );
 };
 
-/** Shows what went wrong and what to do, with a link to continue. */
+/** Shows what failed and what to do next, with a link to continue. */
 const ProblemPage = ({ context, theme, ...props }: ProblemPageProps) => {
   const [, title] = PROBLEMS[props.problem.kind];
   if (context) {
@@ -97,7 +97,7 @@ const mountThemeRoute = (app: Hono<AppEnv>): void => {
   });
 };
 
-/** Redirects to the git host's page for a build's commit. The address is computed only on request. */
+/** Redirects to the git host's page for a build's commit. Computes the address only on request. */
 const mountChangesRoute = (app: Hono<AppEnv>): void => {
   app.get("/builds/:id/changes", async (c) => {
     const context = await openRequest(c, { role: "viewer" }, false);
@@ -109,7 +109,7 @@ const ANY_QUERY = z.unknown();
 
 interface Answer {
   now: PoolNow | null;
-  /** The key of the page's notice. */
+  /** The key of the notice that the page shows. */
   notice?: string | null;
   status?: 200 | 422;
 }
@@ -133,7 +133,7 @@ const redirectAddress = ({ to, notice }: Redirect): string =>
 /** Reports whether a person can correct the problem in the form. Any other problem gets its own page. */
 const isShownInForm = ({ kind }: Refusal): boolean => [409, 412, 413, 422, 429].includes(PROBLEMS[kind][0]);
 
-/** Submits the form. If the service rejects it, shows its page again with the problem. */
+/** Submits the form. If the service rejects the form, shows the form's page again with the problem. */
 const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   const context = await openRequest(c, form.access, true);
   const request = { ...toPageRequest(c), form: await readForm(c) };
@@ -152,7 +152,7 @@ const submitForm = async (c: HonoCall, form: Form): Promise<Response> => {
   }
 };
 
-/** Streams a log for its page's script and the link to the raw text, or an artifact's file. */
+/** Streams a log for its page's script and for the link to the raw text, or streams an artifact's file. */
 const stream =
   (route: StreamRoute) =>
   async (c: HonoCall): Promise<Response> => {
@@ -163,7 +163,7 @@ const stream =
     return route.stream(c, context, { params: params.data, query: query.data, body: undefined });
   };
 
-/** Returns the times when the log's parts were stored, for its page's script. */
+/** Returns the times when the service stored the log's parts, for the page's script. */
 const answerTimes = async (c: HonoCall): Promise<Response> => {
   const context = await openRequest(c, listLogTimes.access, false);
   const params = PathId.safeParse(c.req.param());
@@ -194,7 +194,7 @@ const viewerContext = async (c: HonoCall): Promise<Context | null> => {
   }
 };
 
-/** Shows a problem, within the other pages' layout if a person is signed in. */
+/** Shows a problem. If a person is signed in, shows it within the layout of the other pages. */
 const problemPage = async (c: HonoCall, problem: Refusal) => {
   const requestId = c.get("requestId");
   const [status] = PROBLEMS[problem.kind];

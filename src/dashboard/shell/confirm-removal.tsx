@@ -7,13 +7,13 @@ import { type Form, formAt, type Page, type PageRequest, type Section } from "./
 interface Question {
   /** The name of the record to remove. */
   name: string;
-  /** The other records that are removed, and those that stay. */
+  /** The other records that the removal deletes, and the records that stay. */
   consequences: Child;
-  /** A form field, for a removal with a choice. */
+  /** A form field, for a removal that offers a choice. */
   choice?: Child;
-  /** The path to return to without removing. */
+  /** The path to which a person returns without removing the record. */
   back: string;
-  /** The path to open after the removal. */
+  /** The path that opens after the removal. */
   next: string;
 }
 
@@ -21,7 +21,7 @@ interface Removal {
   path: string;
   section: Section;
   access: Access;
-  /** The word on the button: remove, revoke. */
+  /** The word on the button, such as remove or revoke. */
   verb: string;
   question(context: Context, id: string, request: PageRequest): Promise<Question>;
   remove(context: Context, id: string, form: URLSearchParams): Promise<unknown>;
@@ -51,7 +51,8 @@ const QuestionForm = ({ verb, request, question }: { verb: string; request: Page
 );
 
 /**
- * Creates a page that names the record and asks for confirmation, and the form that removes it. It requires no script.
+ * Creates a page that names the record and asks for confirmation, and the form that removes the record. They require no
+ * script.
  */
 export const confirmRemoval = (removal: Removal): [Page, Form] => {
   const { path, section, access, remove } = removal;

@@ -16,7 +16,10 @@ import type { AppEnv } from "../../web/app-env.ts";
 
 const isSecure = (c: Context): boolean => new URL(c.req.url).protocol === "https:";
 
-/** Returns the cookie's name. `__Host-` binds it to this origin, but requires https, which loopback does not have. */
+/**
+ * Returns the cookie's name. The prefix `__Host-` binds the cookie to this origin, but requires https, which a loopback
+ * address does not have.
+ */
 const cookieName = (c: Context, name: string): string => (isSecure(c) ? `__Host-${name}` : name);
 
 /** Returns the attributes of a cookie that lasts this many seconds and that no script can read. */
@@ -85,7 +88,7 @@ export const signOut = async (c: HonoContext<AppEnv>): Promise<void> => {
   clearCookies(c);
 };
 
-/** Returns the session's caller, or null. Extends a session after half of its time. */
+/** Returns the session's caller, or null. Extends a session that is past half of its time. */
 export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | null> => {
   const session = await readSession(c);
   if (!session) return null;
@@ -96,7 +99,7 @@ export const sessionCaller = async (c: HonoContext<AppEnv>): Promise<Caller | nu
   return { ...(await identifyCaller(c, session.token)), sessionId: session.id };
 };
 
-/** Stores D1's bookmark in a cookie, so that pages after a change read a replica that contains it. */
+/** Stores D1's bookmark in a cookie, so that pages after a change read a replica that contains the change. */
 export const rememberBookmark = (c: HonoContext, bookmark: string | null): void => {
   if (bookmark) setCookie(c, bookmarkCookie(c), bookmark, cookieAttributes(c, BOOKMARK_SECONDS));
 };
@@ -106,7 +109,7 @@ export const lastBookmark = (c: HonoContext): string | null => {
   return bookmark && BOOKMARK.test(bookmark) ? bookmark : null;
 };
 
-/** `system` follows the device's preference. */
+/** The themes. `system` follows the device's preference. */
 export const THEMES = ["system", "light", "dark"] as const;
 export type Theme = (typeof THEMES)[number];
 
@@ -115,7 +118,7 @@ const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const toTheme = (word: string | null | undefined): Theme => THEMES.find((theme) => theme === word) ?? "system";
 
-/** Returns the browser's chosen theme, which is known before the first paint. */
+/** Returns the theme that the browser's person chose. The service knows it before the first paint. */
 export const readTheme = (c: Context): Theme => toTheme(getCookie(c, cookieName(c, COOKIE)));
 
 export const rememberTheme = (c: Context, word: string | null): void =>

@@ -4,14 +4,17 @@ import type { Child } from "./markup.ts";
 
 export type ScriptName = "build.js" | "definition.js";
 type FontName = "inter-latin-wght-normal.woff2" | "jetbrains-mono-latin-wght-normal.woff2";
-/** The tab's icon: the service's mark, or a state's. */
+/** The file of the tab's icon: the service's mark, or the mark of a state. */
 type IconFile = "mark.svg" | `mark-${"waiting" | "running" | "asking" | "succeeded" | "failed" | "canceled"}.svg`;
 type AssetName = ScriptName | FontName | IconFile | "markdown.js" | "page.js" | "page.css";
 
-/** Returns a compiled file's address. It contains a hash of the content, so browsers may cache the file forever. */
+/**
+ * Returns a compiled file's address. The address contains a hash of the content, so browsers may cache the file
+ * forever.
+ */
 export const assetUrl = (name: AssetName): string => (files as Record<string, string>)[name] ?? "";
 
-/** How the browser's tab shows a state: a sign before the title, and the icon. */
+/** The form in which the browser's tab shows a state: a sign before the title, and the icon. */
 interface Tab {
   sign: string;
   icon: IconFile;
@@ -38,14 +41,14 @@ const TABS: Record<string, Tab> = {
 };
 
 /**
- * Returns the icon for a page about one build or job. Other pages, and states of later releases, have the plain mark.
+ * Returns the icon for a page about one build or job. Other pages, and states of later releases, get the plain mark.
  */
 const tabOf = (state: string | undefined): Tab => (state !== undefined && TABS[state]) || PLAIN;
 
 interface DocumentProps {
   title: string;
   theme: Theme;
-  /** The state of the page's subject, for the tab. */
+  /** The state of the page's subject, which the tab shows. */
   state?: string | undefined;
   scripts?: ("page.js" | ScriptName)[];
   children?: Child;
@@ -53,7 +56,7 @@ interface DocumentProps {
 
 const FONTS = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"] as const;
 
-/** Creates the HTML document of every page. It loads only this service's own style, fonts and scripts. */
+/** Creates the HTML document of every page. The document loads only this service's own styles, fonts and scripts. */
 export const Document = ({ title, theme, state, scripts = [], children }: DocumentProps) => (
   <html lang="en" data-theme={theme === "system" ? undefined : theme}>
     <head>

@@ -1,4 +1,4 @@
-/** A build that a browser may notify about when it ends. */
+/** A build about whose end a browser may notify a person. */
 export interface FollowedBuild {
   id: string;
   hasEnded: boolean;

@@ -9,7 +9,7 @@ import type { FollowedBuild } from "./followed-build.ts";
 import { openRequest } from "./open-request.ts";
 import { namesById, noInput } from "./verb-input.ts";
 
-/** The number of newest builds searched. */
+/** The number of newest builds that a request searches. */
 const MOST = 50;
 const MOST_BRANCHES = 20;
 
@@ -33,8 +33,8 @@ const followed = async (context: Context, isOwnWanted: boolean, branches: Set<st
 };
 
 /**
- * Serves the newest builds that this token started, on request (`?own=1`), and those of the given branches
- * (`?branch=REPOSITORY:BRANCH`).
+ * Serves the newest builds that this token started (if the request has `?own=1`), and the newest builds of the given
+ * branches (`?branch=REPOSITORY:BRANCH`).
  */
 export const mountFollowedRoute = (app: Hono<AppEnv>): void => {
   app.get("/followed", async (c) => {

@@ -12,7 +12,7 @@ interface TopProps {
   view: View;
 }
 
-/** Shows the person's place: the pages above this one, then this one. */
+/** Shows the person's place: the pages above this page, then this page. */
 const Trail = ({ groups, view }: TopProps) => {
   const entry = navigationPlace(groups, view.section)?.entry;
   const own = entry && entry.name !== view.title ? [{ name: entry.name, href: entry.href }] : [];
@@ -32,7 +32,7 @@ const COUNTS = [
   { key: "forRole", word: "for you", href: "/app" },
 ] as const;
 
-/** Shows the current counts. Each count that is not 0 is a link. */
+/** Shows the current counts. Each count except 0 is a link. */
 const Now = ({ now }: { now: PoolNow | null }) => (
   <nav id="now" class="now" aria-label="Activity">
     {now &&
@@ -71,7 +71,7 @@ const Tabs = ({ groups, view }: TopProps) => {
   );
 };
 
-/** The notices after an accepted form. The list is closed, so that a link cannot make a page show another text. */
+/** The notices after an accepted form. The list is closed, so that a link cannot make a page show other text. */
 const NOTICES: Record<string, string> = {
   canceled: "Canceling the build.",
   "job-canceled": "Canceling the job.",
@@ -98,7 +98,9 @@ const NOTICES: Record<string, string> = {
 const noticeText = (key: string | null): string | null =>
   key !== null && Object.hasOwn(NOTICES, key) ? (NOTICES[key] ?? null) : null;
 
-/** Shows who is signed in, the theme, the settings, and sign-out. It is a popover, so it opens without a script. */
+/**
+ * Shows who is signed in, the theme, the settings, and sign-out. It is a popover, so that it opens without a script.
+ */
 const PersonMenu = ({ context, settings, theme }: { context: Context; settings: NavigationGroup[]; theme: Theme }) => (
   <aside id="me" popover="auto" aria-label="Account">
     <p>
@@ -162,7 +164,7 @@ const Entry = ({ group, section }: { group: NavigationGroup; section: Section | 
   );
 };
 
-/** Shows the navigation: a column of icons and words, icons on a narrow screen, a bar near the thumb on a phone. */
+/** Shows the navigation: a column of icons and words, icons on a narrow screen, or a bar near the thumb on a phone. */
 const Rail = ({ context, navigation: { places, settings }, section }: RailProps) => (
   <header class="rail">
     <a class="brand" href="/app" title="Millrace">
@@ -187,7 +189,7 @@ const Rail = ({ context, navigation: { places, settings }, section }: RailProps)
   </header>
 );
 
-/** Shows the list of keys. It is a popover, so it opens without a script. */
+/** Shows the list of keys. It is a popover, so that it opens without a script. */
 const KeyboardHelp = ({ groups }: { groups: NavigationGroup[] }) => (
   <aside id="keys" popover="auto" aria-label="Keyboard shortcuts">
     <dl>
@@ -214,11 +216,11 @@ interface LayoutProps {
   view: View;
   theme: Theme;
   now: PoolNow | null;
-  /** The address's `done`: the key of the notice. */
+  /** The key of the notice, which is the address's `done`. */
   noticeKey: string | null;
 }
 
-/** Shows a page for a signed-in person: the rail, the person's place, notice, view, and popovers. */
+/** Shows a page for a signed-in person: the navigation, the person's place, the notice, the view, and the popovers. */
 export const Layout = ({ context, view, theme, now, noticeKey }: LayoutProps) => {
   const notice = noticeText(noticeKey);
   const navigation = navigationFor(context);

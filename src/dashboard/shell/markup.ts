@@ -3,18 +3,18 @@
  * `jsxImportSource` in tsconfig.json and `exports` in package.json. Each call creates its element's markup immediately
  * from its children's markup. A page is therefore joined from texts once, without an intermediate tree.
  *
- * Text becomes markup only in this file, which escapes it. Nothing else creates a `Markup`: an object from a stranger's
- * JSON is not one.
+ * Text becomes markup only in this file, which escapes the text. No other code creates a `Markup`. An object in JSON
+ * that a stranger sent is therefore never a `Markup`.
  */
 
-/** The possible content of an element. Null, undefined and booleans show nothing, so a condition is allowed. */
+/** The possible content of an element. Null, undefined and booleans show nothing, so that a condition is allowed. */
 export type Child = Markup | string | number | boolean | null | undefined | readonly Child[];
 
 type Attribute = string | number | boolean | null | undefined;
 type Properties = { children?: Child; [attribute: string]: Child | Attribute };
 type Component = (properties: never) => Child;
 
-/** A piece of HTML. Its texts are escaped. */
+/** A piece of HTML, whose texts are escaped. */
 class Markup {
   readonly html: string;
   constructor(html: string) {
@@ -45,8 +45,8 @@ const toHtml = (child: Child): string => {
 };
 
 /**
- * Elements without children or an end tag. `BOOLEAN` lists attributes that are present or absent. Both list only those
- * that pages use.
+ * Elements without children or an end tag. `BOOLEAN` lists attributes that are either present or absent. Both lists
+ * contain only names that pages use.
  */
 const VOID = new Set(["br", "hr", "img", "input", "link", "meta"]);
 const BOOLEAN = new Set([
@@ -82,7 +82,7 @@ export const jsx = (tag: string | Component, properties: Properties): Markup => 
 /** The content of `<>` and `</>`. */
 export const Fragment = ({ children }: { children?: Child }): Child => children;
 
-/* The compiler calls `jsx` by these names for an element with several children, and when it compiles for tests. */
+/* The compiler calls `jsx` by these names: for an element with several children, and when it compiles for tests. */
 export { jsx as jsxDEV, jsx as jsxs };
 
 /** The types that the compiler requires. */

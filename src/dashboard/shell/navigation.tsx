@@ -2,7 +2,7 @@ import type { Role } from "../../protocol/token.ts";
 import type { Context } from "../../services/core/context.ts";
 import { hasRole, type Section } from "./page-definition.ts";
 
-/** The pages' icons: 16 pixels, with a line of 1.5. States have their own shapes. */
+/** The pages' icons: 16 pixels, with lines of 1.5 pixels. States have their own shapes. */
 const SHAPES = {
   overview: (
     <>
@@ -93,7 +93,7 @@ interface NavigationEntry {
   key: string;
 }
 
-/** A group in the rail with its pages. The rail's link opens the first of them. */
+/** A group in the navigation, with its pages. The navigation's link opens the first page. */
 export interface NavigationGroup {
   name: string;
   icon: IconName;
@@ -136,7 +136,7 @@ const SETTINGS: NavigationGroup[] = [
   },
 ];
 
-/** Returns the groups that the signed-in person may open: those for daily work, and those at the foot. */
+/** Returns the groups that the signed-in person may open: groups for daily work, and groups at the foot. */
 export const navigationFor = (context: Context): { places: NavigationGroup[]; settings: NavigationGroup[] } => {
   const allowed = (groups: NavigationGroup[]): NavigationGroup[] =>
     groups
@@ -145,7 +145,7 @@ export const navigationFor = (context: Context): { places: NavigationGroup[]; se
   return { places: allowed(PLACES), settings: allowed(SETTINGS) };
 };
 
-/** Returns this section's group, among those that the person may open, and its entry. */
+/** Returns this section's group, among the groups that the person may open, and its entry. */
 export const navigationPlace = (groups: NavigationGroup[], section: Section | null) => {
   const group = groups.find(({ entries }) => entries.some((entry) => entry.section === section));
   return group && { group, entry: group.entries.find((entry) => entry.section === section)! };

@@ -11,7 +11,7 @@ import type { PageRequest } from "./page-definition.ts";
 
 export type HonoCall = HonoContext<AppEnv>;
 
-/** The request has no valid session. */
+/** The error for a request without a valid session. */
 export class SignedOut extends Error {
   override name = "SignedOut";
 }
@@ -34,7 +34,7 @@ export const toPageRequest = (c: HonoCall): PageRequest => {
 };
 
 /**
- * Reads a form's fields. Browsers send line breaks as CRLF; here they become LF.
+ * Reads a form's fields. Browsers send line breaks as CRLF; the function converts them to LF.
  * @throws Refusal too-large
  */
 export const readForm = async (c: HonoCall): Promise<URLSearchParams> => {

@@ -9,13 +9,13 @@ import type { Child } from "./markup.ts";
 export interface PageRequest {
   params: Record<string, string>;
   query: URLSearchParams;
-  /** This service's origin as the browser sees it. */
+  /** This service's origin, as the browser sees it. */
   origin: string;
   form: URLSearchParams | null;
   problem: Refusal | null;
 }
 
-/** The state of a form's fields: the sent values, and their problems. */
+/** The state of a form's fields, with the sent values and their problems. */
 export type FormState = Pick<PageRequest, "form" | "problem">;
 
 /** A form that a browser sent. */
@@ -36,11 +36,11 @@ export type Section =
 /** A page's content within the layout that all pages share. */
 export interface View {
   title: string;
-  /** The navigation entry to highlight; null for none. */
+  /** The navigation entry to highlight; null if there is none. */
   section: Section | null;
-  /** The page's name in the trail, if its title would repeat the preceding names. */
+  /** The page's name in the trail, if its title would repeat the names before it. */
   crumb?: string;
-  /** The pages above this one, from the section down. If absent, the section alone. */
+  /** The pages above this one, from the section down; absent if only the section is above it. */
   trail?: { name: string; href: string }[];
   body: Child;
   /** The branch that a person may follow on this page. */
@@ -48,9 +48,9 @@ export interface View {
   script?: ScriptName;
   /** The origin of another site that receives one of the page's forms. */
   formTarget?: string;
-  /** Seconds until the page refreshes itself. If absent, it does not refresh. */
+  /** Seconds until the page refreshes itself; absent if it does not refresh. */
   refreshSeconds?: number;
-  /** The state of the page's subject. When it changes, the last form's notice disappears. */
+  /** The state of the page's subject. When the state changes, the last form's notice disappears. */
   state?: string;
 }
 
@@ -60,13 +60,13 @@ export interface Page {
   show(context: Context, request: PageRequest): Promise<View>;
 }
 
-/** The page that the browser opens after an accepted form, and the key of its notice. */
+/** The page that the browser opens after the service accepted a form, with the key of its notice. */
 export interface Redirect {
   to: string;
   notice?: string;
 }
 
-/** The target of a form. If `submit` rejects the form, `page` is shown again with the problem. */
+/** The target of a form. If `submit` rejects the form, the service shows `page` again with the problem. */
 export interface Form {
   path: string;
   access: Access;
@@ -77,7 +77,7 @@ export interface Form {
 /** A module's content below `/app`: its pages, and the targets of their forms. */
 export type Pages = (Page | Form)[];
 
-/** Creates a form for a page. The form runs a verb. If the verb rejects it, the page is shown again. */
+/** Creates a form for a page. The form runs a verb. If the verb rejects the form, the service shows the page again. */
 export const formAt = (path: string, page: Page, { access }: Pick<Form, "access">, submit: Form["submit"]): Form => ({
   path,
   access,
@@ -85,13 +85,13 @@ export const formAt = (path: string, page: Page, { access }: Pick<Form, "access"
   submit,
 });
 
-/** Creates such a form at its page's path. */
+/** Creates such a form at the path of its page. */
 export const formOn = (page: Page, verb: Pick<Form, "access">, submit: Form["submit"]): Form =>
   formAt(page.path, page, verb, submit);
 
 type Place = NonNullable<View["trail"]>[number];
 
-/** Returns the trail above a repository's pages. `connectionTrail` returns a connection's. */
+/** Returns the trail above a repository's pages. `connectionTrail` returns the trail above a connection's pages. */
 export const repositoryTrail = ({ id, fullName }: { id: string; fullName: string }): Place[] => [
   { name: "Repositories", href: "/app/repositories" },
   { name: fullName, href: `/app/repositories/${id}` },

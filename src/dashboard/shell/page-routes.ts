@@ -32,7 +32,7 @@ import { variablePages } from "../variables/variable.tsx";
 import { variablesPages } from "../variables/variables.tsx";
 import type { Form, Page, Pages } from "./page-definition.ts";
 
-/** The first matching path wins: `/builds/new` is listed before `/builds/:id`. */
+/** All pages and forms. The first matching path wins, so `/builds/new` precedes `/builds/:id`. */
 const ALL: Pages = [
   overviewPage,
   firstHourPage,

@@ -34,8 +34,8 @@ const ReturnPage = ({ theme, heading, text, action, fields }: ReturnProps) => (
 );
 
 /*
- * The pages that GitHub sends a person back to. The browser sends no session cookie from another site, so these pages
- * know nobody, change nothing, and have a button. The request that it sends comes from this site.
+ * The pages to which GitHub sends a person back. The browser sends no session cookie from another site. These pages
+ * therefore know nobody, change nothing, and have a button. The button's request comes from this site.
  */
 
 const continueToApp = (c: HonoCall) => {

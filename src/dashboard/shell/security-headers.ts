@@ -2,9 +2,9 @@ import type { MiddlewareHandler } from "hono";
 import { Refusal } from "../../services/core/refusal.ts";
 
 /**
- * Returns the policy. Scripts, styles, fonts and images come from this origin only. Trusted Types prevent text from
+ * Returns the policy. Scripts, styles, fonts and images may come from this origin only. Trusted Types prevent text from
  * becoming markup.
- * @param formTarget the origin of another site that receives one of the page's forms, if there is one
+ * @param formTarget the origin of another site that receives one of the page's forms, if there is such a site
  */
 export const pagePolicy = (formTarget = "") =>
   [
@@ -31,7 +31,7 @@ const HEADERS = {
   "X-Frame-Options": "DENY",
 };
 
-/** Sets every page's headers, except those that the response already has. */
+/** Sets the headers of every page, except headers that the response already has. */
 export const securityHeaders: MiddlewareHandler = async (c, next) => {
   await next();
   for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);

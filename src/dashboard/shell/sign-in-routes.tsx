@@ -12,7 +12,10 @@ import { type HonoCall, readForm } from "./open-request.ts";
 
 const HOME = "/app";
 
-/** Returns `next` if it is a path below `/app`, even after a browser resolves it (`%2e%2e`); else the first page. */
+/**
+ * Returns `next` if it is a path below `/app`, even after a browser resolves it (`%2e%2e`). Otherwise returns the first
+ * page.
+ */
 export const ownPath = (next: string | null | undefined): string => {
   if (!next || !/^\/app\/[\w/?=&.%:-]*$/.test(next)) return HOME;
   const { pathname, search } = new URL(next, "https://millrace.invalid");
@@ -21,10 +24,10 @@ export const ownPath = (next: string | null | undefined): string => {
 
 interface SignInProps {
   theme: Theme;
-  /** The path to open after signing in. */
+  /** The path that opens after the sign-in. */
   next: string;
   problem: Refusal | null;
-  /** The person was signed in until the session or its token ended. */
+  /** Whether the person was signed in until the session or its token ended. */
   isOver?: boolean;
 }
 
@@ -66,7 +69,7 @@ const submitSignIn = async (c: HonoCall): Promise<Response> => {
   try {
     await signIn(c, form.get("token")?.trim() ?? "", async (caller) => {
       const context = openContext(c, { caller, access: { role: "viewer" }, writes: true, bookmark: null });
-      // Count by token: the session's later requests have their own count.
+      // Count by the token, because later requests of the session have their own count.
       await checkRate(c.env, context.config, caller);
       await context.admit();
     });
@@ -93,7 +96,7 @@ export const mountSignInRoutes = (app: Hono<AppEnv>): void => {
   });
 };
 
-/** Redirects to the sign-in page, and from there back. `isOver` means that the session was valid before. */
+/** Redirects to the sign-in page, which leads back afterwards. `isOver` means that the session was valid before. */
 export const redirectToSignIn = (c: HonoCall, isOver: boolean): Response => {
   const { pathname, search } = new URL(c.req.url);
   const query = new URLSearchParams(isOver ? { why: "over" } : {});

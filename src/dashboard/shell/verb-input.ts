@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 import { accepted } from "../../services/core/invalid-input.ts";
 
-/** The input of verbs that take none, or only filters. */
+/** The input of verbs that need none, or that need only filters. */
 export const noInput = { params: undefined, query: {}, body: undefined };
 
 export const withBody = <B>(body: B) => ({ params: undefined, query: undefined, body });

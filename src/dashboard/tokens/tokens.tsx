@@ -137,10 +137,7 @@ const createForm = formOn(page, createToken, async (context, { form }) => {
   return createdView(name, token);
 });
 
-/**
- * Returns the expiry after this many days.
- * @throws Refusal when the number of days is out of range
- */
+/** Returns the expiry after this many days. @throws Refusal if the number of days is out of range */
 const expiryAfter = (now: Date, days: number): string => {
   if (days >= 1 && days <= MOST_DAYS) return new Date(now.getTime() + days * DAY_MS).toISOString();
   throw invalid("/days", `must be 1 to ${MOST_DAYS}`);

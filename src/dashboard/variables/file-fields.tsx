@@ -10,7 +10,7 @@ const CHOICES = [
 
 type FileOfVariable = Partial<Pick<Variable, "fileEncoding" | "fileName">>;
 
-/** Shows the fields for a variable's form in a build: its value, or a file. */
+/** Shows the fields for the form that a variable has in a build: its value, or a file. */
 export const FileFields = ({ request, fileEncoding, fileName }: FileOfVariable & { request: FormState }) => (
   <>
     <SelectField
@@ -31,7 +31,7 @@ export const FileFields = ({ request, fileEncoding, fileName }: FileOfVariable &
   </>
 );
 
-/** Returns the fields for the verb. If the form lacks them, returns an empty object. */
+/** Returns the fields for the verb. Returns an empty object if the form lacks the fields. */
 export const readFileFields = (form: URLSearchParams) => {
   const encoding = form.get("fileEncoding");
   if (encoding === null) return {};
@@ -42,7 +42,7 @@ export const readFileFields = (form: URLSearchParams) => {
   };
 };
 
-/** Describes the file; null if the variable is not a file. */
+/** Describes the file; returns null if the variable is not a file. */
 export const fileInWords = ({
   key,
   isFile,

@@ -9,11 +9,14 @@ const PATTERNS = "One pattern per line: * matches any text except /, ** any text
 interface ProtectionFieldsProps {
   request: FormState;
   protection: GroupProtection | null;
-  /** The person's role. Nobody sets or changes a protection that requires a higher one. */
+  /** The person's role. Nobody can set or change a protection that requires a higher role than their own. */
   own: Role | null;
 }
 
-/** Shows a group's protection. If the person may not change it, there is no field, and saving keeps it. */
+/**
+ * Shows a group's protection. If the person may not change it, the form has no field for it, and saving keeps the
+ * protection.
+ */
 export const ProtectionFields = ({ request, protection, own }: ProtectionFieldsProps) => {
   const { branches, tags, approval = null } = protection ?? {};
   if (own === null || (approval && !includesRole(own, approval))) return null;
@@ -64,7 +67,7 @@ const readPatterns = (form: URLSearchParams, name: string): string[] | null => {
   return lines.length > 0 ? lines : null;
 };
 
-/** Returns the form's protection, or nothing if the page had no fields for it. */
+/** Returns the form's protection, or nothing if the page had no fields for a protection. */
 export const readProtection = (form: URLSearchParams): object => {
   if (!form.has("hasProtection")) return {};
   if (!readFlag(form, "isProtected")) return { protection: null };
@@ -79,7 +82,7 @@ const Patterns = ({ kind, patterns }: { kind: string; patterns: string[] | null 
     </span>
   );
 
-/** Says when builds get a protected group's variables. Shows nothing for an unprotected group. */
+/** Says when builds get a protected group's variables, or shows nothing for an unprotected group. */
 export const ProtectionFacts = ({ protection }: { protection: GroupProtection | null }) => {
   if (!protection) return null;
   const { branches, tags, approval } = protection;

@@ -46,7 +46,7 @@ export const ownerChoices = ({ orgId, groups, repositories, pipelines }: Owners)
   ];
 };
 
-/** Returns the owner in a `SCOPE:ID` text as fields of a variable or a filter. */
+/** Returns the owner in a `SCOPE:ID` text as the fields of a variable or a filter. */
 export const ownerFields = (key: string, orgId: string) => {
   const [scope = "", id = ""] = key.split(":");
   const fields = { organization: { orgId: id }, group: { orgId, groupId: id }, repository: { repoId: id } };
@@ -54,7 +54,7 @@ export const ownerFields = (key: string, orgId: string) => {
   return { scope: scope as Scope, ...fields[scope as keyof typeof fields] };
 };
 
-/** Returns the path of the owner's page; null for the organization, which has none. */
+/** Returns the path of the owner's page; null for the organization, which has no page. */
 export const ownerPage = (key: string): string | null => {
   const [scope, id] = key.split(":");
   if (scope === "group") return `/app/groups/${id}`;
@@ -96,7 +96,7 @@ const Row = ({ variable, owners, now }: { variable: Variable; owners: Choice[]; 
 
 interface VariableTableProps {
   variables: Variable[];
-  /** The owners' names. */
+  /** The names of the possible owners. */
   owners: Choice[];
   now: Date;
 }

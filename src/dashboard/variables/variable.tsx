@@ -22,17 +22,17 @@ import { FileFields, fileInWords, readFileFields } from "./file-fields.tsx";
 import { ownerChoices, ownerKey, ownerPage, readVariableOwners } from "./variable-table.tsx";
 
 const SHOWN = 20;
-/** The maximum number of builds named in one query. */
+/** The maximum number of builds whose names one query reads. */
 const NAMED = 100;
 
 interface Uses {
   listed: Awaited<ReturnType<typeof listUses.run>>;
   names: Map<string, Named>;
-  /** The number of known uses, shown or not. */
+  /** The number of known uses, whether the page shows them or not. */
   total: number;
 }
 
-/** Reads the first uses on the newest days, or all known uses if the address says so (`?uses=all`). */
+/** Reads the first uses on the newest days, or all known uses if the address requests them (`?uses=all`). */
 const readUses = async (context: Context, id: string, query: URLSearchParams): Promise<Uses> => {
   const uses = await listUses.run(context, byId(id));
   const listed = query.get("uses") === "all" ? uses : uses.slice(0, SHOWN);
@@ -42,7 +42,10 @@ const readUses = async (context: Context, id: string, query: URLSearchParams): P
   return { listed, names: new Map(namesByPart.flatMap((part) => [...part])), total: uses.length };
 };
 
-/** Returns the address of builds since a day that may have used it: of its repository or pipeline, or all. */
+/**
+ * Returns the address of the builds since a day that may have used the variable: builds of its repository or pipeline,
+ * or all builds.
+ */
 const buildsSince = (day: string, { repoId, pipelineId }: Variable): string => {
   const owner = { ...(repoId && { repoId }), ...(pipelineId && { pipelineId }) };
   return `/app/builds?${new URLSearchParams({ ...owner, since: day, view: "all" })}`;
@@ -54,7 +57,7 @@ interface VariableUsesProps {
   now: Date;
 }
 
-/** Shows the first use of each day, which is all that the service keeps, and links to the other builds. */
+/** Shows the first use on each day, which is the only one that the service keeps, and links to the other builds. */
 const VariableUses = ({ variable, uses: { listed, names, total }, now }: VariableUsesProps) => {
   const day = listed.at(-1)?.at.slice(0, 10);
   return (

@@ -45,7 +45,7 @@ const Filter = ({ query, owner, includeInactive, owners }: FilterProps) => (
   </form>
 );
 
-/** Reads the address's filters. The owner is one field there and up to three fields of the verb. */
+/** Reads the address's filters. The owner is one field in the address and up to three fields of the verb. */
 const readVariableFilter = (query: URLSearchParams, orgId: string) => {
   const owner = query.get("owner") ?? "";
   const { filter, errors } = readFilter(VariableFilter, owner ? ownerFields(owner, orgId) : {});

@@ -1,11 +1,11 @@
 import { showLogPanel } from "../../log-viewer/client/log-panel.ts";
 import { REFRESHED } from "../../shell/client/elements.ts";
 
-/** Returns the first row in this state that is not folded away. */
+/** Returns the first row in this state that is not inside a closed group. */
 const inState = (rows: HTMLElement, state: string): HTMLElement | undefined =>
   [...rows.querySelectorAll<HTMLElement>(`[data-state="${state}"]`)].find((row) => row.checkVisibility());
 
-/** Scrolls each list of steps or jobs once to the row that failed, else to one that runs. */
+/** Scrolls each list of steps or jobs once to the failed row, or to a running row if none failed. */
 const scrollToActiveStep = (): void => {
   let lastId = "";
   const scroll = () => {
@@ -36,7 +36,7 @@ const filterRows = (): void => {
   document.addEventListener(REFRESHED, apply);
 };
 
-/** Makes the failure's button jump from one error in the log to the next. After the last it returns to the first. */
+/** Makes the failure's button jump from one error in the log to the next, and from the last error to the first. */
 const listenToNextError = (): void => {
   let at = -1;
   document.addEventListener("click", (event) => {
@@ -52,7 +52,7 @@ const listenToNextError = (): void => {
 
 const CONFIRMED_MS = 2000;
 
-/** Makes buttons with a text (`data-copy`) copy it, and confirm that for a moment. */
+/** Makes buttons with a text (`data-copy`) copy the text, and confirm that for a moment. */
 const listenToCopyButtons = (): void => {
   document.addEventListener("click", async (event) => {
     const button = (event.target as Element).closest<HTMLElement>("[data-copy]");

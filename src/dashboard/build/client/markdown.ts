@@ -1,6 +1,6 @@
 import MarkdownIt from "markdown-it";
 
-/** HTML and images are off: a page must not load anything that a build names. */
+/** The renderer. HTML and images are off, because a page must not load anything that a build names. */
 const markdown = new MarkdownIt({ html: false, linkify: false }).disable("image");
 
 const defaultLink = markdown.renderer.rules.link_open;
@@ -19,5 +19,5 @@ const alignedCell: typeof defaultLink = (tokens, index, options, _env, self) => 
 markdown.renderer.rules.th_open = alignedCell;
 markdown.renderer.rules.td_open = alignedCell;
 
-/** Renders Markdown. It escapes any markup in the text. */
+/** Renders Markdown. Escapes any markup in the text. */
 export const toHtml = (text: string): string => markdown.render(text);

@@ -1,14 +1,17 @@
 import type { LogStore } from "./log-store.ts";
 
-/** The maximum distance between two checkpoints. A jump to a line reads the lines after its checkpoint again. */
+/**
+ * The maximum number of lines between two checkpoints. A jump to a line rereads the lines after the preceding
+ * checkpoint.
+ */
 const LINES_BETWEEN = 256;
 const BYTES_BETWEEN = 1 << 16;
-/** The maximum number of bytes read at once: more would block the browser. */
+/** The maximum number of bytes to read at once. A larger number would block the browser. */
 const BYTES_AT_ONCE = 2 << 20;
 
 const SGR = /\x1b\[([\d;]*)m/g;
 const STYLES = new Set(["1", "2", "3", "4", "5", "7", "8", "9"]);
-/** The codes that end styles. Each digit is a style. */
+/** The codes that end styles. Each digit in the values is a style. */
 const STYLES_ENDED_BY: Record<string, string> = {
   "22": "12",
   "23": "3",
@@ -56,13 +59,13 @@ interface Checkpoint {
 
 const START: Checkpoint = { line: 0, colour: "" };
 
-/** The colours in which each line begins: those that earlier lines of its step left on. */
+/** The colours in which each line begins, which are those that earlier lines of its step left on. */
 export class Colours {
   readonly #store: LogStore;
   #generation = 0;
-  /** The first lines of steps, ascending. Each begins without colours. */
+  /** The first lines of steps, in ascending order. Each of these lines begins without colours. */
   #begins: number[] = [];
-  /** Lines with known colours, ascending. */
+  /** Lines with known colours, in ascending order. */
   #checkpoints = [START];
   #last = START;
   #isBehind = false;
@@ -75,7 +78,7 @@ export class Colours {
 
   /**
    * Sets where steps begin, and reads the new lines so that a jump to the end is quick. Returns whether there are more
-   * lines to read. Until then, the colours of lines far beyond the last checkpoint are unknown.
+   * lines to read. Until it has read them, it does not know the colours of lines far beyond the last checkpoint.
    */
   update(begins: number[]): boolean {
     if (this.#store.generation !== this.#generation) this.#forget(0);
@@ -128,7 +131,7 @@ export class Colours {
   }
 }
 
-/** Red, green and blue, each 0 to 255. */
+/** Red, green and blue, each from 0 to 255. */
 export type Rgb = [number, number, number];
 
 /** The minimum contrast between text and its background (WCAG 2.2, AA). */
@@ -137,7 +140,7 @@ const STEPS = 20;
 const BLACK: Rgb = [0, 0, 0];
 const WHITE: Rgb = [255, 255, 255];
 
-/** The background of log lines: the darkest in the light theme, and the lightest in the dark theme. */
+/** The background of log lines: the darkest one in the light theme, and the lightest one in the dark theme. */
 export const GROUNDS: Record<"light" | "dark", Rgb> = { light: [240, 238, 224], dark: [48, 46, 36] };
 
 const linear = (value: number): number => {
@@ -156,7 +159,10 @@ export const contrast = (one: Rgb, other: Rgb): number => {
 const mix = (from: Rgb, to: Rgb, part: number): Rgb =>
   from.map((value, at) => Math.round(value + ((to[at] ?? 0) - value) * part)) as Rgb;
 
-/** Returns the colour if it is readable on the ground, else the nearest readable colour towards black or white. */
+/**
+ * Returns the colour if it is readable on the ground. Otherwise returns the nearest readable colour towards black or
+ * white.
+ */
 export const readableOn = (colour: Rgb, ground: Rgb): Rgb => {
   const target = contrast(BLACK, ground) > contrast(WHITE, ground) ? BLACK : WHITE;
   for (let step = 0; step < STEPS; step += 1) {

@@ -4,12 +4,12 @@ const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const GROUP = ascii("::group::");
 const END = ascii("::endgroup::");
 const TITLE = ascii("--- ");
-/** Follows a file's first line in diff output. That line is not a title. */
+/** The text after a file's first line in diff output. That first line is not a group's title. */
 const DIFF = ascii("+++ ");
 
 /** The maximum number of foldable groups in one log. Lines after the last group do not fold. */
 export const MOST_GROUPS = 10_000;
-/** The maximum number of lines read at once: more would block the browser. */
+/** The maximum number of lines to read at once. A larger number would block the browser. */
 const LINES_AT_ONCE = 50_000;
 
 interface Mark {
@@ -18,7 +18,7 @@ interface Mark {
 }
 
 /**
- * Lines that fold away under their head. `end` is the index after the last line. If `hasEnd`, that line is
+ * Lines that fold away under a head. `end` is the index after the last line. If `hasEnd`, the last line is
  * `::endgroup::`.
  */
 export interface LogGroup {
@@ -31,7 +31,7 @@ export interface LogGroup {
 
 /**
  * The groups that steps print: from `::group::TITLE` to `::endgroup::`, and from `--- TITLE` on. Each group ends where
- * the next begins or its step ends. `::group::` groups are closed at first, unless they have not ended.
+ * the next group begins or where its step ends. `::group::` groups are closed at first, unless they have not ended.
  */
 export class Groups {
   readonly #store: LogStore;
@@ -52,7 +52,10 @@ export class Groups {
     return this.#groups;
   }
 
-  /** Reads new lines. `begins` are the first lines of the steps, ascending. Returns whether there are more. */
+  /**
+   * Reads new lines. `begins` are the first lines of the steps, in ascending order. Returns whether there are more
+   * lines to read.
+   */
   update(begins: number[]): boolean {
     const { generation, count } = this.#store;
     if (generation !== this.#generation) this.#forget(generation);
@@ -75,7 +78,7 @@ export class Groups {
     this.#set.clear();
   }
 
-  /** Reads a line. Returns false if the line depends on the next one, which is not there yet. */
+  /** Reads a line. Returns false if the meaning of the line depends on the next line, which has not arrived yet. */
   #read(line: number): boolean {
     const store = this.#store;
     if (this.#marks.length >= 2 * MOST_GROUPS) return true;
@@ -124,7 +127,7 @@ export class Groups {
     return group && line > group.head && line < group.end ? group : undefined;
   }
 
-  /** Returns the index of the last group whose head is at or above the line; -1 if no group precedes it. */
+  /** Returns the index of the last group whose head is at or above the line; -1 if there is no such group. */
   #before(line: number): number {
     let low = 0;
     let high = this.#groups.length;

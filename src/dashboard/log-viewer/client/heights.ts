@@ -2,22 +2,26 @@ import type { LogGroup } from "./groups.ts";
 import type { LogStore } from "./log-store.ts";
 
 /**
- * The number of screen rows of each line. Without wrapping it is one. With wrapping it is estimated from the line's
- * bytes until the line is drawn and measured. A Fenwick tree holds the sums, so each call takes log n steps.
+ * The number of screen rows that each line takes. Without wrapping, a line takes one row. With wrapping, its number is
+ * estimated from the line's bytes until the page draws and measures the line. A Fenwick tree holds the sums, so each
+ * call takes log n steps.
  */
 export class Heights {
   readonly #store: LogStore;
   #columns: number | null = null;
   #generation = 0;
   #count = 0;
-  /** A Fenwick tree. Line i is at place i + 1. A place sums as many lines up to it as its lowest set bit. */
+  /**
+   * A Fenwick tree. Line i is at place i + 1. The number of lines that a place sums, up to itself, is its lowest set
+   * bit.
+   */
   #sums = new Float64Array(1024);
 
   constructor(store: LogStore) {
     this.#store = store;
   }
 
-  /** Adds the store's new lines. `columns` is the width at which lines wrap, null if they do not wrap. */
+  /** Adds the store's new lines. `columns` is the width at which lines wrap; null if they do not wrap. */
   update(columns: number | null): void {
     const { generation, count } = this.#store;
     if (columns !== this.#columns || generation !== this.#generation) this.#count = 0;
@@ -83,21 +87,18 @@ export class Heights {
   }
 }
 
-/**
- * Lines without height: from `from` up to, but not including, `to`. `rows` counts the rows of this part and all above
- * it.
- */
+/** Lines without height, from `from` to before `to`. `rows` counts the rows of this part and of all parts above it. */
 interface Hidden {
   from: number;
   to: number;
   rows: number;
 }
 
-/** The heights of lines. Lines in closed groups have no height. */
+/** The heights of lines, where lines in closed groups have no height. */
 export class FoldedHeights extends Heights {
   #hidden: Hidden[] = [];
 
-  /** Hides the content of closed groups, and the end marks of open ones. Call it after each `update`. */
+  /** Hides the content of closed groups, and the end marks of open groups. Callers must call it after each `update`. */
   hide(groups: readonly LogGroup[]): void {
     let rows = 0;
     this.#hidden = groups.flatMap(({ head, end, hasEnd, isOpen }) => {
@@ -127,7 +128,10 @@ export class FoldedHeights extends Heights {
     return part && line + 1 < part.to ? part.to : line + 1;
   }
 
-  /** Returns the last index for which `holds` is true, or -1. If it is true for a part, it is true for all above. */
+  /**
+   * Returns the last index for which `holds` is true, or -1. If `holds` is true for a part, it is true for all parts
+   * above.
+   */
   #last(holds: (part: Hidden, index: number) => boolean): number {
     let low = 0;
     let high = this.#hidden.length;

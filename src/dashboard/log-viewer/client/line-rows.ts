@@ -11,12 +11,12 @@ interface TimeOfPart {
   at: string;
 }
 
-/** The interval at which a growing log's times are fetched again. */
+/** Milliseconds between two requests for the times of a growing log. */
 const AGAIN_MS = 5000;
 
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** The times when lines were stored. They are fetched when somebody first shows them. */
+/** The times when the service stored the lines. The page fetches them when a person first shows them. */
 export class LineTimes {
   readonly #store: LogStore;
   readonly #source: string;
@@ -45,7 +45,7 @@ export class LineTimes {
     return true;
   }
 
-  /** Returns the line's time since its step began, and the exact time in two zones. Null if the time is unknown. */
+  /** Returns the line's time since its step began, and the exact time in two zones; null if the time is unknown. */
   timestamp(line: number, step: { startedAt: string } | undefined): { text: string; title: string } | null {
     const offset = this.#store.start(line);
     const at = Date.parse(this.#findPart(offset)?.at ?? "");
@@ -72,13 +72,13 @@ export class LineTimes {
   }
 }
 
-/** Lines by index, from the first to the last, both included. */
+/** A range of lines by index, from the first to the last, both included. */
 export interface LineRange {
   from: number;
   to: number;
 }
 
-/** The values that, together with the text, determine how a line looks. */
+/** The values that determine, together with the text, how a line looks. */
 interface RowLook {
   needle: string;
   /** The lines in the address. */
@@ -105,7 +105,7 @@ export const headerRow = (section: StepSection, name: string): HTMLElement => {
   return header;
 };
 
-/** Returns a group's head: its title, which folds and unfolds the group. */
+/** Returns a group's head, which shows its title, and which folds and unfolds the group. */
 const groupHead = ({ head, end, hasEnd, isOpen }: LogGroup, nodes: Node[]): HTMLElement => {
   const button = createElement("button", "log-fold") as HTMLButtonElement;
   button.type = "button";
@@ -116,7 +116,7 @@ const groupHead = ({ head, end, hasEnd, isOpen }: LogGroup, nodes: Node[]): HTML
   return button;
 };
 
-/** Creates the rows of lines. It reuses a row that looks the same as in the last frame. */
+/** Creates the rows of lines. Reuses a row that looks the same as in the last frame. */
 export class LineRows {
   readonly #store: LogStore;
   readonly #colours: Colours;
@@ -139,7 +139,7 @@ export class LineRows {
     this.#source = source;
   }
 
-  /** Begins a frame. The arguments, together with the text, determine how lines look. */
+  /** Begins a frame. The arguments determine, together with the text, how lines look. */
   begin({ needle, linked, matchLine, sections }: RowLook): void {
     const begins = sections.map(({ first, startedAt }) => [first, startedAt]);
     const { isShown, version } = this.#times;

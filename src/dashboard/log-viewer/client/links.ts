@@ -1,14 +1,14 @@
-/** A part of a text. It is a link if it has an address. */
+/** A part of a text, which is a link if it has an address. */
 interface LinkedText {
   text: string;
   href: string | null;
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"'`\\^{|}]+/g;
-/** Characters that end a sentence, not an address. */
+/** Characters that belong to the sentence when they follow an address. */
 const PUNCTUATION = ".,;:!?)]*";
 /**
- * Marks the start (`\x01` and its number) and the end (no number) of a terminal link. Texts never contain that
+ * Marks the start of a terminal link (`\x01` and its number) and its end (no number). Texts never contain that
  * character.
  */
 const OPENS = /\x01(\d*)\x02/;
@@ -29,14 +29,17 @@ export const markLinks = (text: string): { text: string; links: string[] } => {
   return { text: marked, links };
 };
 
-/** Removes punctuation at the end by hand: a regex anchored at the end would restart at each character. */
+/**
+ * Removes punctuation at the end of an address. Uses no regex, because a regex anchored at the end would restart at
+ * each character.
+ */
 const withoutPunctuation = (address: string): string => {
   let end = address.length;
   while (end > 0 && PUNCTUATION.includes(address[end - 1] ?? " ")) end--;
   return address.slice(0, end);
 };
 
-/** Finds the addresses in a text, without the punctuation after them. */
+/** Finds the addresses in a text. Leaves out the punctuation after them. */
 const addressesIn = (text: string): LinkedText[] => {
   const parts: LinkedText[] = [];
   let from = 0;

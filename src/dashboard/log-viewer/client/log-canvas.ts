@@ -6,7 +6,7 @@ export class LogCanvas {
   readonly #space = createElement("div", "log-space");
   readonly #top = createElement("div", "log-pin");
   readonly #rows = createElement("div", "log-block");
-  /** In pixels. It is 0 before the first measurement. */
+  /** The width of a character in pixels; 0 before the first measurement. */
   #characterWidth = 0;
 
   constructor(scroller: HTMLElement) {
@@ -14,7 +14,7 @@ export class LogCanvas {
     this.#space.append(this.#top, this.#rows);
   }
 
-  /** Returns the number of characters in a row if lines wrap, else null. */
+  /** Returns the number of characters in a row if lines wrap; otherwise null. */
   columns(): number | null {
     if (!this.#scroller.classList.contains("is-wrapped")) return null;
     const text = this.#rows.querySelector<HTMLElement>(".log-row .log-text");
@@ -27,12 +27,12 @@ export class LogCanvas {
     return Math.max(1, Math.floor((this.#scroller.clientWidth - (text?.offsetLeft ?? 0)) / this.#characterWidth));
   }
 
-  /** Replaces the page's initial content once there is something to show. */
+  /** Replaces the page's initial content once there are rows to show. */
   #begin(): void {
     if (!this.#space.isConnected) this.#scroller.replaceChildren(this.#space);
   }
 
-  /** Shows these rows. It keeps rows that equal the shown ones, with their selection and focus. */
+  /** Shows these rows. Keeps shown rows that equal the new ones, with their selection and focus. */
   setRows(rows: HTMLElement[]): void {
     if (rows.length > 0) this.#begin();
     const drawnRows = this.#rows.children;
@@ -46,8 +46,8 @@ export class LogCanvas {
   }
 
   /**
-   * Sets the log's height, scrolls it, and puts the rows `offset` pixels below the top of the visible part. Returns the
-   * browser's actual scroll position.
+   * Sets the log's height, scrolls the log, and puts the rows `offset` pixels below the top of the visible part.
+   * Returns the scroll position that the browser actually set.
    */
   place(height: number, scrollTop: number, offset: number): number {
     this.#space.style.height = `${height}px`;
@@ -57,7 +57,9 @@ export class LogCanvas {
     return top;
   }
 
-  /** Pins this header to the top of the visible part; null removes it. An equal header keeps the focus. */
+  /**
+   * Pins this header to the top of the visible part; null removes the pinned header. An equal header keeps the focus.
+   */
   pin(header: HTMLElement | null): void {
     const pinned = this.#top.firstElementChild as HTMLElement | null;
     if (!header) pinned?.remove();

@@ -3,22 +3,24 @@ import { createButton, createElement } from "../../shell/client/elements.ts";
 import { LogStore } from "./log-store.ts";
 import type { LogView } from "./log-view.ts";
 
-/** The backoff. It doubles after each try that brought no bytes. */
+/** Milliseconds between tries. They double after each try that brought no bytes. */
 const RETRY_MS = { first: 500, most: 15_000 };
-/** A connection that is silent for this long is broken: the service sends something every 15 s. */
+/** Milliseconds of silence after which a connection counts as broken. The service sends something every 15 s. */
 const SILENCE_MS = 45_000;
 
-/** The bytes read first, at the end of a log: some screens, in a third of a second at 400 kbit/s. */
+/** The bytes to read first, at the end of a log. They fill some screens, and take a third of a second at 400 kbit/s. */
 const END_BYTES = 16 * KIB;
-/** The status for a range that the log does not have, because it is empty. */
+/** The status for a range that the log does not have, because the log is empty. */
 const NO_SUCH_BYTES = 416;
 
 interface FeedListener {
-  /** The store has more bytes, or was cleared for a new attempt. */
+  /** Called when the store has more bytes, or was cleared for a new attempt. */
   grew(): void;
-  /** The store has the end of the log as stored when the page opened. `pace` is in bytes per second. */
+  /**
+   * Called when the store has the end of the log, as it was stored when the page opened. `pace` is in bytes per second.
+   */
   caughtUp(pace: number): void;
-  /** The log has ended and the store has its end. */
+  /** Called when the log has ended and the store has the log's end. */
   ended(): void;
 }
 
@@ -48,8 +50,8 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, onData: () => void): 
 }
 
 /**
- * Reads the end of the stored log as bytes, which is faster than events. Earlier bytes follow on demand.
- * @returns the bytes per second that followed the first ones; 0 if none followed
+ * Reads the end of the stored log as bytes, which is faster than events. The page fetches earlier bytes on demand.
+ * @returns the bytes per second that followed the first ones; 0 if no bytes followed
  */
 const readStored = async (
   source: string,
@@ -103,7 +105,7 @@ const follow = async (
   }
 };
 
-/** Fills the store with the log and follows it. After a broken connection, it continues from the same place. */
+/** Fills the store with the log and follows the log. After a broken connection, continues from the same place. */
 export const feedLog = async (
   source: string,
   attempt: number,
@@ -135,18 +137,18 @@ export const feedLog = async (
 };
 
 const MEGABYTE = 1_000_000;
-/** A connection with at least this many bytes per second fetches the whole log automatically. */
+/** The bytes per second from which a connection fetches the whole log without a person's request. */
 const QUICK = 2 * MEGABYTE;
-/** Any connection fetches the rest automatically if it is at most this long. */
+/** The length up to which any connection fetches the rest of the log without a person's request. */
 const SHORT = 4 * MEGABYTE;
 /** The bytes to read when a person scrolls up to the first line. The number doubles each time. */
 const FIRST_PART = 512 * KIB;
-/** Scrolling to within this many pixels of the top loads earlier lines. */
+/** The distance from the top, in pixels, at which scrolling loads earlier lines. */
 const NEAR_TOP = 400;
 
 const megabytes = (bytes: number): string => (bytes / MEGABYTE).toFixed(bytes < 10 * MEGABYTE ? 1 : 0);
 
-/** Loads lines before the first ones on demand: `12 of 50 MB loaded, earlier lines above`. */
+/** Loads the lines before the first loaded line on demand, and shows `12 of 50 MB loaded, earlier lines above`. */
 export class EarlierLines {
   readonly note = createElement("span", "log-earlier");
   readonly #words = createElement("span", "");
@@ -158,7 +160,7 @@ export class EarlierLines {
   #reading: Promise<void> | null = null;
   #read = 0;
 
-  /** @param added is called after lines were added before the first */
+  /** @param added The class calls it after it added lines before the first line. */
   constructor(store: LogStore, view: LogView, address: string, added: () => void) {
     this.#store = store;
     this.#view = view;
@@ -178,8 +180,8 @@ export class EarlierLines {
   }
 
   /**
-   * Starts with the pace of the log's end, in bytes per second. If the connection is quick or the rest is short, reads
-   * the rest immediately.
+   * Starts, with the pace at which the log's end arrived, in bytes per second. If the connection is quick or the rest
+   * is short, reads the rest immediately.
    */
   begin(pace: number): void {
     this.#tell();
@@ -196,7 +198,7 @@ export class EarlierLines {
     this.#next *= 2;
   }
 
-  /** Reads from this byte up to the first stored one. Returns whether it succeeded. */
+  /** Reads from this byte up to the first stored byte. Returns whether the read succeeded. */
   async #readFrom(from: number): Promise<boolean> {
     const before = this.#reading;
     if (before) {

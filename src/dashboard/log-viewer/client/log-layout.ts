@@ -14,7 +14,7 @@ export interface StepSection {
   first: number;
   end: number;
   isOpen: boolean;
-  /** Pixels from the top of the log to its header. */
+  /** The pixels from the top of the log to the section's header. */
   top: number;
 }
 
@@ -24,7 +24,7 @@ interface StepPart {
   name: string;
   state: string;
   offset: number;
-  /** ISO 8601, or empty. */
+  /** The start in ISO 8601, or an empty text. */
   startedAt: string;
 }
 
@@ -47,12 +47,12 @@ const beforeSteps = (steps: StepPart[]): Omit<StepPart, "name"> & { name: string
   return steps.length > 0 ? before : { ...before, name: null };
 };
 
-/** In a log with at most this many lines, every step is open at first. */
+/** The number of lines up to which a log's steps are all open at first. */
 const SHORT = 200;
 
 const headerHeight = ({ name }: StepSection): number => (name === null ? 0 : HEADER_HEIGHT);
 
-/** The places of a log's steps, groups and lines, in pixels from its top, and which of them are open. */
+/** The places of a log's steps, groups and lines, in pixels from the log's top, and which steps and groups are open. */
 export class LogLayout {
   readonly heights: FoldedHeights;
   readonly groups: Groups;
@@ -60,7 +60,7 @@ export class LogLayout {
   /** The height of the whole log in pixels. */
   height = 0;
   readonly #store: LogStore;
-  /** The steps that were opened or closed, by key. */
+  /** The steps that a person opened or closed, by key. */
   readonly #opened = new Map<string, boolean>();
   #isWatched = false;
 
@@ -71,8 +71,8 @@ export class LogLayout {
   }
 
   /**
-   * Splits the log at the page's steps. It omits sections without lines, except those of running steps. Returns whether
-   * more lines remain to be searched for groups.
+   * Splits the log at the page's steps. Omits sections without lines, except those of running steps. Returns whether
+   * there are more lines to search for groups.
    */
   split(): boolean {
     const steps = readSteps();
@@ -94,7 +94,10 @@ export class LogLayout {
     return isBehind;
   }
 
-  /** Reports whether a step is open: as the person left it, else as the page showed it, else if it failed or runs. */
+  /**
+   * Reports whether a step is open. A person's choice counts first, then the page's, and otherwise the step is open if
+   * it failed or runs.
+   */
   #isOpen(key: string, state: string, name: string | null): boolean {
     if (name === null) return true;
     if (this.#isWatched && !this.#opened.has(key)) this.open(key, true);
@@ -106,7 +109,7 @@ export class LogLayout {
     this.#opened.set(key, isOpen);
   }
 
-  /** Makes the log live. Open and new steps then stay open when they end and the log grows. */
+  /** Makes the log live. Open steps and new steps then stay open when they end and when the log grows. */
   watch(): void {
     for (const { key, name, isOpen } of this.sections)
       if (name !== null && !this.#opened.has(key)) this.open(key, isOpen);
@@ -126,7 +129,7 @@ export class LogLayout {
     return headerHeight(section) + (isOpen ? (this.heights.above(end) - this.heights.above(first)) * ROW_HEIGHT : 0);
   }
 
-  /** Returns the section and the line `y` pixels below the top of the log. A header has no line (null). */
+  /** Returns the section and the line `y` pixels below the top of the log. The line is null if a header is there. */
   rowAt(y: number): { at: number; line: number | null } {
     const at = this.sections.findLastIndex(({ top }) => top <= y);
     const section = this.sections[at];
@@ -144,7 +147,7 @@ export class LogLayout {
     return section.top + headerHeight(section) + rows * ROW_HEIGHT;
   }
 
-  /** Returns the pixels from the top of the log to a line. If its step is closed, to the step's header. */
+  /** Returns the pixels from the top of the log to a line, or to its step's header if the step is closed. */
   lineTop(line: number): number {
     const section = this.sectionWith(line);
     return section ? this.topWithin(section, section.isOpen ? line : null) : 0;

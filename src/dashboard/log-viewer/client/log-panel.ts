@@ -14,7 +14,10 @@ const readText = (store: LogStore, { from, to }: LineRange): string => {
   return lines.join("\n");
 };
 
-/** Copies the lines in the address, or else the step at the top of the visible part. Returns a text that says which. */
+/**
+ * Copies the lines in the address, or the step at the top of the visible part. Returns a text that says which of them
+ * it copied.
+ */
 const copyLines = async (store: LogStore, view: LogView): Promise<string> => {
   const linked = view.linked && view.linked.from < store.count ? view.linked : null;
   const range = linked ?? view.linesAtTop();
@@ -24,7 +27,9 @@ const copyLines = async (store: LogStore, view: LogView): Promise<string> => {
   return range.from === range.to ? `Line ${range.from + 1} copied` : `Lines ${range.from + 1}-${range.to + 1} copied`;
 };
 
-/** Makes Ctrl A within the log select all of it, though only some rows are drawn. A copy then has every line. */
+/**
+ * Makes Ctrl A within the log select the whole log, though the page draws only some rows. A copy then has every line.
+ */
 const selectWhole = (store: LogStore, view: LogView): void => {
   const { scroller } = view;
   let isWhole = false;
@@ -54,10 +59,7 @@ const toolButton = (text: string, key: string, press: () => void): HTMLButtonEle
   return button;
 };
 
-/**
- * Creates a toggle button.
- * @param press changes the state and returns whether the button is pressed now
- */
+/** Creates a toggle button. @param press Changes the state and returns whether the button is pressed now. */
 const toggle = (text: string, key: string, press: () => boolean): HTMLButtonElement => {
   const button = toolButton(text, key, () => button.setAttribute("aria-pressed", String(press())));
   button.setAttribute("aria-pressed", "false");
@@ -72,7 +74,7 @@ const copyButton = (store: LogStore, view: LogView): HTMLButtonElement => {
   return button;
 };
 
-/** Adds the log's tools. Returns a function to call when the log has grown. */
+/** Adds the log's tools. Returns a function that the caller must call when the log has grown. */
 const fillToolbar = (bar: Element, store: LogStore, view: LogView, readAll: () => Promise<void>): (() => void) => {
   const raw = bar.querySelector("a");
   const search = new SearchField(store, view, readAll);
@@ -117,8 +119,8 @@ const parseRange = (hash: string, store: LogStore): { from: number; to: number }
 
 /**
  * Marks the lines in the address (`#L118`, `#L118-L130`, or `#at-` and a line's byte) and scrolls to them, also when
- * the address changes. Links to steps scroll the log to the step. Returns a function that scrolls there now and reports
- * whether the place exists.
+ * the address changes. A link to a step scrolls the log to the step. Returns a function that scrolls to the address's
+ * place now and reports whether the place exists.
  */
 const followLineLinks = (view: LogView, store: LogStore, readAll: () => void): (() => boolean) => {
   const showLinked = (): boolean => {
@@ -145,7 +147,7 @@ const followLineLinks = (view: LogView, store: LogStore, readAll: () => void): (
   return showLinked;
 };
 
-/** Shows the line that says why a step failed, or else the step's last lines. Returns whether a step failed. */
+/** Shows the line that says why a step failed, or the step's last lines. Returns whether a step failed. */
 const showFailure = (view: LogView, store: LogStore): boolean => {
   const error = document.querySelector<HTMLAnchorElement>(".excerpt .is-error a");
   const failed = document.querySelector('#steps > li[data-state="failed"]');
@@ -200,7 +202,7 @@ const startLog = (section: HTMLElement): void => {
   feedLog(source, attempt, wasLive, store, { grew, caughtUp, ended });
 };
 
-/** Shows the log as soon as the page has one: live, with search and foldable steps. */
+/** Shows the log as soon as the page has one. The log is live, with search and foldable steps. */
 export const showLogPanel = (): void => {
   let hasStarted = false;
   const start = () => {

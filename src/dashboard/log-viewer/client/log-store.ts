@@ -10,11 +10,11 @@ const grow = <T extends Uint8Array | Uint32Array>(array: T, needed: number): T =
 };
 
 /**
- * The bytes of one attempt's log, all or its end, and where its lines begin. It decodes a line only on demand. Offsets
- * count from the start of the whole log.
+ * The bytes of one attempt's log, or of its end, and the places where its lines begin. Decodes a line only on demand.
+ * Offsets count from the start of the whole log.
  */
 export class LogStore {
-  /** The offset of the first stored byte: 0 if no earlier bytes are missing. */
+  /** The offset of the first stored byte. It is 0 if no earlier bytes are missing. */
   base: number;
   #length = 0;
   /** The number of lines. The last line may still grow. */
@@ -47,8 +47,8 @@ export class LogStore {
   }
 
   /**
-   * Adds the bytes of another store, which ends where this one begins. Returns the number of lines added before the
-   * first.
+   * Adds the bytes of another store, which ends where this store begins. Returns the number of lines that it added
+   * before the first line.
    */
   prepend(earlier: LogStore): number {
     if (earlier.size !== this.base) throw new Error("the prepended part must end where the log begins");
@@ -84,12 +84,12 @@ export class LogStore {
     return this.base + this.#at(index);
   }
 
-  /** Returns where line `index` begins among the stored bytes. */
+  /** Returns the place where line `index` begins among the stored bytes. */
   #at(index: number): number {
     return index < this.count ? (this.#starts[index] ?? 0) : this.#length;
   }
 
-  /** Returns line `index`'s text without its line break. */
+  /** Returns the text of line `index` without its line break. */
   line(index: number): string {
     const end = this.#at(index + 1);
     const last = this.#bytes[end - 1] === NEWLINE ? end - 1 : end;
@@ -108,7 +108,7 @@ export class LogStore {
     return word.every((byte, at) => this.#bytes[start + at] === byte);
   }
 
-  /** Returns the text of the lines from `from` up to, but not including, `to`. */
+  /** Returns the text of the lines from `from` to before `to`. */
   text(from: number, to: number): string {
     return this.#decoder.decode(this.#bytes.subarray(this.#at(from), this.#at(to)));
   }

@@ -5,24 +5,28 @@ import { HEADER_HEIGHT, LogLayout, ROW_HEIGHT } from "./log-layout.ts";
 import type { LogStore } from "./log-store.ts";
 
 /**
- * Browsers limit the height of a page. In a taller log, one pixel of scrolling moves more than one pixel of the log.
+ * The maximum height of a log on the page, in pixels, because browsers limit the height of a page. In a taller log, one
+ * pixel of scrolling moves more than one pixel of the log.
  */
 const TALLEST = 8_000_000;
 /** Pixels to draw above and below the visible part. */
 const SPARE = 15 * ROW_HEIGHT;
-/** A scroll position within this many pixels of the end counts as the end. */
+/** The distance from the end, in pixels, within which a scroll position counts as the end. */
 const AT_END = 24;
-/** A wrapped row is measured after it is drawn. A corrected height reveals other rows, so drawing repeats. */
+/**
+ * The maximum number of drawings for one frame. The page measures a wrapped row after drawing it. A corrected height
+ * reveals other rows, so the page draws again.
+ */
 const MOST_PASSES = 6;
 
-/** Computes the top of the visible part, in pixels. It runs again after each correction of a row's height. */
+/** Computes the top of the visible part, in pixels. The page calls it again after each correction of a row's height. */
 type Position = () => number;
 
-/** Shows a log with one foldable section for each step. It draws only the visible rows. */
+/** Shows a log with one foldable section for each step. Draws only the visible rows. */
 export class LogView {
   readonly scroller: HTMLElement;
   isFollowing: boolean;
-  /** The searched text in lower case. */
+  /** The text of the search, in lower case. */
   needle = "";
   /** The lines in the address. */
   linked: LineRange | null = null;
@@ -35,11 +39,11 @@ export class LogView {
   readonly #rows: LineRows;
   readonly times: LineTimes;
   #isScheduled = false;
-  /** Where the next frame scrolls to; null to stay. */
+  /** The position to which the next frame scrolls; null if it does not scroll. */
   #target: Position | null = null;
   /** The line of the current match. */
   #matchLine: number | null = null;
-  /** The line whose match the next frame reveals. */
+  /** The line whose match the next frame scrolls to. */
   #matchToShow: number | null = null;
   /** The last frame: its scroll position, and the pixels of the log above the visible part. */
   #drawn = { scrollTop: 0, y: 0 };
@@ -75,13 +79,13 @@ export class LogView {
     this.plan();
   }
 
-  /** Makes the log live: the person has seen the stored part, and new steps stay open. */
+  /** Makes the log live, because the person has seen the stored part. New steps then stay open. */
   watch(): void {
     this.#split();
     this.#layout.watch();
   }
 
-  /** Marks the searched text. No match is current. */
+  /** Marks the text of the search. No match is current. */
   mark(needle: string): void {
     this.needle = needle;
     this.#matchLine = null;
@@ -125,7 +129,7 @@ export class LogView {
     this.plan();
   }
 
-  /** Keeps the visible part in place after `added` lines were put before the first. */
+  /** Keeps the visible part in place after `added` lines were added before the first line. */
   keepPlace(added: number): void {
     const { at, line } = this.#layout.rowAt(this.#y);
     const section = this.#layout.sections[at];
@@ -151,13 +155,13 @@ export class LogView {
     return section ? { from: section.first, to: section.end - 1 } : null;
   }
 
-  /** The pixels of the log for each pixel of the scroll bar. */
+  /** The pixels of the log that one pixel of the scroll bar moves. */
   get #scale(): number {
     const visible = this.scroller.clientHeight;
     return Math.max(1, (this.#layout.height - visible) / Math.max(1, Math.min(this.#layout.height, TALLEST) - visible));
   }
 
-  /** The pixels of the log above the visible part. */
+  /** The pixels of the log that are above the visible part. */
   get #y(): number {
     const { scrollTop } = this.scroller;
     return scrollTop === this.#drawn.scrollTop ? this.#drawn.y : scrollTop * this.#scale;
@@ -225,7 +229,10 @@ export class LogView {
     this.#showMatch();
   }
 
-  /** Draws with `top` at the top of the visible part, or as close as the log allows. Returns the actual top. */
+  /**
+   * Draws the log with `top` at the top of the visible part, or as close to it as the log allows. Returns the actual
+   * top.
+   */
   #drawAt(top: number): number {
     const y = Math.max(0, Math.min(top, this.#layout.height - this.scroller.clientHeight));
     const from = this.#layout.rowAt(Math.max(0, y - SPARE));
@@ -237,7 +244,7 @@ export class LogView {
     return y;
   }
 
-  /** Creates the rows from a header or line on, down to `bottom`, in pixels. */
+  /** Creates the rows from a header or line on, down to `bottom`, which is in pixels. */
   #rowsFrom({ at, line }: ReturnType<LogLayout["rowAt"]>, bottom: number): HTMLElement[] {
     const rows: HTMLElement[] = [];
     for (let section = this.#layout.sections[at]; section; section = this.#layout.sections[++at], line = null) {
@@ -267,7 +274,7 @@ export class LogView {
     this.#canvas.pin(section && line !== null && section.name !== null ? headerRow(section, section.name) : null);
   }
 
-  /** Scrolls to the match in the searched line, including sideways or within a wrapped line. */
+  /** Scrolls to the match in the current line, including sideways or within a wrapped line. */
   #showMatch(): void {
     const line = this.#matchToShow;
     this.#matchToShow = null;

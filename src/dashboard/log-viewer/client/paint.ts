@@ -3,14 +3,16 @@ import { afterBackspaces, settledFrom, settledLine } from "../../../protocol/set
 import { colourAfter, cssOf, inBothThemes, type Rgb, readableOn } from "./colours.ts";
 import { markLinks, splitAtLinks } from "./links.ts";
 
-/** Escape sequences that the page omits: window titles, cursor movements. */
+/** Escape sequences that the page omits, such as window titles and cursor movements. */
 const OTHER_ESCAPES = /\x1b(?:\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
 /** Control characters except our link marks, which a log never contains. */
 const CONTROLS = /[\x00\x03-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 const MARKS = /[\x01\x02]/g;
-/** The maximum number of characters drawn in a line. Longer lines would block the browser. */
+/** The maximum number of characters that the page draws in a line. More characters would block the browser. */
 export const MOST_CHARACTERS = 20_000;
-/** The maximum number of characters read for these. The others may be escape sequences. */
+/**
+ * The maximum number of characters that the page reads for these drawn characters. The others may be escape sequences.
+ */
 const MOST_READ = 16 * MOST_CHARACTERS;
 
 /** Returns a line's text as a terminal shows it, without colours. */
@@ -55,7 +57,7 @@ const paletteColour = (index: number): Rgb => {
   return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step]) as Rgb;
 };
 
-/** Returns a terminal's colour; null for the sixteen named ones. */
+/** Returns a terminal's colour; null for the sixteen named colours. */
 const mixedColour = (name: string | null, rgb: string | null): Rgb | null => {
   const [, palette] = /^ansi-palette-(\d+)$/.exec(name ?? "") ?? [];
   if (palette) return paletteColour(Number(palette));
@@ -71,7 +73,7 @@ interface Colour {
 }
 
 /**
- * Applies colours. The sixteen named ones follow the page's theme. The others change only as far as readability
+ * Applies colours. The sixteen named colours follow the page's theme. Other colours change only as far as readability
  * requires.
  */
 const applyColours = (element: HTMLElement, { fg, bg, fg_truecolor, bg_truecolor }: Colour): void => {
@@ -90,7 +92,7 @@ const truncate = (text: string, room: number): string =>
 
 interface PaintedLine {
   nodes: Node[];
-  /** The number of characters that are not drawn. */
+  /** The number of characters that the page does not draw. */
   more: number;
 }
 

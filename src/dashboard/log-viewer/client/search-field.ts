@@ -12,8 +12,8 @@ const isShown = (line: string, needle: string): boolean => {
 };
 
 /**
- * Finds the lines in the range that contain the text, in upper or lower case, and returns their indexes. It pauses
- * after each block of lines to keep the page responsive, and stops when `isWanted` is false.
+ * Finds the lines in the range that contain the text, in upper or lower case, and returns their indexes. Pauses after
+ * each block of lines to keep the page responsive, and stops when `isWanted` is false.
  */
 const searchLog = async (
   store: LogStore,
@@ -42,12 +42,12 @@ const searchLog = async (
 };
 
 const TYPING_MS = 150;
-/** The interval at which new lines of a growing log are searched. */
+/** Milliseconds between two searches of a growing log's new lines. */
 const GROWN_MS = 500;
 
 /**
- * The field that searches the log. It counts the lines with the text, including new ones, and moves from one to the
- * next.
+ * The field that searches the log. It counts the lines with the text, including new lines, and moves from one match to
+ * the next.
  */
 export class SearchField {
   readonly elements: HTMLElement[];
@@ -58,15 +58,15 @@ export class SearchField {
   readonly #result = createElement("output", "");
   #matches: number[] = [];
   #at = -1;
-  /** The number of searched lines. The last of them may have grown since. */
+  /** The number of searched lines. The last of these lines may have grown since. */
   #searched = 0;
   #generation = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isBusy = false;
-  /** The missing part of the log is being fetched. */
+  /** Whether the page is fetching the missing part of the log. */
   #isReading = false;
 
-  /** @param readAll fetches the missing part of the log, because a search covers all of it */
+  /** @param readAll Fetches the missing part of the log, because a search covers the whole log. */
   constructor(store: LogStore, view: LogView, readAll: () => Promise<void>) {
     this.#store = store;
     this.#view = view;
@@ -148,11 +148,11 @@ export class SearchField {
     this.#isReading = true;
     await this.#readAll();
     this.#isReading = false;
-    // If a search is planned for new lines, it shows the result later.
+    // If a search of new lines is planned, that search shows the result later.
     if (this.#view.needle !== "" && this.#generation === this.#store.generation) this.#tell();
   }
 
-  /** Returns the words for no match. The text may be in lines that are not loaded. */
+  /** Returns the words for a search without a match. The text may be in lines that are not loaded. */
   #nothing(): string {
     if (this.#store.base === 0) return "not found";
     return this.#isReading ? "searching earlier lines" : "not found in the loaded lines";

@@ -1,12 +1,12 @@
 import { createElement } from "../../shell/client/elements.ts";
 import { type PaletteKind, type PaletteRow, rank } from "../row.ts";
 
-/** A line of the palette: a page to open, or an action on this page. */
+/** A line of the palette, which is a page to open or an action on this page. */
 interface Entry {
   kind: PaletteKind | "page" | "action";
   name: string;
   note: string;
-  /** The keys that do the same without the palette. */
+  /** The keys that have the same effect without the palette. */
   keys: string;
   run(): void;
 }
@@ -17,7 +17,7 @@ const go = (href: string) => (): void => location.assign(href);
 const spokenName = (element: HTMLElement): string =>
   (element.getAttribute("aria-label") ?? element.textContent ?? "").replace(/\s+/g, " ").trim();
 
-/** Lists the links of every page. An address appears once, with its longest name. */
+/** Lists the links of every page. Each address appears once, with its longest name. */
 const pages = (): Entry[] => {
   const links = document.querySelectorAll<HTMLAnchorElement>(".rail nav a, .tabs a, #me a, #keys a");
   const entries = new Map<string, Entry>();
@@ -40,7 +40,7 @@ const ACTIONS = "main :is(button, a.button), #me button";
 const isUsable = (element: HTMLElement): boolean =>
   !element.matches(":disabled, [popover] *, .log *, .announce") && element.checkVisibility();
 
-/** Lists the buttons of this page and of the person's menu. If a button asks for confirmation, its action does too. */
+/** Lists the buttons of this page and of the person's menu. If a button asks for confirmation, so does its action. */
 const actions = (): Entry[] => {
   const subject = document.querySelector("main h1")?.textContent?.trim() ?? "";
   const buttons = [...document.querySelectorAll<HTMLElement>(ACTIONS)];
@@ -85,7 +85,7 @@ const fetchRows = async (word: string): Promise<Entry[]> => {
   return rows.map(toEntry);
 };
 
-/** Finds pages, actions of this page and the organization's records by words. */
+/** Finds pages, actions of this page and the organization's records by their words. */
 class Palette {
   readonly #dialog = createElement("dialog", "palette") as HTMLDialogElement;
   readonly #field = createElement("input", "") as HTMLInputElement;
@@ -203,7 +203,7 @@ class Palette {
   }
 }
 
-/** Opens the palette by Ctrl K, or by the button in the page's head. */
+/** Opens the palette on Ctrl K, or on a click on the button in the page's header. */
 export const offerPalette = (): void => {
   let palette: Palette | undefined;
   const toggle = (): void => {

@@ -26,7 +26,7 @@ const numberLines = (area: HTMLTextAreaElement): void => {
   write();
 };
 
-/** Moves the cursor to a line and column (counted from 1), and scrolls there. */
+/** Moves the cursor to a line and column (both counted from 1), and scrolls there. */
 const moveCursor = (area: HTMLTextAreaElement, line: number, column: number): void => {
   const lines = area.value.split("\n");
   const before = lines.slice(0, line - 1).reduce((sum, each) => sum + each.length + 1, 0);
@@ -45,7 +45,7 @@ interface Mistake {
   suggestion?: string;
 }
 
-/** The pause in typing that starts the check. */
+/** Milliseconds without typing after which the check starts. */
 const TYPING_MS = 250;
 
 const mistakeItem = (area: HTMLTextAreaElement, { line, column, message, suggestion }: Mistake): HTMLElement => {
@@ -61,7 +61,7 @@ const requestCheck = (area: HTMLTextAreaElement): Promise<Response> => {
   return fetch(address, { method: "POST", body });
 };
 
-/** Lists the mistakes in a pipeline's definition below its field, while a person types. */
+/** Lists the mistakes in a pipeline's definition below its field while a person types. */
 const checkWhileTyping = (area: HTMLTextAreaElement): void => {
   numberLines(area);
   const status = createElement("div", "");

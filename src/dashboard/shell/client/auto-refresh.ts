@@ -17,7 +17,7 @@ const LOCAL = new Intl.DateTimeFormat("en-GB", {
 
 const local = (time: Element): string => LOCAL.format(new Date(time.getAttribute("datetime") ?? 0));
 
-/** Adds the person's local time to a time's title, which has UTC, when the pointer is over it. */
+/** Adds the person's local time to the title of a time, which has UTC, when the pointer is over the time. */
 export const showLocalTimes = (): void => {
   document.addEventListener("pointerover", ({ target }) => {
     const time = target instanceof Element ? target.closest<HTMLElement>("time[title]") : null;
@@ -25,7 +25,7 @@ export const showLocalTimes = (): void => {
   });
 };
 
-/** Updates every time on the page: running durations, and relative times. */
+/** Updates every time on the page, both running durations and relative times. */
 export const updateTimes = (): void => {
   const now = Date.now();
   for (const time of document.querySelectorAll<HTMLElement>("time[data-since]")) {
@@ -37,11 +37,11 @@ export const updateTimes = (): void => {
   }
 };
 
-/** Reports whether a person is using the field. It must not change then. */
+/** Reports whether a person is using the field. A refresh must not change the field then. */
 const isInUse = (element: Element): boolean =>
   element === document.activeElement && element.matches("input, textarea, select");
 
-/** Copies attributes. Details stay as a person left them. Details that the page opens (`data-opens`) open once. */
+/** Copies attributes. Details stay as a person left them. Details that the page opens (`data-opens`) open only once. */
 const copyAttributes = (from: Element, to: Element): void => {
   for (const { name } of [...to.attributes]) {
     if (!from.hasAttribute(name) && name !== "open") to.removeAttribute(name);
@@ -67,8 +67,8 @@ const morph = (now: Node, next: Node): void => {
 };
 
 /**
- * Changes the children of `now` into those of `next`. Remaining nodes keep their focus, selection and open details.
- * Elements with the same id are the same element, even if they move.
+ * Changes the children of `now` into the children of `next`. Nodes that remain keep their focus, selection and open
+ * details. Elements with the same id count as the same element, even if they move.
  */
 const morphChildren = (now: Element, next: Element): void => {
   const childrenById = new Map([...now.children].filter(({ id }) => id).map((child) => [child.id, child]));
@@ -94,7 +94,10 @@ interface Policies {
   createPolicy(name: string, rules: { createHTML(text: string): string }): { createHTML(text: string): string };
 }
 
-/** The only place where text becomes markup. Its texts are this service's pages and rendered Markdown, both escaped. */
+/**
+ * The policy for the only place where text becomes markup. Its texts are this service's pages and rendered Markdown,
+ * and both are escaped.
+ */
 const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createPolicy("millrace", {
   createHTML: (text) => text,
 });
@@ -102,10 +105,13 @@ const policy = (globalThis as { trustedTypes?: Policies }).trustedTypes?.createP
 export const parseMarkup = (text: string): Document =>
   new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "text/html");
 
-/** The longest pause between tries while the service is unreachable. */
+/** The longest pause, in seconds, between tries while the service is unreachable. */
 const MOST_SECONDS = 30;
 const TIMEOUT_MS = 15_000;
-/** After scrolling further than this, new rows are announced, so that the text being read does not move. */
+/**
+ * The scroll distance, in pixels, beyond which the page announces new rows instead of showing them, so that the text
+ * that a person reads does not move.
+ */
 const SCROLLED_PIXELS = 120;
 
 const main = document.querySelector("main") as HTMLElement;
@@ -166,7 +172,7 @@ const refresh = async (): Promise<void> => {
 };
 
 /**
- * Refreshes the page at its own interval (`data-again`, in seconds). It backs off while the service is unreachable, and
+ * Refreshes the page at its own interval (`data-again`, in seconds). Backs off while the service is unreachable, and
  * pauses while the page is hidden.
  */
 export const startAutoRefresh = (): void => {

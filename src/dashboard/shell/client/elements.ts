@@ -12,5 +12,5 @@ export const createButton = (className: string, text: string, press: () => void)
   return button;
 };
 
-/** The document's event after each refresh of the page. */
+/** The event that the document gets after each refresh of the page. */
 export const REFRESHED = "millrace:refreshed";

@@ -3,7 +3,7 @@ import { ROW_KEYS } from "../keys.ts";
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input, textarea, select, [contenteditable]");
 
-/** Returns the elements that take the focus for rows of lists: a row's link or summary, or the row itself. */
+/** Returns the elements that get the focus for rows of lists: a row's link or summary, or the row itself. */
 const rowTargets = (): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>("[data-row]:is(li, tr)")]
     .filter((row) => row.checkVisibility())
@@ -18,7 +18,7 @@ const moveFocus = (by: number): void => {
   all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
 };
 
-/** Opens the focused row, if the browser does not do so itself. */
+/** Opens the focused row, unless the browser opens it by itself. */
 const openRow = (): boolean => {
   const row = rowInFocus();
   if (!row || row !== document.activeElement) return false;
@@ -33,7 +33,10 @@ const endRow = (): boolean => {
   return Boolean(address);
 };
 
-/** Uses the element with this key: focuses a field, clicks anything else. Returns false if no element has it. */
+/**
+ * Uses the element with this key: focuses a field, or clicks any other element. Returns false if no element has the
+ * key.
+ */
 const press = (key: string): boolean => {
   const target = document.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`);
   if (!target) return false;
@@ -42,7 +45,7 @@ const press = (key: string): boolean => {
   return true;
 };
 
-/** Handles the keys for rows, which are the same in every list. Returns false for other keys. */
+/** Handles the keys for rows, which are the same in every list. Returns false for any other key. */
 const useRow = (key: string): boolean => {
   if (key === ROW_KEYS.next || key === ROW_KEYS.previous) moveFocus(key === ROW_KEYS.next ? 1 : -1);
   else if (key === "Enter") return openRow();

@@ -1,7 +1,7 @@
 import type { FollowedBuild } from "../followed-build.ts";
 
 const LOOK_MS = 30_000;
-/** The storage key for the builds that this browser follows, and for those that ran at the last poll. */
+/** The storage key for the builds that this browser follows, and for the builds that ran at the last poll. */
 const KEY = "millrace.notify";
 
 interface Settings {
@@ -31,7 +31,10 @@ const tell = ({ id, title, note }: FollowedBuild): void => {
   });
 };
 
-/** Notifies about each build that has ended since the last poll. Each tab polls; the tag merges their notifications. */
+/**
+ * Notifies the person about each build that has ended since the last poll. Each tab polls, and the tag merges the tabs'
+ * notifications.
+ */
 const look = async (): Promise<void> => {
   const { own, branches, running } = read();
   if ((!own && branches.length === 0) || Notification.permission !== "granted") return;

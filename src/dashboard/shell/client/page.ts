@@ -17,7 +17,10 @@ const render = async (): Promise<void> => {
   if (source === rendered) summary.replaceChildren(...parseMarkup(toHtml(source)).body.childNodes);
 };
 
-/** Renders the summary's Markdown, again after each change. The renderer is loaded only if there is a summary. */
+/**
+ * Renders the summary's Markdown, and renders it again after each change. Loads the renderer only if there is a
+ * summary.
+ */
 const renderSummary = (): void => {
   void render();
   document.addEventListener(REFRESHED, () => void render());
@@ -25,7 +28,10 @@ const renderSummary = (): void => {
 
 const main = document.querySelector("main") as HTMLElement;
 
-/** Returns the states' signs by place: the id of the nearest element around a sign, and its position there. */
+/**
+ * Returns the signs of states by their places. A place is the id of the nearest element around a sign, and the sign's
+ * position in that element.
+ */
 const readSigns = (): Map<string, { sign: Element; look: string }> => {
   const signs = new Map<string, { sign: Element; look: string }>();
   const counts = new Map<string, number>();
@@ -38,7 +44,7 @@ const readSigns = (): Map<string, { sign: Element; look: string }> => {
   return signs;
 };
 
-/** Animates a state's sign once when a refresh changes it: see `parts/states.css`. */
+/** Animates a state's sign once when a refresh changes it. `parts/states.css` defines the animation. */
 const ringStateChanges = (): void => {
   let before = readSigns();
   document.addEventListener(REFRESHED, () => {
@@ -69,7 +75,7 @@ const removeNotice = (): void => {
 
 const CONFIRMED_MS = 2000;
 
-/** Adds a copy button to every text to copy. */
+/** Adds a copy button to every text that a person may copy. */
 const addCopyButtons = (): void => {
   for (const box of document.querySelectorAll(".copied")) {
     const button = createButton("", "Copy", async () => {
@@ -83,7 +89,7 @@ const addCopyButtons = (): void => {
   }
 };
 
-/** Moves from one bar of a chart to the next with the arrow keys. The Tab key stops at a chart once. */
+/** Moves from one bar of a chart to the next on the arrow keys. The Tab key stops at a chart only once. */
 const walkBars = (): void => {
   document.addEventListener("keydown", ({ key, target }) => {
     const step = key === "ArrowLeft" ? -1 : key === "ArrowRight" ? 1 : 0;
