@@ -6,7 +6,7 @@ import type { FormState, PageRequest } from "../shell/page-definition.ts";
 const fieldAt = (form: URLSearchParams | null, pointer: string): string | undefined =>
   [...(form?.keys() ?? [])].find((name) => `${pointer}/`.startsWith(`/${name}/`));
 
-/** Separates a rejected form's errors into those that the page shows at a field, and those that the notice lists. */
+/** Separates a rejected form's errors into errors that the page shows at a field, and errors that the notice lists. */
 const splitErrors = ({ problem, form }: FormState) => {
   const errors = problem?.extras.errors ?? [];
   const isAtField = ({ pointer }: { pointer: string }): boolean => fieldAt(form, pointer) !== undefined;

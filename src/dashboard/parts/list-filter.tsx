@@ -5,7 +5,7 @@ import { parseBody } from "../shell/verb-input.ts";
 export interface ListFilter<T> {
   /** The filters whose values are valid. */
   filter: T;
-  /** The problems of the other filters. */
+  /** The problems of the filters whose values are invalid. */
   errors: FieldError[];
 }
 

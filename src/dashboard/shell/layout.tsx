@@ -56,7 +56,7 @@ const TopLine = ({ now, ...props }: TopProps & { now: PoolNow | null }) => (
   </div>
 );
 
-/** Shows the pages of one navigation group next to each other, on those pages themselves. */
+/** Shows links to the pages of one navigation group next to each other, on each of these pages. */
 const Tabs = ({ groups, view }: TopProps) => {
   const place = navigationPlace(groups, view.section);
   if (!place || place.group.entries.length < 2 || place.entry.name !== view.title) return null;

@@ -36,7 +36,7 @@ export type Section =
 /** A page's content within the layout that all pages share. */
 export interface View {
   title: string;
-  /** The navigation entry to highlight; null if there is none. */
+  /** The navigation entry to highlight; null to highlight no entry. */
   section: Section | null;
   /** The page's name in the trail, if its title would repeat the names before it. */
   crumb?: string;

@@ -157,7 +157,7 @@ export class GitHostObject extends VersionedObject {
     return connection;
   }
 
-  /** Looks for missed deliveries. Runs after the due statuses, because people wait for those. */
+  /** Looks for missed deliveries. Runs after the due statuses, because people wait for these statuses. */
   async #lookForMissed(): Promise<void> {
     if ((this.#missed.lookAt ?? Number.POSITIVE_INFINITY) > Date.now()) return;
     const connection = await this.#read();

@@ -103,8 +103,8 @@ export class KeptDeliveries {
   }
 
   /**
-   * Removes a finished delivery. If its hook is gone, also removes the other deliveries of its generation and of
-   * earlier ones.
+   * Removes a finished delivery. If its hook is gone, also removes the other deliveries of the hook's generation and of
+   * earlier generations.
    */
   #finish({ seq, delivery }: Row, note: DeliveryNote | null): void {
     const { sql } = this.#store;

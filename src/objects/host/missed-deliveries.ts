@@ -100,7 +100,7 @@ export class MissedDeliveries {
     return listed;
   }
 
-  /** Adds the refs of the deliveries. Requests unknown refs from GitHub, those of the newest deliveries first. */
+  /** Adds the refs of the deliveries. Requests unknown refs from GitHub, for the newest deliveries first. */
   async #withRefs(missed: MissedDelivery[], app: HostApp, apiUrl: string): Promise<MissedDelivery[]> {
     const deliveries: MissedDelivery[] = [];
     let requests = 0;

@@ -43,7 +43,8 @@ export abstract class JobMethods extends BuildMethods {
   }
 
   /**
-   * Returns the agent's job, for requests after the job's start, such as those for its environment or with its plan.
+   * Returns the agent's job, for requests after the job's start: the request for its environment, or the request with
+   * its plan.
    */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
     return this.#held.findOpenClaimedJob(this.#withAgentId(holder));

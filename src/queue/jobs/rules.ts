@@ -71,7 +71,7 @@ export const JOB_RULES = {
   stops: (isSpared: boolean, { until }: BuildCancel, now: number): boolean => !isSpared || now >= until,
   /** Reports whether this job's end may end others. */
   tripsFailFast: ({ status, job }: JobView): boolean => status === "failed" && !job.mayFail,
-  /** Reports whether the job ends because the other one failed. */
+  /** Reports whether the job ends because the other job failed. */
   isInCircle: ({ job }: JobView, failed: JobView, ofFile: boolean, isSpared: boolean): boolean =>
     (ofFile && !isSpared) || (failed.job.failFast && failed.job.definition === job.definition),
   buildIsOver: (jobs: readonly JobView[]): boolean => jobs.every(({ end }) => end !== null),

@@ -38,7 +38,10 @@ export const addDay = (
     .slice(0, NAMED_ORGANIZATIONS);
   return { day, organizations };
 };
-/** Milliseconds of a pool's silence after which its organization is no longer listed, because it may be deleted. */
+/**
+ * Milliseconds of a pool's silence after which the service no longer lists the pool's organization, which may be
+ * deleted.
+ */
 const KNOWN_MS = 7 * DAY_MS;
 
 /** The organization's storage. `at` is the time at which its pool reported this, in milliseconds since 1970. */

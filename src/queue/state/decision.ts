@@ -74,7 +74,7 @@ export const leaseLost = () => refused("lease-lost", DETAILS["lease-lost"]);
 export const nextSequence = ({ sequence, databaseSequence, outbox }: PoolState): number =>
   Math.max(sequence + outbox.lists.failures, databaseSequence + 1);
 
-/** Returns a sequence above all sequences that D1 got, and above the one that an attempt is writing now. */
+/** Returns a sequence above all sequences that D1 got, and above the sequence that an attempt is writing now. */
 export const later = (state: PoolState, now: number): number => Math.max(nextSequence(state) + 1, now);
 
 /** Returns the agent if it is registered and the token is the agent's own. */

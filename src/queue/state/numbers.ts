@@ -21,8 +21,8 @@ export interface PoolNumbers extends PoolEvents, Omit<DiskNumbers, "pendingSince
   waiting: number;
   oldestWaitSeconds: number;
   /**
-   * The age of the oldest change that D1, the archive, a log or a git host's object does not have yet; 0 if there is
-   * none.
+   * The age of the oldest change that D1, the archive, a log or a git host's object does not have yet; 0 if they have
+   * all.
    */
   outboxSeconds: number;
   /** Consecutive attempts that did not deliver everything. */

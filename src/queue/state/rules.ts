@@ -24,7 +24,7 @@ export const POOL_LIMITS = {
 export const OFFER_MS = 2 * SECOND_MS;
 /** Milliseconds for which the pool keeps idempotency keys and ended builds. */
 export const REMEMBER_MS = PERIODS.idempotencyHours * HOUR_MS;
-/** Milliseconds for which the pool keeps revocations. D1 can be restored to any of the last 30 days. */
+/** Milliseconds for which the pool keeps revocations. An operator can restore D1 to any of the last 30 days. */
 export const REVOKED_MS = 31 * DAY_MS;
 /** Milliseconds for which heartbeats still renew the lease of a job that must stop. */
 const STOP_GRACE_MS = 5 * MINUTE_MS;

@@ -14,7 +14,9 @@ export const BUILD_COLUMNS = getTableColumns(buildSummary);
 
 const toTimestamp = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-/** Returns a row's build without the fields that only its own page shows. The archive has those fields. */
+/**
+ * Returns a row's build. Leaves out the fields that only the build's own page shows, because only the archive has them.
+ */
 export const buildOfRow = (row: BuildRow): Build => {
   const { poolVersion, pull, tests, jobCounts, createdBy: by, ...fields } = row;
   const branch = branchOf(row.ref);

@@ -67,7 +67,7 @@ export const readFound = async (context: Context, build: Logged, part: Part): Pr
 };
 
 /**
- * Looks for the log in the expected place, then in the other one, and then in the archive again, because the log may
+ * Looks for the log in the expected place, then in the other place, and then in the archive again, because the log may
  * move meanwhile.
  */
 const inEitherPlace = async <T>(

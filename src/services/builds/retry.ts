@@ -117,7 +117,7 @@ export const retryBuild = verb({
   run: (context, { params, body }) => repeatBuild(context, params.id, body.only),
 });
 
-/** Returns how many jobs of an ended build a retry of the failed jobs runs. It adopts the other jobs. */
+/** Returns how many jobs of an ended build a retry of the failed jobs runs. The retry adopts the other jobs. */
 export const countToRetry = (jobs: JobOfBuild[]): number => {
   const byKey = new Map(jobs.map((job) => [job.key, job]));
   return keysToRerun(jobs, (key) => byKey.get(key) ?? null).size;

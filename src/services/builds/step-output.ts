@@ -27,10 +27,7 @@ const readLogPart = async (
   return logPart && { start: logPart.start, bytes: new Uint8Array(await new Response(logPart.body).arrayBuffer()) };
 };
 
-/**
- * Reads the end of a log for a page.
- * @param bytes how many bytes the caller needs in addition to those that the page shows
- */
+/** Reads the end of a log for a page. @param bytes the bytes that the caller needs in addition to the shown bytes */
 export const readLogEnd = (context: Context, log: Logged, bytes = 0): Promise<LogPart | null> =>
   readLogPart(context, log, { suffix: Math.max(TAIL_BYTES, bytes) });
 
@@ -65,8 +62,8 @@ const splitLines = ({ bytes, start }: LogPart, begin: number, end: number): LogL
 
 /**
  * Returns the last lines of the step that begins at this byte of the log. `end` is the log's end, if the caller has
- * already read it. It contains those lines unless later steps wrote more. Otherwise, the function reads one range of
- * the log, however long the log is.
+ * already read it. The end contains these lines unless later steps wrote more. In that case, the function reads one
+ * range of the log, however long the log is.
  */
 export const readOutput = async (
   context: Context,

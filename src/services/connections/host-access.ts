@@ -32,8 +32,8 @@ interface HostHolder {
 const RETRY_AFTER_SECONDS = 30;
 
 /**
- * Returns the token for the hooks of single repositories. An App keeps its former token for this until those hooks are
- * removed.
+ * Returns the token for the hooks of single repositories. An App keeps its former token for these hooks until the
+ * service has removed them.
  */
 export const hookToken = async ({ keys }: Pick<HostHolder, "keys">, row: ConnectionRow): Promise<string | null> => {
   if (row.sealed === null) return null;

@@ -121,8 +121,8 @@ interface RowsOfRepository extends ArrivalRows {
 }
 
 /**
- * Returns the statements that store a delivery in D1, after the pool has accepted it. The service can repeat each of
- * them, and can run them in any order with those of other deliveries.
+ * Returns the statements that store a delivery in D1, after the pool has accepted the delivery. The service can repeat
+ * each statement, and can run the statements in any order with other deliveries' statements.
  * @param isAgain whether a person redelivers an earlier delivery, which says nothing about names today
  */
 export const afterArrival = (

@@ -78,7 +78,8 @@ const pipelineRows = compiled(getTableColumns(pipeline), (db) =>
 const MOST_PULLS = 100;
 
 /**
- * Finds the pull requests with the ref, and those with the number, if it is known. The one with the number comes first.
+ * Finds the pull requests with the ref, and the pull request with the number, if the number is known. The pull request
+ * with the number comes first.
  */
 const pullRows = compiled(getTableColumns(openPull), (db, shape) => {
   const isOfRef = eq(openPull.ref, parameter("ref"));

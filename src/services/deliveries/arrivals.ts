@@ -216,7 +216,8 @@ const note = async (
 };
 
 /**
- * Processes a delivery. One transaction of the pool creates and ends its builds; every step after that can be repeated.
+ * Processes a delivery. One transaction of the pool creates and ends its builds, and the service can repeat every step
+ * after that.
  * @throws Refusal gone if the connection is not active, or if this generation of its hook is no longer valid
  */
 export const takeUnlisted = async (context: Context, delivery: SentDelivery): Promise<DeliveryTaken> => {

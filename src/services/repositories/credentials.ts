@@ -30,8 +30,8 @@ const find = async (context: Context, repoId: string) => {
 };
 
 /**
- * Returns a condition that holds while the stored credential is the one that the caller read. `undefined` stands for no
- * credential.
+ * Returns a condition that holds while the stored credential is the credential that the caller read. `undefined` stands
+ * for no credential.
  */
 const isUnchanged = (repoId: string, row: CredentialRow | undefined) =>
   row

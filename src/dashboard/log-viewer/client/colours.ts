@@ -59,7 +59,7 @@ interface Checkpoint {
 
 const START: Checkpoint = { line: 0, colour: "" };
 
-/** The colours in which each line begins, which are those that earlier lines of its step left on. */
+/** The colours in which each line begins, because earlier lines of its step left them on. */
 export class Colours {
   readonly #store: LogStore;
   #generation = 0;
