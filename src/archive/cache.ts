@@ -30,7 +30,7 @@ const leaseName = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`
  */
 export const reserve = async (archive: R2Bucket, reservation: Reservation, now: number): Promise<boolean> => {
   const [key, lease, until] = [keyOf(reservation.path), leaseName(reservation), String(now + RESERVED_MS)];
-  // R2 compares bodies: no two leases have the same body.
+  // R2 compares bodies, and no two leases have the same body.
   const take = (onlyIf: R2Conditional) =>
     archive.put(key, `${lease} ${until}`, { customMetadata: { lease, until }, onlyIf });
   if (await take(ABSENT)) return true;
@@ -62,8 +62,8 @@ export const deleteReservations = async (archive: R2Bucket, before: number): Pro
 };
 
 /*
- * A cache entry is two objects: its bytes, and a small one that names them. Bytes that no entry names were never
- * visible: they belong to a lost lease, or to a second save under the same key.
+ * A cache entry is two objects: its bytes, and a small object that names them. Bytes that no entry names were never
+ * visible. They belong to a lost lease, or to a second save under the same key.
  */
 
 /** Kinds of objects: each is the first part of a key. */

@@ -50,8 +50,8 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM under named keys. A sealed value opens only in the context in which it was sealed: the format, the key's
- * id and each part of the context are associated data.
+ * AES-256-GCM under named keys. A sealed value opens only in the context in which it was sealed, because the format,
+ * the key's id and each part of the context are associated data.
  */
 export class Keyring {
   readonly ids: readonly string[];

@@ -66,7 +66,7 @@ export class Checkpoints {
   readonly #keys: Float64Array;
   readonly #values: Uint32Array;
 
-  /** The needles must be sorted: a needle that is a prefix of another needle comes first. */
+  /** The needles must be sorted. A needle that is a prefix of another needle comes first. */
   constructor(needles: Uint8Array[]) {
     const lengths = needles.map(({ length }) => length);
     this.longest = lengths.reduce((longest, length) => Math.max(longest, length), 0);

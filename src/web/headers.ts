@@ -4,7 +4,7 @@ import type { Context } from "hono";
 export const entityTags = (header: string | undefined): string[] | null =>
   header === undefined ? null : header.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 
-/** Reports whether If-None-Match names this tag: the client already has the bytes (RFC 9110, 13.1.2). */
+/** Reports whether If-None-Match names this tag. If it does, the client already has the bytes (RFC 9110, 13.1.2). */
 export const hasTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   entityTags(ifNoneMatch)?.some((one) => one === "*" || one === tag) ?? false;
 

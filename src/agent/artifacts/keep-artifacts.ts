@@ -11,7 +11,8 @@ import { ArtifactRefused } from "./lease-calls.ts";
 export type ArtifactToKeep = Omit<PlanArtifact, "when">;
 
 /**
- * Converts the error of an artifact that cannot be kept or fetched: it fails the job. Returns other errors unchanged.
+ * Converts an artifact's error to a failure of the job, because an artifact that cannot be kept or fetched fails its
+ * job. Returns other errors unchanged.
  */
 export const toArtifactFailure = (error: unknown, what: string): unknown =>
   error instanceof FileProblem || error instanceof ArtifactRefused
@@ -87,7 +88,7 @@ export class ArtifactKeeper {
     this.#log.say(`artifact ${name}: ${filesInWords(files.length)}, ${sizeInWords(bytes)}`);
   }
 
-  /** Checks the helper's paths: a process of the helper's user may have changed the helper. */
+  /** Checks the helper's paths, because a process of the helper's user may have changed the helper. */
   #check(paths: string[]): void {
     const bad = paths.find((path) => pathProblem(path) !== null);
     if (bad !== undefined) throw new FileProblem(`${shownPath(bad).slice(0, 300)} ${pathProblem(bad)}`);

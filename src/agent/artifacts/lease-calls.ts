@@ -5,7 +5,7 @@ import { Cancel } from "../build/failure.ts";
 import { isLeaseLost } from "../wire/build-calls.ts";
 import { type ApiAnswer, type ApiClient, type ApiRequest, problemsIn, Unreachable } from "../wire/client.ts";
 
-/** The service rejects a request to keep or fetch an artifact; the message gives the reason. */
+/** The service rejects a request to keep or fetch an artifact. The message gives the reason. */
 export class ArtifactRefused extends Error {
   readonly status: number | null;
   constructor(status: number | null, message: string) {

@@ -18,7 +18,7 @@ type KeptArtifact = NewArtifact & { job: LocalJob; folder: string; files: (Found
 /** Returns one job's store in a local run. */
 export type LocalArtifacts = (job: LocalJob, signal: AbortSignal) => ArtifactStore;
 
-/** Stores artifacts in a folder: one subfolder for each job, and in it one for each artifact. */
+/** Stores artifacts in a folder. The folder has a subfolder for each job, and in it a subfolder for each artifact. */
 export const localArtifacts = (root: string): LocalArtifacts => {
   const artifacts: KeptArtifact[] = [];
   return (job, signal) => ({

@@ -30,7 +30,8 @@ export class BuildControl {
   }
 
   /**
-   * Ends the heartbeats: the lease is over and the build continues without this agent. The agent still sends reports.
+   * Ends the heartbeats, because the lease is over and the build continues without this agent. The agent still sends
+   * reports.
    */
   letGo(): void {
     this.#leaseHold.abort();

@@ -22,7 +22,7 @@ import { StepOutput } from "../steps/step-process.ts";
 import { removeToolsLink, TOOL_FOLDERS, TOOLS_FOLDER } from "../tools/tool-environment.ts";
 import type { JobAnswer } from "../wire/answers.ts";
 
-/** This file in a build's folder contains the workspace's path outside it. */
+/** The file in a build's folder that contains the workspace's path outside that folder. */
 const NOTE = "stable";
 
 interface Placing {

@@ -69,7 +69,7 @@ interface ReportResultOptions {
   mask: (text: string) => string;
 }
 
-/** Sends the result. Logs a rejection: the service has decided about the build. */
+/** Sends the result. Only logs a rejection, because the service has then decided about the build. */
 export const reportResult = async (result: ReportedResult, options: ReportResultOptions): Promise<void> => {
   const { client, job, name, signal, mask } = options;
   const path = `/build/${heldId(job)}/${result.kind}`;

@@ -59,7 +59,7 @@ interface JobCacheOptions {
 }
 
 /**
- * Restores and saves one job's caches. A cache error never fails a build: it only adds a line to the log.
+ * Restores and saves one job's caches. A cache error never fails a build. It only adds a line to the log.
  * @throws Cancel when the build must stop
  */
 export class JobCache {

@@ -258,7 +258,10 @@ const fetchSubmodules = async (remote: Remote, { submodules, depth }: Checkout):
   ensureSuccess(output, "git submodule", remote);
 };
 
-/** If the repository's and the user's settings lack its filters, LFS leaves its pointers and reports success. */
+/**
+ * The commands for LFS. If the repository's and the user's settings lack its filters, LFS leaves its pointers and
+ * reports success.
+ */
 const LFS = ["lfs install --local --skip-repo", "lfs pull"];
 
 /** Fetches the LFS files of the commit and its checked-out submodules. @throws BuildFailure */

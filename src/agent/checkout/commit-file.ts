@@ -43,7 +43,8 @@ export interface CommitWithFile {
   /** The commit message, cut at MESSAGE_LIMIT. */
   message: string;
   /**
-   * Null when the commit has no such path. `text` is null unless the file is UTF-8 and has at most READ_LIMIT bytes.
+   * The file at the path; null when the commit has no such path. `text` is null unless the file is UTF-8 and has at
+   * most READ_LIMIT bytes.
    */
   file: { mode: string; size: number; text: string | null } | null;
 }
@@ -83,7 +84,7 @@ const entryIn = (tree: Buffer, name: string, hashBytes: number): TreeEntry | nul
 export interface CommitEntry {
   mode: string;
   size: number;
-  /** Null for anything except a regular file within the byte limit. */
+  /** The file's bytes; null for anything except a regular file within the byte limit. */
   bytes: Buffer | null;
 }
 

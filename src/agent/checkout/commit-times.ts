@@ -8,8 +8,8 @@ import { addOrigin, ensureSuccess, fetchRefspecs, initRepository, type Remote } 
 const LAST = 253_402_300_799;
 
 /**
- * Returns the seconds that git prints for a commit's date, or null: a commit's author may write any date into it. Git
- * prints 0 for an invalid number, and a number near 2^64 for a date before 1970.
+ * Returns the seconds that git prints for a commit's date. Returns null for an invalid date, because a commit's author
+ * may write any date into it. Git prints 0 for an invalid number, and a number near 2^64 for a date before 1970.
  */
 export const knownDate = (printed: string | undefined): number | null => {
   const seconds = Number(printed);

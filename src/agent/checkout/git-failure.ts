@@ -1,7 +1,7 @@
 import type { JobCredential } from "../../protocol/jobs.ts";
 import { BuildFailure } from "../build/failure.ts";
 
-/** Lines of git's message to show: the first lines give the cause, the last ones the effect. */
+/** Lines of git's message to show. The first lines give the cause, and the last ones the effect. */
 const FIRST_LINES = 12;
 const LAST_LINES = 4;
 
@@ -116,7 +116,7 @@ const shortMessage = (stderr: string): string => {
   return messageLines.join("\n");
 };
 
-/** Explains why a stored credential may not apply: git uses another address than the repository's. */
+/** Explains why a stored credential may not apply, because git uses another address than the repository's. */
 const rewriting = ({ from, to }: Rewritten): string =>
   withoutUsers(`git's configuration of the agent's user (url.*.insteadOf) rewrites ${from} to ${to}`);
 

@@ -15,7 +15,10 @@ const LINE_END = 0x0a;
 /** Bytes of the longest header line: requested names are shorter. */
 const LONGEST_HEADER = 4096;
 
-/** Parses the output of `git cat-file --batch` in pieces: a line with hash, type and size, the bytes, a line end. */
+/**
+ * Parses the output of `git cat-file --batch` in pieces. Each object has a line with hash, type and size, the bytes,
+ * and a line end.
+ */
 export class ObjectParser {
   readonly #limit: () => number;
   readonly #onObject: (object: GitObject | null) => void;
@@ -158,7 +161,7 @@ export class ObjectReader {
     const object = await this.#process.ask(name, limit).catch(() => null);
     this.#isCurrent = true;
     if (object) return object;
-    // If the fetch recreated the repository for SHA-256, this process knows only the old repository, or no repository.
+    // If the fetch recreated the repository for SHA-256, this process knows only the old repository, or none at all.
     await this.close();
     this.#process = new BatchProcess(this.#context);
     return this.#process.ask(name, limit);

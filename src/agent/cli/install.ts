@@ -101,7 +101,7 @@ export const variablesToKeep = (shell: NodeJS.ProcessEnv): { variables: Record<s
 };
 
 export interface InstallOptions {
-  /** Null means the default state folder of the agent's future user. */
+  /** The state folder. Null means the default state folder of the agent's future user. */
   state: string | null;
   runAs: string | null;
   /** User of a system service. With null, the agent runs as the installing user. */

@@ -20,7 +20,7 @@ export interface AgentService {
 export interface ServiceFile {
   path: string;
   text: string;
-  /** Text that only this agent's files contain: its --state argument. */
+  /** Text that only this agent's files contain. It is the --state argument. */
   stateArgument: string;
   /** Commands to run after the file is written. */
   nextCommands: string[];

@@ -34,9 +34,9 @@ const acknowledgements = (): string =>
     : "This program runs from a checkout: the license of each package is in its folder in node_modules.";
 
 interface StopSignals {
-  /** Aborted by the first SIGTERM or SIGINT: the agent finishes its active build. */
+  /** The first SIGTERM or SIGINT aborts this signal. The agent then finishes its active build. */
   drain: AbortSignal;
-  /** Aborted by the second signal: the agent stops the active build. */
+  /** The second signal aborts this one. The agent then stops the active build. */
   interrupt: AbortSignal;
 }
 

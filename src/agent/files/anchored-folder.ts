@@ -17,7 +17,7 @@ import { join } from "node:path";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_CREAT, O_EXCL, O_WRONLY } = constants;
 const IS_MAC = process.platform === "darwin";
-/** From macOS's fcntl.h. Rejects a path with a link in any part. */
+/** A flag from macOS's fcntl.h that rejects a path with a link in any part. */
 const O_NOFOLLOW_ANY = 0x2000_0000;
 const NO_LINK = IS_MAC ? O_NOFOLLOW_ANY : O_NOFOLLOW;
 

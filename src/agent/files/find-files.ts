@@ -211,7 +211,7 @@ class Search {
     this.#push({ kind: "tar", path: `${(name ?? this.#nameOfContent(route)) || own}.tar`, members: inner.#members });
   }
 
-  /** Returns a folder's name if the paths include its complete content; else null. */
+  /** Returns a folder's name if the paths include its complete content, and otherwise null. */
   #nameOfContent(route: string[]): string | null {
     const name = this.#chosen.nameOf(`${route.join("/")}/${ANY_NAME}`);
     return name === null ? null : name.slice(0, -ANY_NAME.length).replace(/\/$/, "");

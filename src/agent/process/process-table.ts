@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { MIB } from "../../protocol/units.ts";
 
 /**
- * One process of the system. `pid` and `start` together identify it; `hasRunId` refers to the build in question. `uid`
+ * One process of the system. `pid` and `start` together identify it. `hasRunId` refers to the build in question. `uid`
  * and `hasRunId` are functions because each reads a file, and few of the many processes need them.
  */
 export interface ProcessRow {

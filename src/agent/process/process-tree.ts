@@ -68,7 +68,7 @@ export class ProcessTree {
     if (folder !== null) this.#folders.push(folder);
   }
 
-  /** Adds a folder: a process with an open file in it also belongs to the build. */
+  /** Adds a folder. A process with an open file in this folder also belongs to the build. */
   lookIn(folder: string): void {
     this.#folders.push(folder);
   }

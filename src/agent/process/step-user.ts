@@ -84,7 +84,7 @@ export const runShell = (
     child.stdin?.end(input);
   });
 
-/** Creates a file that only the user can read. Use the returned handle: a step may replace the path later. */
+/** Creates a file that only the user can read. Use the returned handle, because a step may replace the path later. */
 export const createFileFor = (user: StepUser | null, path: string): number => {
   const fd = openSync(path, "wx+", 0o600);
   if (user) fchownSync(fd, user.uid, user.gid);

@@ -41,7 +41,10 @@ export class StepOutput {
     this.#reader.on("error", () => {});
   }
 
-  /** Resolves when the agent has read all output of ended processes: a full turn of the event loop has read nothing. */
+  /**
+   * Resolves when the agent has read all output of ended processes, that is, when a full turn of the event loop has
+   * read nothing.
+   */
   async drain(): Promise<void> {
     const until = Date.now() + DRAIN_MILLISECONDS;
     for (let before = -1; before !== this.#bytesRead && Date.now() < until; ) {

@@ -17,7 +17,7 @@ export interface WantedTool extends Tool {
 
 export interface SetUpOptions {
   sources: ToolSources;
-  /** Null if the agent does not keep installed tools. */
+  /** The agent's store; null if the agent does not keep installed tools. */
   store: StoreOfBuild | null;
   /** The tools' folder under the path at which the agent created it. */
   folder: string;

@@ -41,7 +41,7 @@ const buildFields = {
   message: true,
 } as const;
 
-/** Fields that allow any word: the pipeline file's expressions use them as texts. */
+/** Fields that allow any word, because the pipeline file's expressions use them as texts. */
 const WORDS = { trigger: z.string(), event: z.string(), trust: z.string() };
 
 /** A needed job's end. The file's expressions compare it as a text, so any word is allowed. */

@@ -19,7 +19,7 @@ export interface ApiRequest {
   signal?: AbortSignal;
   /** Maximum milliseconds of one try. */
   timeout?: number;
-  /** Tries before `send` throws Unreachable. Default: no limit. */
+  /** Maximum tries before `send` throws Unreachable. By default, there is no limit. */
   maxTries?: number;
   /** Replaces the client's own waits between tries. */
   backOff?: BackOff;
@@ -36,7 +36,7 @@ export interface ApiAnswer {
   failures: number;
 }
 
-/** Every try failed: no connection, no answer in time, or an answer that requires a retry. */
+/** Every try failed: there was no connection, no answer in time, or only an answer that requires a retry. */
 export class Unreachable extends Error {}
 
 /** The service no longer accepts this agent's token. */

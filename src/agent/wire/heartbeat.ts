@@ -46,7 +46,7 @@ export class HeartbeatSocket {
     if (this.#waiting?.lease === reply.lease) this.#waiting.end(reply);
   }
 
-  /** Allows heartbeats again: a new job confirms that the service accepts them. */
+  /** Allows heartbeats again, because a new job confirms that the service accepts them. */
   allow(): this {
     this.#isRefused = false;
     return this;

@@ -71,7 +71,7 @@ export const job = sqliteTable(
   (table) => [primaryKey({ columns: [table.orgId, table.id] }), index("job_by_end").on(table.finishedAt)],
 );
 
-/** Tests that failed, or that failed and passed on the same commit: one row for each test of a job. */
+/** Tests that failed, or that failed and passed on the same commit. Each test of a job has one row. */
 export const testResult = sqliteTable(
   "test_result",
   {

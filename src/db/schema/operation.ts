@@ -28,8 +28,8 @@ export const auditLog = sqliteTable(
 );
 
 /**
- * The state that each pool reported: the highest sequence, and the sequence up to which nothing is missing. They reveal
- * a restore.
+ * The state that each pool reported: the highest sequence, and the sequence up to which nothing is missing. The two
+ * numbers reveal a restore.
  */
 export const pool = sqliteTable("pool", {
   orgId: text("org_id").primaryKey(),

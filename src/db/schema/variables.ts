@@ -80,7 +80,7 @@ export const variableGroup = sqliteTable(
   ],
 );
 
-/** A pipeline's groups in order: a later group overrides an earlier one. */
+/** A pipeline's groups in order. A later group overrides an earlier one. */
 export const pipelineGroup = sqliteTable(
   "pipeline_group",
   {

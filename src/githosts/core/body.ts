@@ -9,7 +9,7 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const isSpace = (byte: number | undefined) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** From the first byte of a value to the byte after its last. */
+/** A range of bytes, from the first byte of a value to the byte after its last. */
 type ByteSpan = readonly [from: number, to: number];
 
 /** Returns the position of the closing quote, or -1. */

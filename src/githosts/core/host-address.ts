@@ -10,7 +10,9 @@ interface Reach {
   ownOrigin: string;
 }
 
-/** Returns the stored form of a git host's address: no slash at its end, the host's name in lower case. */
+/**
+ * Returns the stored form of a git host's address. It has no slash at its end, and the host's name is in lower case.
+ */
 export const canonicalHostAddress = (address: string): string =>
   URL.canParse(address) ? withoutEnd(new URL(address).href, "/") : address;
 

@@ -27,7 +27,7 @@ export interface HostManner {
   /** The host's name in sentences. */
   name: string;
   apiUrl: string;
-  /** One of these contains the token. */
+  /** The headers of each request. One of them contains the token. */
   headers: Record<string, string>;
   /** The name of the caller's proof in sentences. The default is the token. */
   proof?: string;

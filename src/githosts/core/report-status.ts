@@ -134,7 +134,7 @@ export const withoutOld = (commit: Commit, now: number, rules: StatusRules): Com
   return withEndTime({ ...commit, own: commit.own.map(withEnd), overall: withEnd(commit.overall) }, now, rules);
 };
 
-/** Sets the commit aside: the service reports nothing more about it until there is a new state. */
+/** Sets the commit aside. The service reports nothing more about it until there is a new state. */
 export const setAside = (commit: Commit, now: number, rules: StatusRules): Commit => {
   const givenUp = { reason: "Too many states are waiting.", at: now };
   const aside = (line: Line): Line => (isSettled(line, rules) ? line : { ...line, givenUp });

@@ -12,7 +12,7 @@ const SIGNATURE = /^[0-9a-f]{64}$/;
 
 const toHeaders = (token: string): Record<string, string> => ({ Authorization: `token ${token}` });
 
-/** `POST /repos/{owner}/{repo}/statuses/{sha}`: the states are GitHub's. */
+/** Creates the request `POST /repos/{owner}/{repo}/statuses/{sha}`. Its states are the same as GitHub's. */
 const statusRequest = (status: Status, token: string): HostRequest => {
   const { fullName, sha, state, url, description, context } = status;
   return {

@@ -96,7 +96,7 @@ const evaluateForEnvironment = (value: LocatedExpression, scope: EvaluationScope
 const objectContext = (values: object): Dictionary =>
   fixedContext(Object.entries(values).map(([key, value]) => [key, toData(value)]));
 
-/** Creates the context `steps`: the ended steps with an id. */
+/** Creates the context `steps`. It contains the ended steps that have an id. */
 const stepsContext = (plan: Plan, state: JobState): Dictionary =>
   fixedContext(
     plan.job.steps.flatMap(({ id }, index) => {

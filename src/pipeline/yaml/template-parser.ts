@@ -113,7 +113,7 @@ export class TemplateParser {
     return { text: read.script, references, firstLine: read.firstLine };
   }
 
-  /** Parses the condition of `if`: an expression, with or without `${{ }}` around it. */
+  /** Parses the condition of `if`. The expression may be with or without `${{ }}` around it. */
   condition(scalar: ScalarText, unknown: UnknownNames = "null"): LocatedExpression | null {
     const { text, node } = scalar;
     const { spans, open } = this.#spans(scalar);
