@@ -58,7 +58,7 @@ const HEADERS = {
   "Cache-Control": "private, no-store",
 };
 
-/** Answers with an artifact's file for a browser; for a folder, with its `index.html`. */
+/** Answers with an artifact's file for a browser. For a folder, answers with the folder's `index.html`. */
 const showFile = async (c: HonoContext<AppEnv>): Promise<Response> => {
   const token = c.req.param("token") ?? "";
   const opened = await openAddress(c.env, "view", token, Date.now());

@@ -40,7 +40,7 @@ const isMalformed = (request: HonoRequest, { name, pattern }: HeaderForm): boole
 const wellFormed = (request: HonoRequest, form: HeaderForm): string | null =>
   isMalformed(request, form) ? null : (request.header(form.name) ?? null);
 
-/** Reads the request's headers. `checkHeaders` rejects a malformed one, which counts as absent here. */
+/** Reads the request's headers. A malformed header counts as absent here, because `checkHeaders` rejects it. */
 export const requestHeaders = (request: HonoRequest): RequestHeaders => {
   const lease = wellFormed(request, LEASE);
   return {

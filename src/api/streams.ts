@@ -93,7 +93,7 @@ export const exportOrganization: StreamRoute = {
   },
 };
 
-/** Answers 202 with the deletion's progress, and 204 when nothing is left. */
+/** Answers 202 with the deletion's progress, or 204 when nothing is left. */
 export const deleteOrganization: StreamRoute = {
   access: { operator: true },
   params: PathOrg,

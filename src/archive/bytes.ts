@@ -15,7 +15,7 @@ interface UploadPart {
 
 const CONTENT = { httpMetadata: { contentType: "application/octet-stream" } };
 
-/** Objects are written once: R2 ignores a second write under the same key. */
+/** A condition that makes R2 write an object only once: R2 ignores a second write under the same key. */
 export const ABSENT = { etagDoesNotMatch: "*" };
 
 /** Begins an upload in several parts. @returns its id */

@@ -25,8 +25,8 @@ export interface Reservation {
 const leaseName = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`;
 
 /**
- * Reserves a key for ten minutes. Another lease's reservation can be replaced only when it has expired. A lease whose
- * reservation expired may continue, but no longer blocks the key. @returns whether this lease may save
+ * Reserves a key for ten minutes. A lease can replace another lease's reservation only when that has expired. A lease
+ * whose reservation expired may continue, but no longer blocks the key. @returns whether this lease may save
  */
 export const reserve = async (archive: R2Bucket, reservation: Reservation, now: number): Promise<boolean> => {
   const [key, lease, until] = [keyOf(reservation.path), leaseName(reservation), String(now + RESERVED_MS)];
@@ -40,7 +40,7 @@ export const reserve = async (archive: R2Bucket, reservation: Reservation, now: 
   return isOver && (await take({ etagMatches: before.etag })) !== null;
 };
 
-/** Releases the key after a save, if this lease still holds it. Idempotent. */
+/** Releases the key after a save, if this lease still holds it. The call is idempotent. */
 export const giveBack = async (archive: R2Bucket, reserved: Reservation): Promise<void> => {
   const object = await archive.head(keyOf(reserved.path));
   if (object?.customMetadata?.lease === leaseName(reserved)) await archive.delete(object.key);

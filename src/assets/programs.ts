@@ -80,8 +80,8 @@ import { createRequire as __createRequire } from "node:module";
 const require = __createRequire(import.meta.url);`;
 
 /**
- * Bundles the workflow importer into a separate file, which the agent loads only for `import`. Its parser imports JSON
- * in a way that Node rejects, and is as large as the agent.
+ * Bundles the workflow importer into a separate file, which the agent loads only for `import`. The importer's parser
+ * imports JSON in a way that Node rejects, and is as large as the agent.
  */
 export const importerProgram = async (): Promise<AgentProgram> => {
   const { metafile, outputFiles } = await build({

@@ -41,7 +41,7 @@ export class KeyUnknown extends Error {
   }
 }
 
-/** The sealed value is damaged, or was sealed for another context. This error deliberately does not say which. */
+/** The sealed value is damaged, or was sealed for another context. The error deliberately does not say which. */
 export class SealBroken extends Error {
   override name = "SealBroken";
 }

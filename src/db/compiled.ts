@@ -20,7 +20,7 @@ const nameOf = (column: Columns[string]): string => (is(column, Column) ? column
 const isDecoded = (column: Columns[string]): column is SQLiteColumn =>
   is(column, Column) && column.mapFromDriverValue !== Column.prototype.mapFromDriverValue;
 
-/** Reads D1's rows as records. Only columns with a decoder of their own, such as JSON, are decoded. */
+/** Reads D1's rows as records. Decodes only columns with a decoder of their own, such as JSON. */
 export const reader = (columns: Columns) => {
   const fields = Object.entries(columns).map(([key, column]) => ({ key, name: nameOf(column), column }));
   const decoded = fields.flatMap(({ key, column }) => (isDecoded(column) ? [{ key, column }] : []));

@@ -127,12 +127,12 @@ export const Build = z.object({
 });
 export type Build = z.infer<typeof Build>;
 
-/** A build stored by an earlier release. It may lack fields that have a default. */
+/** A build that an earlier release stored. It may lack fields that have a default. */
 type EarlierBuild = z.input<typeof Build>;
 
 const DEFAULTS = Object.entries(z.partial(Build).parse({})) as [keyof Build, never][];
 
-/** Adds fields that are newer than the release that stored the build. The others keep their order. */
+/** Adds fields that are newer than the release that stored the build. The other fields keep their order. */
 export const withDefaults = <B extends EarlierBuild>(build: B): B & Build => {
   const complete = { ...build } as B & Build;
   for (const [field, value] of DEFAULTS) complete[field] ??= value;

@@ -78,7 +78,7 @@ export const ConnectionFilter = z.strictObject({ name: z.optional(NameFilter), .
 /** The values that a person enters on the host's page for hooks. */
 export const ConnectionHook = z.object({ url: z.string(), secret: z.string() });
 
-/** The state of one repository's hook. `problem` is null if the host has it. */
+/** The state of one repository's hook. `problem` is null if the host has the hook. */
 export const HookOutcome = z.object({ repositoryId: Id, fullName: z.string(), problem: z.nullable(z.string()) });
 export type HookOutcome = z.infer<typeof HookOutcome>;
 

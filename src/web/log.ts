@@ -7,7 +7,10 @@ import { invalid } from "../services/core/refusal.ts";
 import type { StreamRoute } from "./app-env.ts";
 import { parseRange } from "./headers.ts";
 
-/** Milliseconds between comments. They keep proxies from closing a silent stream, and detect a disconnected client. */
+/**
+ * Milliseconds between comments. The comments keep proxies from closing a silent stream, and detect a disconnected
+ * client.
+ */
 const KEEP_ALIVE = 15_000;
 
 /** Formats a server-sent event. Its data is one JSON string, so a line break in the log cannot forge a field. */

@@ -3,7 +3,7 @@ import { readConfig } from "../config.ts";
 import { type Context, newContext, type Opening } from "../services/core/context.ts";
 import type { AppEnv } from "./app-env.ts";
 
-/** Opens the context of a request whose caller is known but not yet admitted. */
+/** Opens the context of a request. The service knows the caller, but has not yet admitted it. */
 export const openContext = (
   c: HonoContext<AppEnv>,
   opening: Pick<Opening, "caller" | "access" | "writes" | "bookmark" | "headers">,

@@ -27,7 +27,7 @@ const findPattern = (c: HonoContext<AppEnv>): string | null =>
 const SAMPLED = 100;
 let agentCalls = 0;
 
-/** Returns how many requests this request's line represents; null if it has no line. */
+/** Returns how many requests this request's line represents; null if the request has no line. */
 const countLine = (context: Context | undefined, status: number): number | null => {
   if (context?.caller.kind !== "agent" || status >= 400) return 1;
   agentCalls += 1;

@@ -3,7 +3,7 @@ import { LIMITS } from "../../protocol/limits.ts";
 import { MINUTE_MS } from "../../protocol/units.ts";
 import { ArtifactRefused, type LeaseCalls, type Opened } from "./lease-calls.ts";
 
-/** Maximum parts in memory: while one is sent, the next one is filled or sent. */
+/** Maximum parts in memory. While the agent sends one part, it fills or sends the next one. */
 const PARTS_IN_MEMORY = 2;
 /** Fraction of a grant's lifetime after which the agent requests the next one. */
 const GRANT_USED = 0.75;

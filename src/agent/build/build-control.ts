@@ -55,7 +55,7 @@ export class BuildControl {
     if (this.#error !== null) throw this.#error;
   }
 
-  /** Ends the build. Later failures are ignored. */
+  /** Ends the build. Ignores later failures. */
   close(): void {
     this.#interrupt.removeEventListener("abort", this.#onInterrupt);
     this.#lease.abort(new Cancel("lease-lost"));

@@ -50,7 +50,7 @@ export const writeFiles = async (
   return Object.fromEntries(paths);
 };
 
-/** Converts a file. @throws BuildFailure environment for a file that this agent cannot write */
+/** Converts a file to a file of the build. @throws BuildFailure environment for a file that this agent cannot write */
 const toBuildFile = ([key, handed]: [string, NonNullable<JobAnswer["files"]>[string]]): BuildFile => {
   const { encoding, text, name = key } = handed;
   const problem = fileNameProblem(name);

@@ -19,7 +19,7 @@ import {
 } from "./failure.ts";
 import type { PlanRead } from "./read-plan.ts";
 
-/** The agent's report at the end of a build. The agent reports `otherwise` when the service rejects the release. */
+/** The agent's report at the end of a build. If the service rejects the release, the agent reports `otherwise`. */
 export type ReportedResult = { kind: "finish"; body: Finish } | { kind: "release"; body: Release; otherwise?: Finish };
 /** `planned` means that the build continues in its jobs, and that the agent has nothing to report. */
 export type BuildResult = ReportedResult | { kind: "planned" };

@@ -88,7 +88,7 @@ export class BuildRun {
   }
 
   /**
-   * Checks out, reads the plan, and runs its steps, or has its jobs planned.
+   * Checks out the commit and reads the plan. Then runs the plan's steps, or has its jobs planned.
    * @throws BuildFailure, RequirementsNotMet, Cancel
    */
   async run(): Promise<BuildResult> {
@@ -122,7 +122,7 @@ export class BuildRun {
     this.#timers.push(cancelAfter(seconds, this.#options.cancel));
   }
 
-  /** Reports the commit once the job has started, and the pipeline file if the service does not know it. */
+  /** Reports the commit once the job has started. Also reports the pipeline file if the service does not know it. */
   async #tell(fetched: Fetched): Promise<void> {
     const { log, started, calls } = this.#options;
     const { commitSha } = fetched;

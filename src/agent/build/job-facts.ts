@@ -19,7 +19,7 @@ import { attemptNumber, type JobAnswer } from "../wire/answers.ts";
 
 const FULL_HASH = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Returns the base of the comparison: a hash, or a full branch ref; null without one. */
+/** Returns the base of the comparison, which is a hash or a full branch ref; null without a base. */
 const comparedWith = ({ base }: JobAnswer): string | null => {
   if (base?.sha !== undefined) return FULL_HASH.test(base.sha) ? base.sha : null;
   if (base?.branch === undefined || branchProblem(base.branch) !== null) return null;
@@ -58,7 +58,8 @@ const saysDefaults = (text: string): boolean =>
   text === "" || JSON.stringify(parseTriggers(text).value) === JSON.stringify(DEFAULT_TRIGGERS);
 
 /**
- * Returns the pipeline file's text if the service does not know it yet; an empty text if the commit has no such file.
+ * Returns the pipeline file's text if the service does not know it yet. Returns an empty text if the commit has no such
+ * file.
  */
 export const newsOfFile = ({ file: known, pipeline }: JobAnswer, fetched: CommitWithFile): string | null => {
   const text = definitionText(fetched);

@@ -125,8 +125,8 @@ export const changedAnswers = ({ changed }: Questions, files: readonly string[] 
 };
 
 /**
- * Sends the file to the service, which plans its jobs, and answers its questions about changed files. No code of the
- * repository runs.
+ * Sends the file to the service, which plans its jobs. Answers the service's questions about changed files. Runs no
+ * code of the repository.
  * @throws BuildFailure, Cancel
  */
 export const planJobs = async ({ text, plan, includes = [] }: PlanRead, options: PlanJobsOptions): Promise<void> => {

@@ -20,7 +20,9 @@ const { createZstdCompress, createZstdDecompress } = zlib as {
 /** The codecs that this agent reads. It writes the first one. */
 export const CODECS: CacheCodec[] = createZstdCompress && createZstdDecompress ? ["zstd", "gzip"] : ["gzip"];
 
-/** Uses the fastest gzip level: saved processor time exceeds the extra time of a slow disk or network. */
+/**
+ * Uses the fastest gzip level, because the saved processor time exceeds the additional time of a slow disk or network.
+ */
 const compressor = (codec: CacheCodec): Transform =>
   codec === "zstd" && createZstdCompress ? createZstdCompress() : zlib.createGzip({ level: 1 });
 

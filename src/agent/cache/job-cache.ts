@@ -139,7 +139,7 @@ export class JobCache {
     return this.#scopes.scopes.find(({ id }) => id === entry?.scope)?.branch ?? "this branch";
   }
 
-  /** Finds a copy on this machine: the same bytes as the service's entry, or one that never left this machine. */
+  /** Finds a copy on this machine. The copy has the same bytes as the service's entry, or never left this machine. */
   #findLocal(key: string, fallback: string[], entry: CachedEntry | null): KeptCache | null {
     const { tier } = this.#options;
     const isRead = (copy: KeptCache | null): copy is KeptCache => copy !== null && CODECS.includes(copy.codec);

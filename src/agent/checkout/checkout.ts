@@ -24,7 +24,7 @@ import {
 /** Committers' clocks differ, so the first search starts this many seconds before the commit's own date. */
 const CLOCK_SKEW_SECONDS = 86_400;
 
-/** Fetches commits without trees and files. Servers without partial clone ignore or reject it. */
+/** The filter to fetch commits without trees and files. Servers without partial clone ignore or reject it. */
 const COMMITS_ONLY = "--filter=tree:0";
 
 /** Reports whether a commit is the ref's commit or its ancestor, within the fetched history. */

@@ -14,7 +14,7 @@ const decoderFor = (label: string): TextDecoder => {
 
 /**
  * Returns the message in a commit's object, in its header's encoding (git-commit(1), i18n.commitEncoding). The message
- * is empty if no empty line ends the headers: some programs write a commit without a message that way.
+ * is empty if no empty line ends the headers, because some programs write a commit without a message that way.
  */
 const messageIn = (commit: Buffer): string => {
   const end = commit.indexOf("\n\n");

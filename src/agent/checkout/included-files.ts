@@ -3,7 +3,7 @@ import { type ParsedPlan, parsePlan } from "../../pipeline/parse/parse.ts";
 import { LIMITS } from "../../protocol/limits.ts";
 import { type CommitEntry, type CommitObjects, findCommit, findEntry, utf8Text } from "./commit-file.ts";
 
-/** Bytes to read in total. This much UTF-8 exceeds the characters allowed for a file with all its includes. */
+/** Maximum bytes to read in total. This much UTF-8 exceeds the characters allowed for a file with all its includes. */
 const READ_LIMIT = 4 * LIMITS.definitionCharacters;
 
 /** Explains why a tree entry cannot be included; null for a regular file of an allowed size. */
@@ -49,7 +49,9 @@ export interface ParsedWithIncludes {
   includes: IncludedText[];
 }
 
-/** Parses a commit's file and reads its includes, one more level each round. @throws BuildFailure checkout-failed */
+/**
+ * Parses a commit's file and reads its includes. Each round reads one more level. @throws BuildFailure checkout-failed
+ */
 export const parseInCommit = async (text: string, commit: CommitObjects): Promise<ParsedWithIncludes> => {
   const readFiles = new Map<string, ToInclude>();
   for (;;) {

@@ -20,7 +20,7 @@ const section = (name: string, lines: Record<string, string | null>): string =>
     .join("");
 
 /**
- * Creates a unit for the system, or for the user whose home is given; user units have no network-online.target. The
+ * Creates a unit for the system, or for the user whose home is given. User units have no network-online.target. The
  * agent finishes its build after SIGTERM, so a stop may take an hour. Exit codes that need a person stop restarts.
  */
 const systemdUnit = (

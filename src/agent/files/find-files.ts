@@ -26,7 +26,7 @@ interface FoundFiles {
   leftOut: string[];
 }
 
-/** Explains to people why a file cannot be kept. */
+/** The agent cannot keep a file. The message explains the reason to people. */
 export class CannotKeep extends Error {}
 
 /** Maximum number of files and folders that one search may visit. */

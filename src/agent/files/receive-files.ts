@@ -6,7 +6,7 @@ import { shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
 import { type TarListener, type TarMember, TarReader } from "./tar.ts";
 
-/** Explains to people why a file cannot be written. */
+/** The agent cannot write a file. The message explains the reason to people. */
 export class CannotWrite extends Error {}
 
 /** An arriving file. The helper writes it to its path, or unpacks it into the folder at that path. */

@@ -62,7 +62,7 @@ const linuxTable = (variable: string): ProcessRow[] =>
 
 const PS_ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w+\s+\w+\s+\d+\s+[\d:]+\s+\d+)\s+(.*)$/;
 
-/** Reads the processes on macOS: `ps -E` prints the environment after the command. */
+/** Reads the processes on macOS, where `ps -E` prints the environment after the command. */
 const psTable = (variable: string): ProcessRow[] =>
   execFileSync("ps", ["-axEww", "-o", "pid=,ppid=,pgid=,uid=,stat=,lstart=,command="], {
     encoding: "latin1",

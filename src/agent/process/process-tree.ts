@@ -27,7 +27,7 @@ const openHandles = (pid: number): string[] => {
 const hasOpenFileUnder = (pid: number, folder: string): boolean =>
   [`/proc/${pid}/cwd`, ...openHandles(pid)].some((link) => `${target(link)}/`.startsWith(`${folder}/`));
 
-/** This variable in the environment of every build process identifies the build and its attempt. */
+/** A variable in the environment of every build process. It identifies the build and its attempt. */
 export const RUN_ID_VARIABLE = "MILLRACE_RUN_ID";
 
 /** Milliseconds between two scans. */

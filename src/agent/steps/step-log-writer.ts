@@ -4,7 +4,7 @@ import type { JobLog } from "../log/job-log.ts";
 import type { CommandFiles } from "./command-files.ts";
 
 const COMMAND = "::add-mask::";
-/** Bytes of the longest line to hold back. The service accepts no longer mask either. */
+/** Bytes of the longest line to hold back. The service does not accept a longer mask either. */
 const LINE_LIMIT = LIMITS.maskCharacters;
 const [TAB, LINE_FEED, RETURN, SPACE] = [0x09, 0x0a, 0x0d, 0x20];
 

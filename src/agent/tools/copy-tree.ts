@@ -117,7 +117,7 @@ class TreeCopy {
 }
 
 /**
- * Copies `from` to the new folder `to`. No process in `from` may still run, though safety from links does not depend on
+ * Copies `from` to the new folder `to`. No process may still run in `from`, though safety from links does not depend on
  * that.
  * @returns the bytes of its files
  * @throws RefusedTree, or an error of the file system; `to` then contains a part

@@ -41,7 +41,7 @@ const makeFolders = ({ folder, user }: SetUpOptions, tools: Tool[], locked: Lock
   chmodSync(folder, 0o711);
 };
 
-/** Recognizes lines without information for a log: mise's progress, and hints on more output. */
+/** Recognizes lines without information for a log, such as mise's progress and hints on more output. */
 const isNoise = (line: string): boolean =>
   line.trim() === "" ||
   /[█░]|^\s+\S+\s+.* \d+(?:\.\d+)?s$|Run with --verbose|mise ERROR Version:/.test(line.slice(0, 300));

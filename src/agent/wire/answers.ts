@@ -15,7 +15,7 @@ import { HandedFile } from "../../protocol/variable.ts";
 
 /*
  * The agent reads only the fields of the service's answers that it uses, so that a newer service's answers stay
- * readable. Each schema is picked from the protocol's own.
+ * readable. The agent picks each schema from the protocol's own.
  */
 
 /** Creates an enum that may grow: a value that this agent does not know becomes "other". */

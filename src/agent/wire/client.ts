@@ -69,7 +69,8 @@ export const describeAnswer = ({ status, body }: Omit<ApiAnswer, "failures">): s
 };
 
 /**
- * Returns the service's problem with a line for each mistake; `place` precedes the position in a text that was sent.
+ * Returns the service's problem with a line for each mistake. `place` precedes the position in a text that the agent
+ * sent.
  */
 export const problemsIn = (answer: Omit<ApiAnswer, "failures">, place = ""): string => {
   const problem = Problem.safeParse(answer.body);

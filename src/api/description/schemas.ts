@@ -98,8 +98,8 @@ const PLACE = "#/components/schemas/";
 export const referenceTo = (name: string): JsonSchema => ({ $ref: PLACE + name });
 
 /**
- * Removes details without information: patterns that repeat a format, and the bounds of every whole number. Adds a
- * parameter's default.
+ * Removes details without information, such as patterns that repeat a format and the bounds of every whole number. Adds
+ * a parameter's default.
  */
 const plain = ({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void => {
   const { type, defaultValue } = zodSchema._zod.def as { type: string; defaultValue?: unknown };

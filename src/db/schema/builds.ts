@@ -6,8 +6,8 @@ import type { TestFailure, TestSummary } from "../../protocol/test-report.ts";
 
 /**
  * The fields of a build that lists show and filter by, under their own names. The pool writes a row when the build is
- * created and again when it ends. The table has no rowid: rows are in the order of the key, and each index ends with
- * the key.
+ * created and again when it ends. The table has no rowid. Its rows are in the order of the key, and each index ends
+ * with the key.
  */
 export const buildSummary = sqliteTable(
   "build_summary",
@@ -59,7 +59,7 @@ export const buildSummary = sqliteTable(
   ],
 );
 
-/** One row for each planned job, written when the job ends. It leads to the job's build. */
+/** The rows of planned jobs. The pool writes one for each job when the job ends. The row leads to the job's build. */
 export const job = sqliteTable(
   "job",
   {

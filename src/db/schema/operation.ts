@@ -3,7 +3,9 @@ import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-or
 import { OF_EVERY_BUILD } from "../../protocol/audit.ts";
 import { quoted } from "../query.ts";
 
-/** The two actions that every build has need no index: queries find them in the order of ids. */
+/**
+ * Limits an index to actions that not every build has. Queries find the two actions of every build in the order of ids.
+ */
 export const isIndexedAction = sql.raw(`action NOT IN (${quoted(OF_EVERY_BUILD)})`);
 
 /** Has no rowid. Ids begin with their time, so times need no index. */

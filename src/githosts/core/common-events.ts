@@ -135,8 +135,8 @@ const isFork = ({ ref, repo, repo_id }: Head, repositoryId: number): boolean =>
   repo?.id !== repositoryId || (repo_id ?? repositoryId) !== repositoryId || ref.startsWith("refs/");
 
 /**
- * Reports whether a pull request is closed, because labels and titles of closed pull requests change, too. A request
- * without a state counts as open.
+ * Reports whether a pull request is closed. Labels and titles of closed pull requests change, too. A request without a
+ * state counts as open.
  */
 export const isClosed = (state: string | null, open: "open" | "opened"): boolean => state !== null && state !== open;
 
