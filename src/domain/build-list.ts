@@ -46,7 +46,7 @@ export const matches = (build: QueriedBuild, query: BuildQuery): boolean =>
   (query.until === undefined || build.queuedAt < query.until) &&
   (query.before === undefined || build.id < query.before);
 
-/** The parts of one page, before D1's rows and the pool's builds become one list. All are newest first. */
+/** The parts of one page, before D1's rows and the pool's builds become one list. All lists are newest first. */
 interface PageParts<B extends QueriedBuild> {
   query: BuildQuery;
   limit: number;
@@ -83,7 +83,7 @@ const byNewest = (one: QueriedBuild, other: QueriedBuild): number => (one.id < o
 const isCurrent = (live: QueriedBuild, row: QueriedBuild | undefined): boolean =>
   !row || !isEnded(row.status) || isEnded(live.status);
 
-/** Merges the pool's builds into D1's rows. No build appears twice, or in an older state than the pool's. */
+/** Merges the pool's builds into D1's rows. A build appears only once, and never in an older state than the pool's. */
 export const mergePage = <B extends QueriedBuild>({ query, limit, rows, live }: PageParts<B>): PageOfBuilds<B> => {
   const builds = new Map(rows.map((row) => [row.id, row]));
   for (const build of live) if (isCurrent(build, builds.get(build.id))) builds.set(build.id, build);

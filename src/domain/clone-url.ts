@@ -7,9 +7,12 @@ const WITH_SCHEME = new RegExp(
   `^(https|http|ssh)://(?:(${USER})@)?(${HOST}|\\[[0-9A-Fa-f:.]+\\])(?::([0-9]{1,5}))?(/${PATH})$`,
 );
 const FILE = new RegExp(`^(file)://()()()(/${PATH})$`);
-/** `user@host:path`. A host of one letter would be a Windows drive, and `::` calls a remote helper. */
+/**
+ * An address of the form `user@host:path`. A host of one letter would be a Windows drive, and `::` calls a remote
+ * helper.
+ */
 const SCP = new RegExp(`^(?:(${USER})@)?(${HOST}):(?![:-])(${PATH})$`);
-/** Schemes. Before a single colon they are a typing mistake, not a host. */
+/** Names of schemes. Before a single colon they are a typing mistake, not a host. */
 const SCHEME = /^(?:https?|ssh|git|file|ftps?)$/i;
 
 /** Hosts whose clone addresses end in .git, with the number of path segments of a repository; null means any number. */

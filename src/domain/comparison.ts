@@ -4,7 +4,7 @@ import type { EnvironmentKey } from "../protocol/build.ts";
 export interface EnvironmentChange {
   key: string;
   change: "added" | "removed" | "changed";
-  /** The difference in short: `version 3, was 2`; `from pipeline, was organization`. */
+  /** The difference in short, such as `version 3, was 2` or `from pipeline, was organization`. */
   how: string | null;
 }
 
@@ -39,7 +39,7 @@ export interface DiffLine {
   text: string;
 }
 
-/** Times, hashes, sizes and counts differ between runs and mean nothing. */
+/** Parts of a line that differ between runs and mean nothing: times, hashes, sizes and counts. */
 const VARYING = /\b[0-9a-f]{7,64}\b|\d+(?:[.,:]\d+)*/gi;
 
 /** Masks the varying parts of a line, so that lines that match in two runs become equal texts. */

@@ -3,7 +3,7 @@ import { byteSize, LIMITS, withCommas } from "../protocol/limits.ts";
 import type { Origin } from "../protocol/pipeline.ts";
 import type { FileEncoding, Scope } from "../protocol/variable.ts";
 
-/** How a value becomes a file of the build. The default name is the variable's. */
+/** The form in which a value becomes a file of the build. The default name is the variable's name. */
 interface FileForm {
   encoding: FileEncoding;
   name: string | null;

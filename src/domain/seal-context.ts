@@ -32,7 +32,7 @@ interface SealedCredential {
   version: number;
 }
 
-/** A repository's clone credential opens only for the host for which it was set. */
+/** The context of a repository's clone credential. The credential opens only for the host for which it was set. */
 export const credentialContext = ({ orgId, repoId, kind, version }: SealedCredential, cloneUrl: string): string[] => [
   "credential",
   orgId,

@@ -128,7 +128,7 @@ export class Masker {
     this.#release(this.#scanner.settled);
   }
 
-  /** Writes the output before `until`. Every needle that begins there has been found. */
+  /** Writes the output before `until`. The scanner has found every needle that begins there. */
   #release(until: number): void {
     for (const { start, end } of this.#spans) {
       this.#pass(start);

@@ -184,7 +184,7 @@ export class Scanner {
         places |= (pairs[before >>> 16]! << 2) | (pairs[(before >>> 8) & 0xffff]! << 3);
         before = four;
       }
-      // The second term is not 0 if one of the bytes is less than 14, as line breaks are.
+      // The second term is not 0 if one of the bytes is less than 14. Line breaks are less than 14.
       if (places !== 0 || ((four - 0x0e0e0e0e) & ~four & 0x80808080) !== 0) {
         const place = this.#placeBefore(word * 4, places, at);
         if (place >= 0) return place;

@@ -6,7 +6,7 @@ export interface Position {
   file?: string;
 }
 
-/** Orders positions. Those in the pipeline file itself come first. */
+/** Orders positions. Positions in the pipeline file itself come first. */
 export const byPlace = (a: Position, b: Position): number => {
   const [left, right] = [a.file ?? "", b.file ?? ""];
   if (left !== right) return left < right ? -1 : 1;

@@ -35,7 +35,7 @@ const load = async (): Promise<typeof Importer> => {
   return importer;
 };
 
-/** Maximum bytes of a workflow file: more than its character limit can need. */
+/** Maximum bytes of a workflow file. This is more than its character limit can need. */
 const MOST_BYTES = 4 * LIMITS.definitionCharacters;
 
 const read = (file: string): string => {

@@ -80,14 +80,17 @@ const KEPT = new RegExp(
   ].join("|")})$`,
 );
 
-/** Explains why a variable that builds need must not be in a service file, worded to follow its name. */
+/** Explains why a variable that builds need must not be in a service file. The text follows the variable's name. */
 const variableProblem = (name: string, value: string): string | null => {
   if (name === "SSH_AUTH_SOCK") return "ends with this session";
   if (/proxy$/i.test(name) && value.includes("@")) return "has a password";
   return /[\x00-\x1f\x7f]/.test(value) ? "has control characters" : null;
 };
 
-/** Splits the shell's variables into those that a service keeps and those it omits: `NAME has a password`. */
+/**
+ * Splits the shell's variables into those that a service keeps and those that it omits. An omitted one has its reason:
+ * `NAME has a password`.
+ */
 export const variablesToKeep = (shell: NodeJS.ProcessEnv): { variables: Record<string, string>; omitted: string[] } => {
   const variables: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin" };
   const omitted: string[] = [];

@@ -7,7 +7,7 @@ import { isBundle, shownPath } from "./file-words.ts";
 import { isCachedLink, staysWithin } from "./link-rule.ts";
 import type { TarMember } from "./tar.ts";
 
-/** A file as the search found it: `parts` lead to it without links. */
+/** A file as the search found it. `parts` lead to it without links. */
 export interface FileSource {
   parts: string[];
   size: number;

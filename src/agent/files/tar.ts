@@ -77,7 +77,7 @@ export const TAR_END = Buffer.alloc(2 * BLOCK);
 export const tarBytes = (members: readonly TarMember[]): number =>
   members.reduce((sum, one) => sum + tarHeader(one).length + one.size + tarPadding(one.size), TAR_END.length);
 
-/** Receives a tar's members in order; each file's content arrives in pieces. */
+/** Receives a tar's members in order. Each file's content arrives in pieces. */
 export interface TarListener {
   begin(member: TarMember): void;
   content(bytes: Buffer): void;

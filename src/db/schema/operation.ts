@@ -8,7 +8,7 @@ import { quoted } from "../query.ts";
  */
 export const isIndexedAction = sql.raw(`action NOT IN (${quoted(OF_EVERY_BUILD)})`);
 
-/** Has no rowid. Ids begin with their time, so times need no index. */
+/** The audit. The table has no rowid. Ids begin with their time, so times need no index. */
 export const auditLog = sqliteTable(
   "audit_log",
   {

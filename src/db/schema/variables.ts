@@ -37,7 +37,7 @@ export const variable = sqliteTable(
   ],
 );
 
-/** The first hand-out of a variable on each day (UTC). Has no rowid. */
+/** The first hand-out of a variable on each day (UTC). The table has no rowid. */
 export const variableDay = sqliteTable(
   "variable_day",
   {

@@ -5,7 +5,9 @@ import { nameMatcher, patternProblem } from "../patterns.ts";
  * pattern. A path that begins with `!` excludes matches of earlier paths. The last match decides.
  */
 
-/** Removes `./` at the beginning. A `/` at the end becomes a pattern for everything below the folder. */
+/**
+ * Normalizes a path. Removes `./` at the beginning. A `/` at the end becomes a pattern for everything below the folder.
+ */
 const plain = (path: string): string => {
   const short = path.replace(/^(?:\.\/)+/, "").replace(/\/{2,}/g, "/");
   if (short === "." || short === "") return "**";
@@ -27,7 +29,7 @@ export const artifactPathProblem = (path: string): string | null => {
 
 const WILDCARD = /[*?]/;
 
-/** Returns the folders before the first part with a wildcard; all parts of a path without a wildcard. */
+/** Returns the folders before the first part with a wildcard. Returns all parts of a path without a wildcard. */
 const fixedParts = (path: string): string[] => {
   const parts = path.split("/");
   const first = parts.findIndex((part) => WILDCARD.test(part));

@@ -110,7 +110,7 @@ export const placeFiles = (list: readonly ArtifactFile[]): PlacedFile[] => {
   });
 };
 
-/** Returns the files in a folder, at any depth; all files if no folder is named. */
+/** Returns the files in a folder, at any depth. Returns all files if no folder is named. */
 export const inFolder = <F extends Pick<ArtifactFile, "path">>(list: readonly F[], folder: string | null): F[] => {
   if (folder === null || folder === "") return [...list];
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;

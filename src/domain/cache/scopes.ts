@@ -24,7 +24,10 @@ interface CacheRefs {
 
 const NONE: CacheRefs = { reads: [], writes: null };
 
-/** No branch and no tag has such a ref, so no trusted build finds the entries of an untrusted one. */
+/**
+ * Returns the cache's ref for an untrusted build. No branch and no tag has such a ref, so no trusted build finds the
+ * entries of an untrusted one.
+ */
 const untrustedRef = (ref: string): string => ref.replace(/^refs\//, "refs/untrusted/");
 
 /**

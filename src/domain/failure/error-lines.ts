@@ -3,7 +3,7 @@ import { settledLine } from "../../protocol/settled-line.ts";
 import { plainText } from "../text.ts";
 import { COMPLAINS, SAYS_WHERE, SAYS_WHY } from "./error-patterns.ts";
 
-/** Lines after which a person would have to keep looking for the cause. */
+/** Lines that do not name the cause: after them, a person would have to keep looking. */
 const WARNS = /\b0 (?:errors?|failed|failures?)\b|\bwarning\b/i;
 /** Prefixes that other programs add to the lines of their commands: Docker's builds, Terraform's frames. */
 const BEFORE = /^(?:#\d+ (?:\d+\.\d+ )?|│ )/;

@@ -80,7 +80,7 @@ const READ_BYTES = 4 * MIB;
 
 const NULL = new TextEncoder().encode("null");
 
-/** The fields of a body that is a JSON object. The sender chose the names: read them with a schema. */
+/** The fields of a body that is a JSON object. The sender chose the names, so read the fields with a schema. */
 export type Fields = Record<string, unknown>;
 
 /**

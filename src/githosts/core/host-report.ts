@@ -27,7 +27,7 @@ export interface Ask {
 /** The report of a build to a git host. A later `version` of the same build replaces an earlier one. */
 export interface HostReport extends HostTarget {
   buildId: string;
-  /** The build's number in its repository. A later build of the same commit and context replaces an earlier one. */
+  /** The build's number in its repository. A later build of the same commit and context replaces an earlier build. */
   number: number;
   version: number;
   sha: string;

@@ -9,7 +9,9 @@ import {
   type WantedState,
 } from "./statuses.ts";
 
-/** Milliseconds before the service reports an unfinished build. A build that ends sooner is reported once. */
+/**
+ * Milliseconds before the service reports an unfinished build. The service reports a build that ends sooner only once.
+ */
 export const REST_MS = 1_500;
 /** Milliseconds for which a host may still process a request without an answer. */
 const LATE_MS = MINUTE_MS;
@@ -50,7 +52,7 @@ export const STATUS_RULES = {
    */
   isTold: ({ since, told, againAt }: Line): boolean => told?.since === since && againAt === null,
   isGivenUp: ({ givenUp }: Line): boolean => givenUp !== null,
-  /** Whether the answer is about the currently wanted state. A newer one may have been reported in the meantime. */
+  /** Whether the answer is about the currently wanted state. A newer state may have been reported in the meantime. */
   isAnswered: (line: Line, sentStatus: SentStatus): boolean => line.since === sentStatus.since,
   /** The state that the host accepted with an answer. */
   taken: (_line: Line, { buildId, state, since }: SentStatus): Line["told"] => ({ buildId, state, since }),

@@ -9,7 +9,7 @@ export type WantedState = Pick<
   "buildId" | "number" | "version" | "state" | "phase" | "ended" | "asks" | "description" | "origin"
 >;
 
-/** A GitHub check run: one for each build, and one for each commit as a whole. */
+/** A GitHub check run. Each build has one, and each commit as a whole has one. */
 interface CheckRun {
   id: number;
   /** The build that the check run shows. The repository's own check run shows the build that decides. */

@@ -25,6 +25,7 @@ export const GITHUB: GitHost = {
   pageUrl: (repositoryUrl, page) => `${repositoryUrl}/${page}`,
   client: githubClient,
   statuses: GITHUB_STATUSES,
+  // The gap that GitHub recommends:
   // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
   statusGapMs: SECOND_MS,
   keepsRefsApart: false,

@@ -45,7 +45,7 @@ export interface KnownNames {
   variables?: {
     vars: Set<string>;
     secrets: Set<string>;
-    /** All variables in the environment at this place; null if an earlier step may have added more. */
+    /** All variables in the environment at this place; null if an earlier step may have added other variables. */
     env: Set<string> | null;
   };
 }

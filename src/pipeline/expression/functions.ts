@@ -120,7 +120,7 @@ const chooseCase = (...args: Data[]): Data => {
   return args.at(-1)!;
 };
 
-/** The status of a job: success until a step fails, cancelled after a cancel. */
+/** The status of a job. It is success until a step fails, and cancelled after a cancel. */
 export type JobContextStatus = "success" | "failure" | "cancelled";
 
 const CALLS = {

@@ -26,7 +26,7 @@ export interface JobGraph {
   features?: Feature[];
 }
 
-/** The facts that conditions of jobs can read, fixed when the plan was created. */
+/** The facts that conditions of jobs can read. They are fixed when the plan is created. */
 export interface GraphFacts {
   build: Record<string, unknown>;
   repository: Record<string, unknown>;
@@ -49,7 +49,7 @@ export interface GraphJob {
   matrix: Matrix | null;
   /** The needs by definition. A job needs all combinations of a matrix. */
   needs: { definition: string; isOptional: boolean }[];
-  /** The expression of `if`, without `${{ }}`; null means success(). */
+  /** The expression of `if`, without `${{ }}`. Null means success(). */
   condition: string | null;
   mayFail: boolean;
   /** Whether the first failure in its matrix ends the matrix's other jobs. */

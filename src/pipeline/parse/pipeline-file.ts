@@ -145,7 +145,7 @@ export type JobsFile = MappingOf<typeof JOBS_FIELDS>;
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
-/** The JSON Schema of pipeline files, for editors. It is built from the parsers that check a file. */
+/** The JSON Schema of pipeline files, for editors. The parsers that check a file produce the schema. */
 export const PIPELINE_SCHEMA = {
   $schema: DRAFT,
   title: "Millrace pipeline",

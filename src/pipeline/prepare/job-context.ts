@@ -40,7 +40,7 @@ export interface JobContext {
 
 export type StepOutcome = "success" | "failure" | "cancelled" | "skipped";
 
-/** The result of a step: its `outcome`, and the `conclusion` after `continue-on-error` is applied. */
+/** The result of a step: its `outcome`, and its `conclusion`, to which `continue-on-error` is applied. */
 interface StepResult {
   outcome: StepOutcome;
   conclusion: StepOutcome;

@@ -5,7 +5,7 @@ import { type Quoting, QuotingScanner, REFUSED } from "./quoting.ts";
 const RUNS_TEXT =
   /(?:^|[\s;|&({])(?:iex|invoke-expression|invoke-command|icm|add-type|pwsh|powershell|cmd|bash|sh)\b[^;|\n]*$/i;
 
-/** How many characters before an expression to search for such a command. */
+/** The number of characters before an expression in which to search for such a command. */
 const LOOKBEHIND = 500;
 
 class PwshScanner extends QuotingScanner {
