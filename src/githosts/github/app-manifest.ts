@@ -52,7 +52,7 @@ const SHAPE = /^([0-9a-f-]{36})\.([0-9a-z]{1,9})\.([A-Za-z0-9]{12})$/;
 /** Milliseconds for which a state is valid. GitHub accepts a manifest's code for the same time. */
 const VALID_MS = HOUR_MS;
 
-/** The person who creates an App for a connection. The same person must return with the App. */
+/** The person who creates an App for a connection. The same person must return from GitHub. */
 interface AppMaking {
   orgId: string;
   sessionId: string;
