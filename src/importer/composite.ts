@@ -99,14 +99,16 @@ const conditionIn = (text: string): string => (/^\s*\$\{\{(.*)\}\}\s*$/s.exec(te
  */
 const readCondition = (call: ReadStep, source: Source, file: ActionFile, given: string): string => {
   for (const { key } of pairsOf(call.token))
-    if (!["uses", "with", "name", "id", "if"].includes(key)) throw refuse(call.action, `\`${key}\` around it`);
+    if (!["uses", "with", "name", "id", "if"].includes(key))
+      throw refuse(call.action, `the step that uses it has \`${key}\``);
   const token = find(call.token, "if");
   const text = token ? conditionText(token, source).trim() : "";
   const condition = conditionIn(text);
-  if (condition.includes("${{") || usesStatus(condition)) throw refuse(call.action, `\`if: ${text}\``);
+  if (condition.includes("${{") || usesStatus(condition))
+    throw refuse(call.action, `the step that uses it has \`if: ${text}\``);
   const changesEnv = file.steps.some((step) => step.env !== undefined || /GITHUB_ENV/.test(textOf(step.run)));
   if (changesEnv && /\benv\b/.test(`${condition} ${given}`))
-    throw refuse(call.action, "it reads variables which its steps change");
+    throw refuse(call.action, "its condition or inputs read variables that its steps change");
   return condition;
 };
 
@@ -137,10 +139,10 @@ const stepsOf = (
   );
   const texts: TextsOfNames = { inputs, ids, folder: folderOf(call.action)! };
   const steps = file.steps.flatMap((step) => {
-    if (usesStatus(textOf(step.if))) throw refuse(call.action, `\`if: ${textOf(step.if)}\` in it`);
+    if (usesStatus(textOf(step.if))) throw refuse(call.action, `one of its steps has \`if: ${textOf(step.if)}\``);
     const isMoved = step["working-directory"] !== undefined || /\b(?:cd|pushd)\s/.test(textOf(step.run));
     if (isMoved && /github\.action_path/.test(textOf(step.run)))
-      throw refuse(call.action, "a script of it names its folder from another one");
+      throw refuse(call.action, "one of its scripts names the action's folder, but runs in another");
     const own = replaceAll(step, texts) as Record<string, unknown>;
     const { if: written, id, ...rest } = own;
     const known = conditionIn(textOf(written));
@@ -189,10 +191,10 @@ export const placeSteps = (steps: StepOfCalls[]): StepOfCalls[] => {
   const place = (one: StepOfCalls, depth: number): StepOfCalls[] => {
     if (!isLocalAction(one.step)) return [one];
     try {
-      if (depth >= DEEPEST) throw refuse(one.step.action, `deeper than ${DEEPEST} actions`);
+      if (depth >= DEEPEST) throw refuse(one.step.action, `more than ${DEEPEST} actions deep`);
       const { own, outputs } = stepsOf(one.step, one.source, prefixOf(one.step));
       left -= own.length;
-      if (left < 0) throw refuse(one.step.action, "too many steps");
+      if (left < 0) throw refuse(one.step.action, `the job would have more than ${MOST_STEPS} steps of actions`);
       const inner = own.flatMap((step) => place(step, depth + 1));
       return inner.map((step, index) => {
         const call = { step: one.step, outputs, isFirst: index === 0, isLast: index === inner.length - 1 };

@@ -28,7 +28,7 @@ class Translator {
     if (node instanceof Binary) return this.#binary(node);
     if (node instanceof FunctionCall) return this.#call(node);
     const path = contextPath(node);
-    if (!path) throw new NoEqual("a name that is only known when it runs");
+    if (!path) throw new NoEqual("a name that is known only at run time");
     return this.#name(path);
   }
 
@@ -68,7 +68,7 @@ class Translator {
   #isOnce(isMeant: boolean): boolean {
     if (!isMeant || !this.#names.hasPulls || this.#names.pushes === "none") return false;
     if (this.#names.pushes === "all") return true;
-    throw new NoEqual("pushes of some branches, or pull requests of strangers (here both are one build)");
+    throw new NoEqual("pushes of some branches, or pull requests of strangers (here they share one build)");
   }
 
   #matrixKey(path: string[]) {
@@ -81,7 +81,7 @@ class Translator {
       return `fromJSON(matrix${property(name)})`;
     if (values.every((value) => value === null || (typeof value === "number" && Number.isFinite(value))))
       return `(matrix${property(name)} && fromJSON(matrix${property(name)}))`;
-    throw new NoEqual(`\`matrix.${name}\`, which is a number in some combinations and none in others`);
+    throw new NoEqual(`\`matrix.${name}\`, which is a number only in some combinations`);
   }
 
   #binary({ left, operator, right }: Binary): string {
@@ -153,7 +153,7 @@ class Translator {
       if (beginning !== undefined) return beginning;
     }
     if (path && lower === "contains" && /^needs\.\*\.result$/i.test(path.join("."))) {
-      if (text === undefined) throw new NoEqual("`contains(needs.*.result, ...)` of a value that is not written out");
+      if (text === undefined) throw new NoEqual("`contains(needs.*.result, ...)` with a computed value");
       const list = this.#name(path);
       if (text.toLowerCase() === "dropped") return "false";
       const containsText = `contains(${list}, '${text.replaceAll("'", "''")}')`;
@@ -185,7 +185,7 @@ class Translator {
     const { env, wrongEnv, isStrict } = this.#names;
     if (key === "*") throw new NoEqual("all of `env`");
     if (findName(wrongEnv, key, (one) => one))
-      throw new NoEqual(`\`env.${key}\`, which has another value where this is evaluated here`);
+      throw new NoEqual(`\`env.${key}\`, which has a different value here at this point`);
     const variable = findName(env, key, (one) => one);
     if (variable !== undefined || !isStrict) return `env${property(variable ?? key)}`;
     return `(env${property(key)} || '')`;
@@ -193,7 +193,7 @@ class Translator {
 
   #matrix(key: string): string {
     const { matrix } = this.#names;
-    if (matrix === null) throw new NoEqual(`\`matrix.${key}\`: the matrix could not be taken over`, "matrix");
+    if (matrix === null) throw new NoEqual(`\`matrix.${key}\`: the matrix could not be translated`, "matrix");
     if (key.includes("*")) throw new NoEqual("all of `matrix`");
     const matrixKey = findMatrixKey(matrix, key);
     if (!matrixKey) return "null";
@@ -217,7 +217,7 @@ class Translator {
       throw new NoEqual(`\`needs.${[job, ...rest].join(".")}\``);
     if (needed.hasMatrix)
       throw new NoEqual(
-        `\`needs.${job}.outputs\` of a matrix, which are not merged: read \`needs.${needed.key}.jobs\``,
+        `\`needs.${job}.outputs\` of a matrix, whose outputs are not merged: read \`needs.${needed.key}.jobs\``,
       );
     const outputName = findName(needed.outputs, output, (one) => one);
     return outputName === undefined ? "null" : `needs.${needed.key}.outputs.${outputName}`;
@@ -225,7 +225,7 @@ class Translator {
 
   #toldBy(id: string, outputs: ReadonlyMap<string, string>, output: string | undefined): string {
     const told = outputs.get(output?.toLowerCase() ?? "");
-    if (told === undefined) throw new NoEqual(`\`steps.${id}\`, of which this is not known`);
+    if (told === undefined) throw new NoEqual(`\`steps.${id}\`, whose replacement does not provide this`);
     return told;
   }
 
@@ -237,7 +237,7 @@ class Translator {
     if (!step) return "null";
     const isOutput = lower === "outputs" && output !== undefined && output !== "*";
     if (step.fate === "cache" && isOutput) return "''";
-    if (step.fate !== "kept") throw new NoEqual(`\`steps.${id}\`, a step that could not be taken over`);
+    if (step.fate !== "kept") throw new NoEqual(`\`steps.${id}\`, a step that could not be translated`);
     if (step.outputs) return this.#toldBy(id, step.outputs, isOutput ? output : undefined);
     if (isOutput) return `steps.${step.id}.outputs${property(output)}`;
     if ((lower === "outcome" || lower === "conclusion") && output === undefined) return `steps.${step.id}.${lower}`;
@@ -249,7 +249,7 @@ const readExpression = (text: string): Expr => {
   try {
     return parse(text);
   } catch {
-    throw new NoEqual("an expression that cannot be read");
+    throw new NoEqual("an invalid expression");
   }
 };
 

@@ -13,7 +13,7 @@ import type { ReadStep } from "./step.ts";
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Creates a step that fails with the reason until a person replaces it. */
-export const failingStep = (reason: string, name = "Not taken over", condition = new OutMap()): OutMap => {
+export const failingStep = (reason: string, name = "Not translated", condition = new OutMap()): OutMap => {
   const step = new OutMap().set("name", name);
   step.items.push(...condition.items);
   return step.set("run", `echo ${quoted(reason)} >&2\nexit 1`);
@@ -22,7 +22,7 @@ export const failingStep = (reason: string, name = "Not taken over", condition =
 /** Reasons of a failing step before something whose condition is untranslatable. */
 export const CONDITION = {
   ofStep: "the next step has a condition without an equivalent here: write its `if`, then remove this step",
-  ofJob: "this job has a condition without an equivalent here: write `if` of the job, then remove this step",
+  ofJob: "this job has a condition without an equivalent here: write an `if` for the job, then remove this step",
 } as const;
 
 /** Returns the part of an untranslatable condition that says after which results it may be true. */

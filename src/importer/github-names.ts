@@ -55,9 +55,9 @@ const RUNNER: Record<string, Equivalent> = {
 };
 
 const REASONS: Record<string, string> = {
-  "github.actor": "no build tells who caused it",
-  "github.triggering_actor": "no build tells who caused it",
-  "github.workspace": "in a script it is $PWD",
+  "github.actor": "a build does not say who caused it",
+  "github.triggering_actor": "a build does not say who caused it",
+  "github.workspace": "use $PWD in a script",
   "github.event.pull_request.head.repo.full_name": "compare it with `github.repository`",
 };
 

@@ -45,9 +45,9 @@ export const writeConcurrency = (token: WorkflowToken, place: JobPlace, out: Out
     const group = find(token, "group") ?? token;
     const cancel = find(token, "cancel-in-progress");
     const concurrency = new OutMap().set("group", translateText(tokenText(group, place.source), place.names));
-    if (cancel && isExpression(cancel)) throw new NoEqual("`cancel-in-progress` that is computed");
+    if (cancel && isExpression(cancel)) throw new NoEqual("a computed `cancel-in-progress`");
     if (cancel && tokenText(cancel, place.source) === "true") concurrency.set("when-busy", "cancel-running");
-    else out.say(place.marks.add("group-order", "`concurrency` that waits", lineOf(token)));
+    else out.say(place.marks.add("group-order", "`concurrency` in which jobs wait", lineOf(token)));
     out.set("concurrency", concurrency);
   });
 
@@ -56,7 +56,7 @@ export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: Out
   const failFast = find(strategy, "fail-fast");
   const most = find(strategy, "max-parallel");
   if (failFast && isExpression(failFast))
-    out.say(place.marks.add("expression", "`fail-fast` that is computed (it is on)", lineOf(failFast)));
+    out.say(place.marks.add("expression", "a computed `fail-fast` (here it is on)", lineOf(failFast)));
   out.set("fail-fast", !(failFast && tokenText(failFast, place.source) === "false"));
   if (!most) return;
   const text = tokenText(most, place.source);

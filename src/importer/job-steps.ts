@@ -200,14 +200,14 @@ export class StepsWriter {
   /** Makes the job fail. Marks say what it would have done. */
   #stop(line: number): void {
     const { marks } = this.#file;
-    this.#list.say(marks.add("empty", "a job of which no step was taken over", line));
+    this.#list.say(marks.add("empty", "a job without a translated step", line));
     this.#list.add(failingStep(MARKS.empty.reason));
   }
 
   #checkout(step: ReadStep, isFirst: boolean, isLate: boolean, line: number): void {
     const { source, marks } = this.#file;
     const kind = isFirst ? "checkout-first" : "checkout";
-    const what = isFirst ? "a checkout later, or under a condition" : "a second checkout";
+    const what = isFirst ? "a checkout under a condition, or after other steps" : "a second checkout";
     if (!isFirst || find(step.token, "if") || isLate)
       this.#list.say(marks.add(kind, what, line, source.lines(step.token, line)));
     if (!isFirst) return;

@@ -24,7 +24,7 @@ export class JobTools {
   add(tools: readonly SetUpTool[]): void {
     for (const { name, version } of tools) {
       const other = this.#tools.get(name);
-      if (other && other.version !== version) throw new NoEqual(`${name} a second time`, "tool");
+      if (other && other.version !== version) throw new NoEqual(`a second version of ${name}`, "tool");
     }
     for (const tool of tools) this.#tools.set(tool.name, tool);
   }
@@ -48,10 +48,10 @@ export class JobTools {
     else if (refused !== undefined) job.say(marks.add("refused", `tools: { ${words} } (${refused})`, line));
     else if (isAuto) job.set("tools", "auto", unit);
     else if (tools.items.length < all.length)
-      job.say(marks.add("tool", `\`tools: auto\` beside others: { ${words} }`, line));
+      job.say(marks.add("tool", `\`tools: auto\` with other tools: { ${words} }`, line));
     else {
       for (const { name, version, read, file } of all)
-        if (file !== undefined) job.say(new Comment([`${name} ${version ?? read} is what ${file} says: change both.`]));
+        if (file !== undefined) job.say(new Comment([`${name} ${version ?? read} comes from ${file}: change both.`]));
       job.set("tools", tools, unit);
     }
   }

@@ -41,12 +41,12 @@ const AFTER = new Map([
 const readWhen = ({ token }: ReadStep, source: Source, kind: "artifact" | "cache" = "artifact"): string | undefined => {
   const condition = find(token, "if");
   const text = condition ? tokenText(condition, source).replace(/^\$\{\{|\}\}$/g, "") : "";
-  if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\` before files are kept`, kind);
+  if (!AFTER.has(text.trim())) throw new NoEqual(`\`if: ${text.trim()}\``, kind);
   return AFTER.get(text.trim());
 };
 
-const alwaysRuns = ({ token, action }: ReadStep, kind: "artifact" | "cache"): void => {
-  if (find(token, "if")) throw new NoEqual(`${action} under a condition`, kind);
+const alwaysRuns = ({ token }: ReadStep, kind: "artifact" | "cache"): void => {
+  if (find(token, "if")) throw new NoEqual("a condition", kind);
 };
 
 type MakeEntry = (inputs: KeptInputs, step: ReadStep, nth: number, place: KeepingPlace) => OutMap;
@@ -84,8 +84,8 @@ const download: MakeEntry = (inputs, step, _, { artifacts }) => {
   inputs.end();
   const leaving = artifacts.filter((one) => shortName(one.written, OF_BUILD) === name).map(({ job }) => job);
   const [from, ...others] = new Set(leaving);
-  if (from === undefined) throw new NoEqual(`${name}, which no job of this file leaves under this name`, "artifact");
-  if (others.length > 0) throw new NoEqual(`${name}, which several jobs leave`, "artifact");
+  if (from === undefined) throw new NoEqual(`${name}, which no job of this file uploads under this name`, "artifact");
+  if (others.length > 0) throw new NoEqual(`${name}, which several jobs upload`, "artifact");
   return new OutMap()
     .set("from", from)
     .set("artifact", name)
@@ -102,12 +102,12 @@ const severalDownloads = (step: ReadStep, { names, source, artifacts }: KeepingP
   const to = withoutEnd(inputs.paths()[0] ?? ".", "/");
   inputs.end();
   const chosen = artifacts.filter(({ written }) => fits(pattern, written));
-  if (chosen.length === 0) throw new NoEqual("artifacts that no job of this file leaves", "artifact");
+  if (chosen.length === 0) throw new NoEqual("artifacts that no job of this file uploads", "artifact");
   let isNamedOtherwise = false;
   const entries = chosen.map(({ job, written }) => {
     const needed = names.needs.find(({ key }) => key === job);
     // GitHub also fetches what another job has left by then, possibly nothing.
-    if (!needed) throw new NoEqual(`all artifacts at once, of which ${job} may leave some`, "artifact");
+    if (!needed) throw new NoEqual(`all artifacts at once, some of which ${job} may upload`, "artifact");
     const name = shortName(withVariables(written, names), OF_BUILD, OF_COMBINATION);
     if (name.includes("${{")) throw new NoEqual(`${written}, whose name is computed`, "artifact");
     isNamedOtherwise ||= needed.hasMatrix || (!isMerged && name !== written);
@@ -161,7 +161,7 @@ const cache: MakeEntry = (inputs, step, nth, { names, source }) => {
   const known = withOwn(names, step, source);
   const written = [inputs.text("key") ?? "", ...inputs.lines("restore-keys")].map((text) => withVariables(text, known));
   const unknown = variableIn(written.join("\n"), names);
-  if (unknown !== undefined) throw new NoEqual(`\`env.${unknown}\` in its key, which a step may set`, "cache");
+  if (unknown !== undefined) throw new NoEqual(`\`env.${unknown}\` in its key (a step may set it)`, "cache");
   const shortened = written.map((text) => text.replaceAll(SYSTEM, ""));
   const read = (shortened.includes("") ? written : shortened).map(keyWithoutFiles);
   const [{ key, files } = { key: "", files: [] }, ...others] = read;

@@ -48,7 +48,7 @@ const translateUntilValid = async (text: string, name: string, beside?: Beside):
     }
     if (withdrawn.size === before) break;
   }
-  throw new Untranslatable("no part of it can be said in a pipeline file");
+  throw new Untranslatable("no part of it has an equivalent in a pipeline file");
 };
 
 /**

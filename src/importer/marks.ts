@@ -30,11 +30,11 @@ export const MARKS = {
   },
   "artifact-folders": {
     reason:
-      "they are fetched, but each combination of a matrix has folders of its values here: name these in what reads the files, then remove this step",
+      "they are downloaded, but here each combination of a matrix has folders named after its values: use these in the steps that read the files, then remove this step",
     minutes: 2,
   },
   cache: {
-    reason: "write an equivalent in `cache` of the job: without it the job is only slower",
+    reason: "write an equivalent in the job's `cache`: without it the job is only slower",
     minutes: 3,
   },
   "cache-handed-over": {
@@ -42,33 +42,33 @@ export const MARKS = {
     minutes: 5,
   },
   checkout: {
-    reason:
-      "the agent makes the one checkout, of the commit that is built, before the first step: fetch what else is needed in a step",
+    reason: "the agent checks out only the build's commit, before the first step: fetch anything else in a step",
     minutes: 3,
   },
   "always-true": {
     reason:
-      "on GitHub this condition is always true, because of the text around it: write the intended one without ${{ }}",
+      "on GitHub this condition is always true, because of the text around it: write the intended condition without ${{ }}",
     minutes: 1,
   },
   "checkout-again": {
-    reason: "the agent's own checkout is in the folder above too, from the beginning: look whether a step minds that",
+    reason:
+      "the agent also checks out the commit in the folder above, before the first step: check that this affects no step",
     minutes: 1,
   },
   clone: {
-    reason: "it is fetched from github.com without a token: give the step one where the repository is private",
+    reason: "the step fetches it from github.com without a token: add one if the repository is private",
     minutes: 1,
   },
   "checkout-first": {
-    reason: "the agent makes the checkout before the first step: look whether a step before it minds the files",
+    reason: "the agent checks the commit out before the first step: check that the files affect no earlier step",
     minutes: 1,
   },
   concurrency: {
-    reason: "older builds end here only by `supersede`, which knows refs and no groups: choose one of its words",
+    reason: "only `supersede` ends older builds here, by ref and not by group: choose one of its values",
     minutes: 1,
   },
   container: {
-    reason: "steps run on the agent itself: give it what the container had, then remove the first step",
+    reason: "steps run on the agent itself: install what the container had, then remove the first step",
     minutes: 10,
   },
   empty: {
@@ -76,45 +76,45 @@ export const MARKS = {
     minutes: 1,
   },
   event: {
-    reason: "this event builds nothing here: send a request if you need it",
+    reason: "this event triggers no build here: request a build if you need one",
     minutes: 2,
   },
   expression: {
-    reason: "this has no equivalent here: write it with the names of pipelines.md, or remove it",
+    reason: "this has no equivalent here: write it with the names in pipelines.md, or remove it",
     minutes: 5,
   },
   "group-order": {
     reason:
-      "there a newer waiting job takes the place of an older one; here all wait, first come, first served: nothing to write where that is right",
+      "on GitHub a newer waiting job replaces an older one; here all jobs wait and run in order: change nothing if that is right",
     minutes: 1,
   },
   label: {
-    reason: "an agent must have this label: give it one, or remove the label here",
+    reason: "an agent must have this label: add it to an agent, or remove it here",
     minutes: 1,
   },
   machine: {
-    reason: "it prepares GitHub's machines, and an agent's machine has what you installed: remove it",
+    reason: "it prepares GitHub's machines; an agent's machine has the software that you installed: remove it",
     minutes: 1,
   },
   matrix: {
-    reason: "a matrix lists its values here, each a text, true or false: list them",
+    reason: "here a matrix lists its values, each a text, true or false: list them",
     minutes: 10,
   },
   "may-fail": {
-    reason: "for a step this is true or false here: until it is true, the job fails with the step",
+    reason: "for a step this is true or false here: until you write true, the job fails if the step fails",
     minutes: 1,
   },
   number: {
-    reason: "GitHub reads this number as another text than the one that is written: write in quotes what is meant",
+    reason: "GitHub reads this number as a different text: write the intended text in quotes",
     minutes: 1,
   },
   pattern: {
     reason:
-      "patterns here have *, **, ? for one character and, for refs, classes such as [0-9]+: nothing of this event is built until it is rewritten",
+      "patterns here have *, **, ? for one character and, for refs, classes such as [0-9]+: its event triggers no build until you rewrite the pattern",
     minutes: 2,
   },
   refused: {
-    reason: "`check` refuses this: write what its message says",
+    reason: "`check` rejects this: follow its message",
     minutes: 5,
   },
   "report-elsewhere": {
@@ -122,7 +122,7 @@ export const MARKS = {
     minutes: 1,
   },
   reusable: {
-    reason: "other workflows cannot be called here: write the steps of that one",
+    reason: "a job cannot call another workflow here: write that workflow's steps",
     minutes: 15,
   },
   script: {
@@ -135,19 +135,19 @@ export const MARKS = {
     minutes: 15,
   },
   shell: {
-    reason: "there is no such shell here: write it for bash, sh, pwsh, python or node",
+    reason: "this shell does not exist here: rewrite the script for bash, sh, pwsh, python or node",
     minutes: 5,
   },
   template: {
-    reason: "a template of steps (`include`) takes the place of a local action: rewrite its file as one",
+    reason: "here a template of steps (`include`) replaces a local action: rewrite its file as a template",
     minutes: 10,
   },
   timeout: {
-    reason: "this is a whole number from 1 to 1440 here",
+    reason: "here this is a whole number from 1 to 1440",
     minutes: 1,
   },
   token: {
-    reason: "builds get no token of the git host: keep one as a secret of the repository, and name it here",
+    reason: "builds get no token of the git host: store one as a secret of the repository, and use it here",
     minutes: 3,
   },
   tool: {
@@ -155,7 +155,7 @@ export const MARKS = {
     minutes: 3,
   },
   "tools-later": {
-    reason: "`tools` is not known to this release",
+    reason: "this release does not support `tools`",
     minutes: 3,
   },
   unknown: {
@@ -164,12 +164,12 @@ export const MARKS = {
   },
   windows: {
     // A look is enough: everything that needs Windows is already left out.
-    reason: "there is no agent for Windows: what needs one does not run: remove it, or let it run elsewhere",
+    reason: "there is no agent for Windows, so this does not run: remove it, or run it elsewhere",
     minutes: 1,
   },
   words: {
     reason:
-      "there a value outside quotes is as many words as it has; here it is one: for several set a variable under `env` and write $NAME",
+      "on GitHub the shell splits a value outside quotes into words; here it is one word: for several, set a variable under `env` and write $NAME",
     minutes: 1,
   },
 } as const;
@@ -231,7 +231,7 @@ export const summaryLines = (marks: readonly { kind: MarkKind; text: string; pri
   const minutes = counted(minutesOf(marks), "minute");
   return [
     "",
-    `# ${counted(marks.length, "mark")} of the import, about ${minutes} of work:`,
+    `# The import left ${counted(marks.length, "mark")}, about ${minutes} of work:`,
     ...[...byKind].map(([kind, own]) => {
       const lines = own.map(({ printedAt }) => printedAt).join(", ");
       return `#   ${kind}, ${counted(minutesOf(own), "minute")}: ${own.length === 1 ? "line" : "lines"} ${lines}`;

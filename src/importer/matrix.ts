@@ -17,7 +17,7 @@ export interface TranslatedMatrix {
   keys: MatrixKey[];
 }
 
-const COMPUTED = "a matrix that is computed";
+const COMPUTED = "a computed matrix";
 
 const asWritten = (value: Value): string | boolean => (typeof value === "boolean" ? value : textOfValue(value));
 
@@ -35,13 +35,14 @@ class MatrixReader {
   /** @throws {NoEqual} */
   value(token: WorkflowToken): Value {
     if (isExpression(token)) throw new NoEqual(COMPUTED, "matrix");
-    if (!isScalar(token)) throw new NoEqual("a value of the matrix with parts of its own", "matrix");
+    if (!isScalar(token)) throw new NoEqual("a nested value of the matrix", "matrix");
     const literal = token.toJSON() as Value;
     const source = isNumber(token) ? this.#source.numberAt(token) : undefined;
     const text = textOfValue(literal);
     if (source !== undefined && source !== text)
       this.comments.push(this.#marks.add("number", `${source} is ${text}`, lineOf(token)));
-    if (String(literal).length > LIMITS.jobNameCharacters) throw new NoEqual("a long value of the matrix", "matrix");
+    if (String(literal).length > LIMITS.jobNameCharacters)
+      throw new NoEqual("a matrix value that is too long", "matrix");
     return literal;
   }
 
@@ -54,7 +55,7 @@ class MatrixReader {
     const parts = pairsOf(token).flatMap((pair) => [
       ...this.parts(pair.value, `${key}-${pair.key}`, `${path}.${pair.key}`),
     ]);
-    if (parts.length === 0) throw new NoEqual("a value of the matrix without parts", "matrix");
+    if (parts.length === 0) throw new NoEqual("an empty value of the matrix", "matrix");
     return new Map(parts);
   }
 
@@ -128,7 +129,7 @@ export const translateMatrix = (token: WorkflowToken, source: Source, marks: Mar
   for (const item of [...ownItems, ...excluded])
     for (const key of item.keys())
       if ([...labels].some((label) => key === label || reader.pathOf(key)?.startsWith(`${label}.`)))
-        throw new NoEqual("`include` or `exclude` of values with parts of their own", "matrix");
+        throw new NoEqual("`include` or `exclude` of nested values", "matrix");
   const exclude = excluded.flatMap((item) => exactly(item, axes));
   const plain = { axes: [...axes].map(([name, values]) => ({ name, values: values.map(asWritten) })), include: [] };
   // An item that excludes nothing is a mistake here, but not on GitHub.

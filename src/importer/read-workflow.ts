@@ -45,10 +45,10 @@ const parseDocument = (text: string, counter: LineCounter): Document.Parsed => {
       throw new Untranslatable("it has several documents: give one workflow at a time");
     if (first)
       throw new Untranslatable(
-        `it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}. Some of this GitHub reads all the same: correct it first`,
+        `it is not valid YAML, at ${place(counter, first.offset)}: ${first.message}. Correct it first, even if GitHub accepts it`,
       );
     if (!document || !isMap(document.contents))
-      throw new Untranslatable("it is no workflow: there is no `on` and no `jobs` in it");
+      throw new Untranslatable("it is not a workflow: it has no `on` and no `jobs`");
     return document;
   } catch (error) {
     if (error instanceof FileLimitExceeded)
@@ -78,7 +78,7 @@ const boundAliases = (document: Document.Parsed): void => {
     },
   });
   if (measure(document.contents) > FILE_LIMITS.values)
-    throw new Untranslatable("its aliases stand for more than a pipeline file may have: write less of them");
+    throw new Untranslatable("its aliases expand to more values than a pipeline file may have: use fewer aliases");
 };
 
 /** Parses the document and limits the size of its repeated parts. @throws {Untranslatable} */
@@ -100,12 +100,12 @@ const refuseOthers = (document: Document.Parsed): void => {
   const has = (key: string) => document.has(key);
   if (has("runs") && !has("jobs"))
     throw new Untranslatable(
-      "it is an action, no workflow: rewrite its steps as a file of `steps`, for `include` in the pipeline file",
+      "it is an action, not a workflow: rewrite its steps as a file of `steps`, and `include` that in the pipeline file",
     );
   const events = readEvents(document);
   if (events.length > 0 && events.every((event) => event === "workflow_call"))
     throw new Untranslatable(
-      "it is a workflow that others call (`workflow_call`): import the one that calls it, and write these jobs there",
+      "it is a workflow that other workflows call (`workflow_call`): import a workflow that calls it, and add these jobs to the result",
     );
 };
 
@@ -203,7 +203,7 @@ export const readWorkflow = async (text: string, name: string, beside?: Beside):
   });
   if (mistakes.length > 0 || !value) {
     const listed = [...new Set(mistakes)].slice(0, MOST_MISTAKES).map((one) => `  ${one}`);
-    throw new Untranslatable(["GitHub would refuse it; correct it there first:", ...listed].join("\n"));
+    throw new Untranslatable(["GitHub would reject it; correct it first:", ...listed].join("\n"));
   }
   return { root: asMapping(value), source: new Source(text, document, counter, beside) };
 };

@@ -54,7 +54,7 @@ class RunnerReader {
   }
 
   #platform(platform: string): void {
-    if (platform === "windows") throw new NoEqual("a runner with Windows", "windows");
+    if (platform === "windows") throw new NoEqual("a Windows runner", "windows");
     if (this.platform !== undefined && this.platform !== platform)
       throw new NoEqual("two platforms in `runs-on`", "label");
     this.platform = platform;
@@ -88,7 +88,7 @@ class RunnerReader {
       return;
     }
     const kinds = [...new Set(platforms)].filter((kind) => kind !== "windows");
-    if (kinds.length === 0) throw new NoEqual("a runner with Windows", "windows");
+    if (kinds.length === 0) throw new NoEqual("a Windows runner", "windows");
     this.#withoutWindows(
       translation,
       values.filter((value) => findPlatform(labelOf(value)) === "windows"),
@@ -105,7 +105,7 @@ class RunnerReader {
 
   #withoutWindows(translation: string, values: string[]): void {
     if (values.length === 0) return;
-    this.comments.push(this.#marks.add("windows", `a runner with Windows (${values.join(", ")})`, this.#line));
+    this.comments.push(this.#marks.add("windows", `a Windows runner (${values.join(", ")})`, this.#line));
     this.condition = values.map((value) => `${translation} != '${value}'`).join(" && ");
   }
 }
@@ -115,7 +115,7 @@ export const translateRunner = (token: WorkflowToken, names: Names, source: Sour
   const reader = new RunnerReader(names, marks, lineOf(token));
   if (isMapping(token) && find(token, "group"))
     reader.comments.push(
-      marks.add("label", `the group ${tokenText(find(token, "group")!, source)} of runners`, lineOf(token)),
+      marks.add("label", `the runner group ${tokenText(find(token, "group")!, source)}`, lineOf(token)),
     );
   for (const item of itemsOf(isMapping(token) ? find(token, "labels") : token)) {
     const text = tokenText(item, source).trim();

@@ -111,7 +111,8 @@ const preludeFor = (script: string, shell: string, names: Names): string[] => {
   const isShell = shell === "bash" || shell === "sh";
   if (asksForFolder && (!isShell || names.folder === undefined))
     throw new NoEqual("$GITHUB_WORKSPACE, which no agent sets", "script");
-  if (asksForBranch && !isShell) throw new NoEqual("the branch that is checked out (here it is the commit)", "script");
+  if (asksForBranch && !isShell)
+    throw new NoEqual("the name of the branch (here only the commit is checked out)", "script");
   return [
     ...(asksForFolder ? [`export GITHUB_WORKSPACE="${workspaceFrom(names.folder ?? "")}"`] : []),
     ...(asksForBranch ? [CHECK_OUT_BRANCH] : []),
@@ -251,7 +252,7 @@ const reference = (name: string, after: string): string => (/^\w/.test(after) ? 
 const refuseLost = (script: string, { lostEnv }: Names): void => {
   const words = new Set(lostEnv.length > 0 ? script.split(/[^A-Za-z0-9_]+/) : []);
   const lost = lostEnv.find((name) => words.has(name));
-  if (lost !== undefined) throw new NoEqual(`the variable ${lost}, which could not be taken over`);
+  if (lost !== undefined) throw new NoEqual(`the variable ${lost}, which could not be translated`);
 };
 
 /** @throws {NoEqual} */

@@ -120,11 +120,15 @@ const rustIn = (text: string): string | undefined => {
 const rustVersion = ({ inputs, ref, beside }: SetUpPlace): Map<string, string> => {
   const named = inputs.text("toolchain");
   const version = named ?? (/^(?:v\d+|master|main|[0-9a-f]{40})$/.test(ref) ? undefined : ref);
-  if (version === undefined) throw new NoEqual("a toolchain of Rust that a comment names", "tool");
-  if (!beside) throw new NoEqual(`rust ${version} where no file rust-toolchain wins over it`, "tool");
+  if (version === undefined) throw new NoEqual("a Rust toolchain that only a comment names", "tool");
+  if (!beside)
+    throw new NoEqual(
+      `rust ${version} (a rust-toolchain file would override it, and the importer cannot look for one)`,
+      "tool",
+    );
   const file = beside("rust-toolchain.toml") ?? beside("rust-toolchain");
   if (file !== undefined && rustIn(file) !== version)
-    throw new NoEqual(`rust ${version} beside a file rust-toolchain, which wins there`, "tool");
+    throw new NoEqual(`rust ${version}, which a rust-toolchain file overrides on GitHub`, "tool");
   return new Map([["rust", version]]);
 };
 
@@ -224,7 +228,7 @@ const CRATES = new Set(
 export const installed = ({ inputs, ref }: SetUpPlace): Map<string, string> => {
   const named = inputs.list("tool").flatMap((one) => one.split(/\s+/));
   const all = named.length > 0 || /^(?:v\d|main$|[0-9a-f]{40}$)/.test(ref) ? named : [ref];
-  if (all.length === 0) throw new NoEqual("a tool that a comment names", "tool");
+  if (all.length === 0) throw new NoEqual("a tool that only a comment names", "tool");
   return new Map(
     all.map((one) => {
       const [name = "", version = "latest"] = one.split("@");
@@ -241,7 +245,7 @@ export const installed = ({ inputs, ref }: SetUpPlace): Map<string, string> => {
 export const stableFlutter = ({ inputs, valuesOf }: SetUpPlace): Map<string, string> => {
   const channel = inputs.text("channel") ?? "stable";
   if (valuesOf(channel)?.every((one) => one === "stable" || one === "") !== true)
-    throw new NoEqual(`flutter of the channel ${channel}`, "tool");
+    throw new NoEqual(`flutter from the channel ${channel}`, "tool");
   return new Map();
 };
 
@@ -274,7 +278,7 @@ export const changedBy = ({ inputs, readYaml }: SetUpPlace): Map<string, string>
   try {
     filters = readYaml(text);
   } catch {
-    throw new NoEqual("filters that are in another file, or cannot be read", "action");
+    throw new NoEqual("filters that are invalid, or in another file", "action");
   }
   return new Map(
     Object.entries(filters as object).map(([name, value]) => {

@@ -50,7 +50,7 @@ const HARMLESS = ["check-latest", "token", "github-token", "cache-dependency-pat
 const prefixOf = (tool: string, inputs: ActionInputs): string => {
   if (tool !== "java") return "";
   const distribution = inputs.text("distribution") ?? "temurin";
-  if (!DISTRIBUTIONS.has(distribution)) throw new NoEqual(`java of ${distribution}`, "tool");
+  if (!DISTRIBUTIONS.has(distribution)) throw new NoEqual(`java from ${distribution}`, "tool");
   return `${distribution}-`;
 };
 

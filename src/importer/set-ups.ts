@@ -82,7 +82,7 @@ export const SET_UPS: Record<string, SetUp> = {
     ],
     versions: ({ inputs }) => {
       if (inputs.has("working-directory") && !inputs.has("ruby-version"))
-        throw new NoEqual("the version of ruby of another folder", "tool");
+        throw new NoEqual("ruby with the version of another folder", "tool");
       return new Map();
     },
     caches: ({ inputs }) => {

@@ -87,7 +87,7 @@ export const translateEnv = (
 ): OutMap | undefined => {
   if (!token) return undefined;
   const out = new OutMap();
-  if (isExpression(token)) return out.say(marks.add("expression", "`env` that is computed", lineOf(token)));
+  if (isExpression(token)) return out.say(marks.add("expression", "a computed `env`", lineOf(token)));
   const before: string[] = [];
   const all = pairsOf(token);
   for (const { key, value, line } of all) {
@@ -182,7 +182,7 @@ const runStep = (
   const { shell, prelude } = translateShell(commands ? undefined : shellText, raw);
   const script = translateScript(raw, shell ?? "bash", names);
   const known = commands ? KEYS_OF_ACTIONS : KNOWN_KEYS;
-  for (const { key } of pairsOf(token)) if (!known.has(key)) throw new NoEqual(`\`${key}\` of a step`, "unknown");
+  for (const { key } of pairsOf(token)) if (!known.has(key)) throw new NoEqual(`\`${key}\``, "unknown");
   const out = new OutMap();
   out.set("id", id ?? undefined);
   const name = find(token, "name");
@@ -242,7 +242,7 @@ export const writeIf = (
   } catch (error) {
     if (!(error instanceof NoEqual)) throw error;
     const original = source.lines(condition, line);
-    out.say(marks.add(error.kind, `\`if\` with ${error.message} (until it is rewritten this fails)`, line, original));
+    out.say(marks.add(error.kind, `\`if\` with ${error.message} (this fails until you rewrite it)`, line, original));
     return true;
   }
 };
@@ -277,7 +277,7 @@ export const translateStep = (
 
 const lost = ({ token, action, refusal }: ReadStep, marks: Marks, line: number, original: string[]): Comment => {
   const waiting = ["wait", "wait-all", "cancel", "parallel"].find((key) => find(token, key));
-  if (waiting !== undefined) return marks.add("unknown", `a step of \`${waiting}\``, line, original);
+  if (waiting !== undefined) return marks.add("unknown", `a step with \`${waiting}\``, line, original);
   if (/^actions\/checkout$/i.test(action)) return marks.add("checkout", "another checkout", line, original);
   if (/^actions\/github-script$/i.test(action)) return marks.add("action-script", action, line, original);
   if (action.startsWith("./")) return marks.add("template", refusal ?? action, line, original);

@@ -52,7 +52,7 @@ const partsOf = (expression: string, { inputs, ids, folder }: TextsOfNames): str
   try {
     tokens = tokensOf(expression);
   } catch {
-    throw new NoEqual("an expression that cannot be read", "template");
+    throw new NoEqual("an invalid expression", "template");
   }
   const parts: string[] = [];
   for (let index = 0; index < tokens.length; index++) {

@@ -91,7 +91,7 @@ class TriggerWriter {
       else if (key === "schedule") this.#times(value);
       else if (!BY_HAND.has(key)) throw new NoEqual(`\`${key}\``, "event");
       else if (key === "workflow_dispatch" && find(value, "inputs"))
-        throw new NoEqual("`inputs` (give variables as `envVariables` of the request)", "unknown");
+        throw new NoEqual("`inputs` (send variables in the request's `envVariables`)", "unknown");
     } catch (error) {
       if (!(error instanceof NoEqual)) throw error;
       this.on.say(this.#marks.add(error.kind, error.message, line, this.#source.lines(value, line)));
@@ -217,7 +217,7 @@ export const translateSuperseding = (
   const isOfRef = by === "ref" || (onlyPulls && by === "run");
   if (cancels === "true" && isOfRef) return { supersede: "all" };
   const isOfPulls = cancels === "true" && by === "run";
-  const instead = isOfPulls ? " (`supersede: refs` ends older builds of every branch but the default one)" : "";
+  const instead = isOfPulls ? " (`supersede: refs` ends older builds of every branch except the default one)" : "";
   const line = lineOf(concurrency);
   return {
     supersede: "none",

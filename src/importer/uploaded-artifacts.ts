@@ -32,7 +32,7 @@ export const fits = (pattern: string, written: string): boolean => {
   if (new RegExp(`^${signs}$`, "s").test([start, ...parts].join("\0"))) return true;
   const [first = ""] = pattern.split("*", 1);
   if (parts.length > 0 && (start.startsWith(first) || first.startsWith(start)))
-    throw new NoEqual(`\`pattern: ${pattern}\`, which may fit ${written}`, "artifact");
+    throw new NoEqual(`\`pattern: ${pattern}\`, which may match ${written}`, "artifact");
   return false;
 };
 

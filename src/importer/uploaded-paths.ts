@@ -64,7 +64,7 @@ const namedFrom = (path: UploadedPath, folder: string[], line: string): string[]
   if (folder.length === 0 || !isOfFile(path) || rest.some((part) => part.includes("**"))) {
     const from = folder.length === 0 ? "the checkout" : folder.join("/");
     throw new NoEqual(
-      `${line}, whose files are named from ${from} there (write an artifact for each path)`,
+      `${line}, whose file names begin at ${from} on GitHub (write an artifact for each path)`,
       "artifact",
     );
   }
@@ -79,8 +79,8 @@ export const translateUploadedPaths = (lines: string[], keepsHidden: boolean): s
   const searched = searchedIn(kept);
   const seen = searched.filter((parts) => keepsHidden || !parts.at(-1)?.startsWith("."));
   if (seen.length === 0 && kept.length > 0)
-    throw new NoEqual("a hidden file, which is left out there too without `include-hidden-files`", "artifact");
-  if (seen.length < searched.length) throw new NoEqual("hidden files beside others", "artifact");
+    throw new NoEqual("a hidden file, which GitHub omits too without `include-hidden-files`", "artifact");
+  if (seen.length < searched.length) throw new NoEqual("hidden files together with others", "artifact");
   const root = searched.length === 1 ? searched[0]! : commonOf(searched);
   const isAlike = kept.every(
     (path) => isNamedFrom(path, root) || (searched.length === 1 && path.fixed === root.length),

@@ -232,7 +232,7 @@ const TABLE: Row[] = [
     ["number"],
   ],
   [
-    "a matrix that is computed",
+    "a computed matrix",
     inJob("runs-on: ubuntu-latest\nstrategy: { matrix: { n: '${{ fromJSON(vars.N) }}' } }"),
     ["exit 1"],
     ["matrix"],
@@ -261,19 +261,19 @@ const TABLE: Row[] = [
   [
     "a checkout after a step that may look at files",
     steps("- run: ls > list\n- uses: actions/checkout@v4"),
-    ["a checkout later"],
+    ["a checkout under a condition, or after other steps"],
     ["checkout-first"],
   ],
   [
     "a checkout after a step that prints the names of files",
     steps("- run: echo *\n- uses: actions/checkout@v4"),
-    ["a checkout later"],
+    ["a checkout under a condition, or after other steps"],
     ["checkout-first"],
   ],
   [
     "a checkout after a setting of git",
     steps("- run: git config --global core.autocrlf true\n- uses: actions/checkout@v4"),
-    ["a checkout later"],
+    ["a checkout under a condition, or after other steps"],
     ["checkout-first"],
   ],
   [
@@ -363,7 +363,7 @@ const TABLE: Row[] = [
   [
     "a shell that is not here",
     steps("- run: a\n  shell: perl {0}"),
-    ["`shell: perl {0}`", "- name: Not taken over\n        run: |-\n          echo '", "exit 1\n      - run: make"],
+    ["`shell: perl {0}`", "- name: Not translated\n        run: |-\n          echo '", "exit 1\n      - run: make"],
     ["shell"],
   ],
   [
@@ -380,7 +380,7 @@ const TABLE: Row[] = [
   [
     "the branch that is checked out, for a program",
     steps("- shell: python\n  run: os.system('git branch --show-current')"),
-    ["# import: a step with the branch"],
+    ["# import: a step with the name of the branch"],
     ["script"],
   ],
   [
@@ -495,14 +495,14 @@ const TABLE: Row[] = [
   [
     "a step that may fail where a matrix says so",
     steps("- run: lint\n  continue-on-error: ${{ matrix.x == 1 }}"),
-    ["until it is true", "run: lint\n"],
+    ["until you write true", "run: lint\n"],
     ["may-fail"],
     "        continue-on-error:",
   ],
   [
     "steps beside others",
     steps("- id: a\n  run: serve\n  background: true\n- wait: a\n- wait-all:\n- cancel: a"),
-    ["a step of `wait`", "a step of `wait-all`", "a step of `cancel`", "exit 1"],
+    ["a step with `wait`", "a step with `wait-all`", "a step with `cancel`", "exit 1"],
     ["unknown", "unknown", "unknown", "unknown"],
     "\n        run: serve",
   ],
@@ -554,7 +554,7 @@ const TABLE: Row[] = [
       steps(
         `- run: make\n- uses: actions/upload-artifact@v4\n  if: matrix.x == 1\n  with: { path: ${JSON.stringify(sign)}, if-no-files-found: error }`,
       ),
-      ["with `if: matrix.x == 1` before files are kept"],
+      ["with `if: matrix.x == 1`"],
       ["artifact"],
       "MILLRACE_ARTIFACT",
     ],
@@ -562,7 +562,7 @@ const TABLE: Row[] = [
   [
     "a path below a hidden folder for an artifact under a condition",
     steps("- run: make\n- uses: actions/upload-artifact@v4\n  if: matrix.x == 1\n  with: { path: a/.b/c }"),
-    ["before files are kept"],
+    ["with `if: "],
     ["artifact"],
     "MILLRACE_ARTIFACT",
   ],
@@ -621,7 +621,7 @@ jobs:
     steps(
       "- uses: actions/download-artifact@v4\n- uses: actions/download-artifact@v4\n  with: { name: x }\n- run: make",
     ),
-    ["with artifacts that no job of this file leaves", "with x, which no job of this file leaves under this name"],
+    ["with artifacts that no job of this file uploads", "with x, which no job of this file uploads under this name"],
     ["artifact", "artifact"],
     "downloads:\n",
   ],
@@ -690,7 +690,7 @@ jobs:
   [
     "a job of nothing that runs",
     jobs("a:\n  runs-on: ubuntu-latest\n  steps:\n    - uses: codecov/codecov-action@v4"),
-    ["name: Not taken over", "exit 1"],
+    ["name: Not translated", "exit 1"],
     ["report-elsewhere", "empty"],
     "if: false",
   ],
@@ -714,7 +714,7 @@ jobs:
     jobs(
       "a:\n  runs-on: ubuntu-latest\n  strategy: { matrix: { n: [1] } }\n  outputs: { x: '1' }\n  steps:\n    - run: ls\nb:\n  needs: a\n  if: needs.a.outputs.x\n  runs-on: ubuntu-latest\n  steps:\n    - run: ls",
     ),
-    ["write `if` of the job, then remove this step' >&2"],
+    ["write an `if` for the job, then remove this step' >&2"],
     ["expression"],
   ],
 ];
@@ -825,7 +825,7 @@ jobs:
     const lines = text.split("\n");
     const printedAt = (word: string) => lines.findIndex((line) => line.includes(`# import: ${word}`)) + 1;
     expect(lines.slice(-4)).toEqual([
-      "# 3 marks of the import, about 11 minutes of work:",
+      "# The import left 3 marks, about 11 minutes of work:",
       `#   action, 10 minutes: lines ${printedAt("a/b")}, ${printedAt("a/c")}`,
       `#   timeout, 1 minute: line ${printedAt("`timeout-minutes")}`,
       "",

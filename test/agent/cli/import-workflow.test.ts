@@ -102,25 +102,25 @@ describe("import", () => {
     bomb.push(`${name}: &${name} [${Array(9).fill(`*${before}`).join(", ")}]`);
   }
   const REFUSED: [what: string, workflow: string | Uint8Array, message: string][] = [
-    ["nothing", "", "it is no workflow"],
-    ["text", "hello", "it is no workflow"],
-    ["a list", "- a\n- b\n", "it is no workflow"],
+    ["nothing", "", "it is not a workflow"],
+    ["text", "hello", "it is not a workflow"],
+    ["a list", "- a\n- b\n", "it is not a workflow"],
     ["bytes that are not text", Uint8Array.of(0, 255, 254, 1, 10, 58, 0), "cannot import"],
     ["invalid YAML", "on: [push\njobs: }", "it is not valid YAML, at line"],
     ["several documents", `${GOOD}---\n${GOOD}`, "it has several documents"],
     ["a file of 10 MB", `# ${"x".repeat(10_000_000)}\n${GOOD}`, "too large"],
     ["a long file", `# ${"x".repeat(300_000)}\n${GOOD}`, "more than 262,144 characters"],
     ["a deeply nested file", `${GOOD}env: ${"[".repeat(5000)}`, "nested too deeply"],
-    ["an alias bomb", `${bomb.join("\n")}\n${GOOD}`, "its aliases stand for more"],
-    ["a reusable workflow", GOOD.replace("push", "workflow_call"), "that others call"],
+    ["an alias bomb", `${bomb.join("\n")}\n${GOOD}`, "its aliases expand to more"],
+    ["a reusable workflow", GOOD.replace("push", "workflow_call"), "that other workflows call"],
     ["an action", "name: x\nruns:\n  using: composite\n  steps: [{ run: ls, shell: bash }]\n", "it is an action"],
     [
       "a workflow that GitHub rejects",
       GOOD.replace("run: make", "runn: make"),
       "line 7, column 9: Unexpected value 'runn'",
     ],
-    ["circular needs", GOOD.replace("    steps", "    needs: a\n    steps"), "GitHub would refuse it"],
-    ["no jobs", "on: push\njobs: {}\n", "GitHub would refuse it"],
+    ["circular needs", GOOD.replace("    steps", "    needs: a\n    steps"), "GitHub would reject it"],
+    ["no jobs", "on: push\njobs: {}\n", "GitHub would reject it"],
   ];
 
   it.each(REFUSED)("rejects %s with a message", async (_, workflow, message) => {
