@@ -193,6 +193,8 @@ describe("a changed body with a valid signature", () => {
     const changes = fc.array(fc.record({ at: fc.nat(), byte: fc.nat(255) }), { minLength: 1, maxLength: 6 });
     const events = fc.constantFrom(["push", 0], ["pull_request", 1], ["repository", 0], ["push", 1]);
     const seen = new Set<number>();
+    // A later change may end each build, so the number of active ones says nothing.
+    let created = 0;
     await fc.assert(
       fc.asyncProperty(changes, events, async (flips, [event, which]) => {
         const bytes = new Uint8Array(bodies[which as number]!);
@@ -201,6 +203,7 @@ describe("a changed body with a valid signature", () => {
         seen.add(status);
         expect([202, 400]).toContain(status);
         for (const id of status === 202 ? body.builds : []) {
+          created += 1;
           const { body: build } = await call(admin, "GET", `/build/${id}`);
           expect(build.repoId).toBe(repository.id);
         }
@@ -209,7 +212,7 @@ describe("a changed body with a valid signature", () => {
     );
     expect(seen).toEqual(new Set([202, 400]));
     expect((await call(stranger, "GET", "/build")).body).toEqual([]);
-    expect((await activeBuilds()).length).toBeGreaterThan(0);
+    expect(created).toBeGreaterThan(0);
     expect((await call(admin, "GET", `/build?repoId=${other.id}`)).body).toEqual([]);
   });
 });
