@@ -175,9 +175,7 @@ describe("a build with a job that no registered agent can run", () => {
     value(await poolOf(orgId).claim({ ...agent, bootId: "b1", features: ["jobs"] }));
     const { text } = await (await as("viewer")).open(path);
     expect(text).toContain("Jobs that no registered agent can run");
-    expect(text).toContain(
-      "<bdi>ios</bdi>: needs <strong>iOS</strong>. No registered agent meets these requirements.",
-    );
+    expect(text).toContain("<bdi>ios</bdi>: needs <strong>iOS</strong>. No registered agent meets these requirements.");
     expect(text).not.toContain("<bdi>web</bdi>:");
   });
 });
