@@ -65,8 +65,8 @@ export const writeStrategy = (strategy: WorkflowToken, place: JobPlace, out: Out
 };
 
 /**
- * Writes the folder of all steps that name none. An untranslatable folder stops the job: its steps would run in another
- * one.
+ * Writes the folder for all steps that name no folder. An untranslatable folder stops the job, because its steps would
+ * run in another folder.
  * @throws {NoEqual}
  */
 export const writeFolder = (token: WorkflowToken, { names, source }: Omit<JobPlace, "marks">, out: OutMap): void => {

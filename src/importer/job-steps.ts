@@ -183,8 +183,8 @@ export class StepsWriter {
   }
 
   /**
-   * Adds a step's mark, and a failing step in its place if later steps may need it. They must not run without its work:
-   * set something up, fetch files, test, or decide whether the job continues.
+   * Adds a step's mark. If later steps may need the step, also adds a failing step in its place, so that they do not
+   * run without its work. Such a step sets something up, fetches files, tests, or decides whether the job continues.
    */
   #say(mark: Comment | undefined, step: ReadStep, unit: string): void {
     this.#list.say(mark);

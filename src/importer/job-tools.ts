@@ -29,7 +29,10 @@ export class JobTools {
     for (const tool of tools) this.#tools.set(tool.name, tool);
   }
 
-  /** Writes `tools`. `tools: auto` stands alone and reads all versions. Beside other tools they are written out. */
+  /**
+   * Writes `tools`. `tools: auto` stands alone and reads all versions. Beside other tools, the versions are written
+   * out.
+   */
   writeTo(
     job: OutMap,
     { marks, withdrawn }: { marks: Marks; withdrawn: ReadonlyMap<string, string> },

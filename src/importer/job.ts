@@ -39,7 +39,10 @@ class JobWriter {
   readonly #pair: Pair;
   readonly #file: WorkflowPlace;
   readonly #unit: string;
-  /** The translation of each key of the workflow's job. In that job's order they form the job here. */
+  /**
+   * The translation of each key of the workflow's job. The translations form the job here, in the order of the
+   * workflow's keys.
+   */
   readonly #parts = new Map<string, OutMap>();
   #names: Names;
   /** Why the job may not run its steps before a person has changed it. */

@@ -53,7 +53,7 @@ export interface Names {
   ofCheckout?: ReadonlyMap<string, string>;
   /** The folder of the steps, relative to the checkout; undefined for a computed one. */
   folder: string | undefined;
-  /** Whether it is evaluated before any job has run, with nothing of `needs` known. */
+  /** Whether the expression is evaluated before any job has run, so that nothing of `needs` is known. */
   isPlanned?: boolean;
   /** Whether an unknown name is a mistake: everywhere except in `if`. */
   isStrict: boolean;

@@ -213,7 +213,7 @@ class WordVariables {
     return name;
   }
 
-  /** Returns the name of a variable that the file sets: the script has it already. */
+  /** Returns the name of a variable that the file sets. The script already has this variable. */
   #variableOf(expression: string): string | undefined {
     const key = /^env\.([A-Za-z_]\w*)$/.exec(expression.trim())?.[1];
     return key === undefined ? undefined : findName(this.#context.env, key, (one) => one);

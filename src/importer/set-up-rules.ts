@@ -187,7 +187,9 @@ export const otherPythons = ({ inputs }: SetUpPlace): Commands | undefined => {
   return { run: `for version in ${versions.slice(0, -1).join(" ")}; do\n  ${check}\ndone` };
 };
 
-/** Returns a check of the extensions: a PHP without one fails. The action would install it. */
+/**
+ * Returns a check of the extensions. The check fails if PHP lacks one of them. The action would install a missing one.
+ */
 export const phpExtensions = (inputs: ActionInputs): Commands | undefined => {
   const text = inputs.peek("extensions");
   const names = text?.split(/[\n,]/).flatMap((one) => one.trim() || []) ?? [];

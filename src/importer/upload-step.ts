@@ -23,7 +23,7 @@ const withoutExpressions = (text: string): string =>
 
 /**
  * Writes a line for each path. Here a path without files would fail the job; on GitHub only on request. The script
- * therefore writes the lines only if the same paths have files, without hidden ones.
+ * therefore writes the lines only if the same paths have files, not counting hidden files.
  */
 const commandsFor = (name: string, written: string[], searched: string[] | null, keepsHidden: boolean): string => {
   const lines = written.map((path) => `echo "${name}=${path}"`);

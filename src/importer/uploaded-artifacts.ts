@@ -10,7 +10,10 @@ import type { ReadStep } from "./step.ts";
 export interface UploadedArtifact {
   job: string;
   written: string;
-  /** How steps of the file download it: by its name, which fails on GitHub if it is missing, or by a pattern. */
+  /**
+   * How steps of the file download the artifact: by its name, or by a pattern. A download by name fails on GitHub if
+   * the artifact is missing.
+   */
   fetchedBy: "name" | "pattern" | null;
 }
 

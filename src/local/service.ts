@@ -83,7 +83,7 @@ interface StartServiceOptions {
   inspectorPort?: number;
 }
 
-/** Returns the settings of a service on this machine. Browsers resolve every name below localhost to it. */
+/** Returns the settings of a service on this machine. Browsers resolve every name below localhost to this machine. */
 export const localSettings = (port: number): Record<string, string> => ({
   ARTIFACT_ORIGIN: `http://artifacts.localhost:${port}`,
 });

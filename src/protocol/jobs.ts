@@ -54,7 +54,7 @@ export const FEATURES = [
 ] as const;
 export type Feature = (typeof FEATURES)[number];
 
-/** Returns those features in the header that this release knows, in the order of `FEATURES`. */
+/** Returns the header's features that this release knows, in the order of `FEATURES`. */
 export const featuresIn = (header: string | null): Feature[] => {
   const said = (header ?? "").split(",").map((word) => word.trim());
   return FEATURES.filter((feature) => said.includes(feature));
@@ -67,7 +67,9 @@ export const PollQuery = z.object({
   wait: z._default(queryNumber(0, LIMITS.pollSeconds), 0),
 });
 
-/** The credential in plain text with which git clones a private repository. It is only for the fetch of one job. */
+/**
+ * The credential with which git clones a private repository, in plain text. The credential is only for one job's fetch.
+ */
 export const JobCredential = z.object({
   kind: z.enum(CREDENTIAL_KINDS),
   username: z.nullable(z.string()),

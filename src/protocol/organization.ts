@@ -8,8 +8,8 @@ const TIB = 1_024 * GIB;
 
 /**
  * The limits of one organization, which keep it from using up shared capacity. 200 people with 5,000 builds a day stay
- * below all of them. The operator can set other limits for one organization: more requests, and more or less of the
- * rest, where 0 stops it.
+ * below all of them. The operator can set other limits for one organization: a higher limit for requests, and a higher
+ * or lower limit for anything else. The limit 0 stops the limited activity.
  */
 export const ORGANIZATION_LIMITS = {
   /** New builds in one day, UTC. */

@@ -69,7 +69,10 @@ export const PipelineOn = z.strictObject({
 });
 export type PipelineOn = z.infer<typeof PipelineOn>;
 
-/** Whose older builds a newer head cancels. Either the file decides, or the value is one of the file's words. */
+/**
+ * The refs on which a newer head cancels older builds. Either the file decides, or the value is one of the file's
+ * words.
+ */
 const Supersede = z.enum(["file", "refs", "all", "none"]);
 
 /** The triggers of a pipeline, and the part of its file that they come from. */
@@ -173,8 +176,8 @@ export const EnvironmentEntry = z.object({
 });
 
 /**
- * A pipeline file to check. With a pipeline or repository, the service also checks it against the variables that it
- * would get.
+ * A pipeline file to check. If the request names a pipeline or repository, the service also checks the file against the
+ * variables that its builds would get.
  */
 export const PipelineCheck = z.strictObject({
   definition: z.string().check(atMost(LIMITS.definitionCharacters)),

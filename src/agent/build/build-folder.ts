@@ -32,9 +32,9 @@ interface Placing {
 }
 
 /**
- * Returns the workspace's path from now on. If the file requires it, moves the workspace to the path that all the
- * pipeline's builds share on this agent. That path is beside the builds' folders, in the agent's own folder, so steps
- * cannot replace it.
+ * Returns the workspace's path from now on. If the file requires a shared path, moves the workspace to the path that
+ * all the pipeline's builds share on this agent. That path is beside the builds' folders, in the agent's own folder, so
+ * steps cannot replace it.
  */
 export const placeWorkspace = (
   { build: { repoId }, pipeline: { name } }: JobAnswer,

@@ -133,7 +133,10 @@ export class BuildRun {
     if (text !== null) await calls.sendFile(text);
   }
 
-  /** Reports a fact. If the job still needs its environment, that request carries the report and saves a call. */
+  /**
+   * Reports a fact. If the job still needs its environment, the request for the environment carries the report, which
+   * saves a call.
+   */
   #report(report: { commitSha: string } | { base: string }): void {
     const { progress } = this.#options;
     if (this.#job.needsEnvironment) progress.hold(report);

@@ -38,8 +38,8 @@ export const sumOfFile = async (file: string): Promise<string> => {
 };
 
 /**
- * Copies of entries on this machine: `FOLDER/SCOPE/HASH` and the same with `.json`. Only the agent reads and writes
- * them. When the copies exceed the byte limit, the agent deletes the least recently used ones.
+ * Copies of entries on this machine: `FOLDER/SCOPE/HASH`, each with a file `FOLDER/SCOPE/HASH.json`. Only the agent
+ * reads and writes them. When the copies exceed the byte limit, the agent deletes the least recently used ones.
  */
 export class LocalTier {
   readonly #folder: string;

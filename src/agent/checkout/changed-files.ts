@@ -22,7 +22,7 @@ export interface Changes {
 
 /**
  * Compares a commit with another one, given by its hash or full ref name. Returns the paths from `git diff
- * --merge-base`; null when the host no longer serves one of them, or they have no common history.
+ * --merge-base`; null when the host no longer serves one of the commits, or the commits have no common history.
  */
 export const changesSince = async (remote: Remote, compared: string, commit: string): Promise<Changes | null> => {
   // Fetch into another folder: after a filtered fetch, the build's own repository would keep fetching missing objects.

@@ -16,8 +16,8 @@ const LINE_END = 0x0a;
 const LONGEST_HEADER = 4096;
 
 /**
- * Parses the output of `git cat-file --batch` in pieces. Each object has a line with hash, type and size, the bytes,
- * and a line end.
+ * Parses the output of `git cat-file --batch` in pieces. For each object, the output has a line with its hash, type and
+ * size, then its bytes, then a line end.
  */
 export class ObjectParser {
   readonly #limit: () => number;

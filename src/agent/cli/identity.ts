@@ -29,7 +29,7 @@ const FILE = "identity.json";
 export const defaultStateFolder = (): string =>
   import.meta.url.endsWith(".ts") ? resolve(".millrace/agent") : join(homedir(), ".millrace");
 
-/** Creates the folder if needed, and closes it to other users in both cases. */
+/** Creates the folder if needed. Closes a new or existing folder to other users. */
 export const makeStateFolder = (folder: string): string => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);

@@ -49,8 +49,9 @@ const read = (file: string): string => {
 };
 
 /**
- * Reads other files of the workflow's repository. A stranger may have written it, so the agent reads nothing outside
- * it, follows no link, and reads no large file. Returns undefined for a workflow outside GitHub's folder.
+ * Reads other files of the workflow's repository. A stranger may have written the repository, so the agent reads
+ * nothing outside it, follows no link, and reads no large file. Returns undefined for a workflow outside GitHub's
+ * folder.
  */
 const besideOf = (file: string): ((path: string) => string | undefined) | undefined => {
   const root = /^(.*)[/\\]\.github[/\\]workflows[/\\][^/\\]+$/s.exec(resolve(file))?.[1];

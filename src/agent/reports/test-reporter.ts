@@ -153,8 +153,8 @@ class PiecesOf {
 const ID_CHARACTERS = 16;
 
 /**
- * Adds an id to each test that is the same in every build. Among tests with the same names, the order distinguishes the
- * later ones.
+ * Adds an id to each test. A test has the same id in every build. If several tests have the same names, their order
+ * distinguishes the later ones.
  */
 const withIds = (jobKey: string, results: readonly TestResult[]): IdentifiedTest[] => {
   const counts = new Map<string, number>();

@@ -26,8 +26,8 @@ interface ProgressReportOptions {
 /**
  * Reports the build's progress in order, with one call at a time. Merges reports during a call. While nobody follows
  * the build, also merges reports within QUIET_PACE. Values to mask and a failed step never wait. Another call may
- * already have reported a change except details, such as a step's offset in the log. The report then waits for SETTLE,
- * so that the step's first log lines are sent before it.
+ * already have reported a change, without details such as a step's offset in the log. The report of the change then
+ * waits for SETTLE, so that the step's first log lines are sent before it.
  */
 export class ProgressSender {
   readonly #options: ProgressReportOptions;

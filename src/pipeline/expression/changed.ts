@@ -20,9 +20,9 @@ const readPattern = (argument: Data, index: number): string => {
 export const changedWork = (): Work => ({ left: PATTERN_WORK });
 
 /**
- * Creates the function `changed('docs/**', ...)`, which reports whether a changed file matches the patterns. It is true
- * without a list of `files`, and if comparing the files is too much work. A build without a comparison therefore omits
- * nothing.
+ * Creates the function `changed('docs/**', ...)`, which reports whether a changed file matches the patterns. The
+ * function returns true without a list of `files`, and if comparing the files is too much work. A build without a
+ * comparison therefore omits nothing.
  */
 export const changedFunction = (files: readonly string[] | null): FunctionDefinition => {
   const work = changedWork();

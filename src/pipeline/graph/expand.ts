@@ -38,7 +38,7 @@ export interface ExpandOptions {
   commitSha: string | null;
   /** The requirements of the pipeline and the trigger. An agent must also meet these. */
   requires: Requires;
-  /** The pipeline's timeout. The smaller of this and the job's timeout applies. */
+  /** The pipeline's timeout. The smaller of the pipeline's and the job's timeout applies. */
   timeoutSeconds: number;
   newId(): string;
 }

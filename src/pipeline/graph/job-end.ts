@@ -37,7 +37,7 @@ export interface JobEnd {
   tests?: TestSummary;
   /** The fence of the lease that sent the result; 0 without a lease. Outputs count only under this fence. */
   fence: number;
-  /** The job of an earlier build from which this result comes, if the build is a retry. */
+  /** If the build is a retry, the job of an earlier build whose result this is. */
   adopted?: { buildId: string; jobId: string; fence: number };
 }
 

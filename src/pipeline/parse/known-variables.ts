@@ -124,8 +124,8 @@ export const unknownVariables = (plan: Plan, variables: KnownVariables): Mistake
 };
 
 /**
- * Does the same for expressions that are evaluated before any job runs: conditions of jobs, their names and
- * requirements.
+ * Reports each variable that the build does not have, or has as the other kind of variable, in expressions that are
+ * evaluated before any job runs. These are the conditions, names and requirements of jobs.
  */
 export const unknownBeforeJobs = (plan: Plan, variables: KnownVariables): Mistake[] =>
   inOrder(

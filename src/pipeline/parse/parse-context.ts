@@ -4,7 +4,7 @@ import { FILE_LIMITS, FileLimitExceeded } from "../fields/limits.ts";
 import type { Mistake, Position } from "../mistake.ts";
 import type { IncludeState } from "./included-files.ts";
 
-/** Maps each alias to its node, or to undefined. The node is the last one before the alias that has this anchor. */
+/** Maps each alias to its node, or to undefined. The node is the last one with the alias's anchor before the alias. */
 const resolveAliases = (document: Document.Parsed): Map<Node, Node | undefined> => {
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node | undefined>();

@@ -42,7 +42,7 @@ export const mergeTemplates = (own: RequiresTemplate, outer: RequiresTemplate): 
 });
 
 /**
- * Parses how to fetch the commit. `outer` is the file's setting for all its jobs. It applies to anything that `own`
+ * Parses how to fetch the commit. `outer` is the file's setting for all its jobs, which applies to anything that `own`
  * omits.
  */
 export const parseCheckout = (own?: WrittenCheckout, outer?: WrittenCheckout): Checkout | false => {

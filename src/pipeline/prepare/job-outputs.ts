@@ -6,8 +6,8 @@ import type { JobContext, JobState } from "./job-context.ts";
 import { StepEnvironment } from "./step-environment.ts";
 
 /**
- * The outputs of a job, with the names of the outputs derived from a secret. If an output cannot be computed, the
- * reason why.
+ * The outputs of a job, and the names of the outputs that are derived from a secret. If an output cannot be computed,
+ * the reason replaces them.
  */
 type JobOutputs =
   | { outputs: Record<string, string>; fromSecrets: string[]; mistake?: undefined }
