@@ -34,7 +34,7 @@ export const get = route("GET", 200);
 export const put = route("PUT", 200);
 /** The same as `put`, without an answer. */
 export const store = route("PUT", 204);
-/** Changes the fields that the request contains. PUT is the main method. Other APIs usually call it PATCH. */
+/** Changes the fields that the request contains. PUT is the main method, although other APIs usually use PATCH. */
 export const update = route("PUT", 200, "PATCH");
 export const act = route("POST", 200);
 /** The same as `act`, without an answer. */

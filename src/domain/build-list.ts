@@ -54,7 +54,7 @@ interface PageParts<B extends QueriedBuild> {
   rows: readonly B[];
   /**
    * The pool's builds that have not ended, or whose end D1 does not know: `limit + 1` if there are that many. Also
-   * contains the pool's version of the unended builds in `rows`. The merge ignores other builds.
+   * contains the pool's copy of each build in `rows` that has not ended. The merge ignores other builds.
    */
   live: readonly B[];
 }
@@ -77,8 +77,8 @@ export const asksPool = ({ status }: BuildQuery, isPastLive: boolean, rows: read
 const byNewest = (one: QueriedBuild, other: QueriedBuild): number => (one.id < other.id ? 1 : -1);
 
 /**
- * Reports whether the pool's version of a build counts. It always does, unless D1 knows that the build ended and a
- * restored pool does not.
+ * Reports whether the pool's copy of a build counts. The copy always counts, unless D1 knows that the build has ended
+ * and a restored pool does not know this.
  */
 const isCurrent = (live: QueriedBuild, row: QueriedBuild | undefined): boolean =>
   !row || !isEnded(row.status) || isEnded(live.status);

@@ -164,7 +164,8 @@ export const nextRuns = (schedule: CronSchedule, after: number, count: number): 
 
 /**
  * Returns the last time up to `until`. `first` is one of the schedule's times and not after `until`. The service makes
- * up only for this one of all missed times. The search looks back an hour first, then ten times as far each time.
+ * up only for this missed time, and not for earlier ones. The search looks back an hour first, then ten times as far
+ * each time.
  */
 export const lastRun = (schedule: CronSchedule, first: number, until: number): number => {
   const timeAfter = compileSchedule(schedule);

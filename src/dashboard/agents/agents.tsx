@@ -190,7 +190,7 @@ const agentsPage: Page = {
 /** Returns the address of the list with the person's filters and page. */
 const backTo = (query: URLSearchParams): string => addressWith(query, { page: query.get("page") ?? "" });
 
-/** Returns the page that the person came from, which is the agent's page or the list with its filters. */
+/** Returns the page that the person came from: the agent's page, or the list with its filters. */
 const backFrom = (id: string, query: URLSearchParams): string =>
   query.has("own") ? `/app/agents/${id}` : backTo(query);
 

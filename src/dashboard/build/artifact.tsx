@@ -37,7 +37,7 @@ const folderAt = (list: readonly ArtifactFile[], path: string): Folder => {
   return { folders: [...folders.values()], files };
 };
 
-/** Returns the page with which a report opens, which is the topmost `index.html`; undefined if no file has this name. */
+/** Returns the page with which a report opens: the topmost `index.html`. Returns undefined if no file has this name. */
 const findReport = (list: readonly ArtifactFile[]): string | undefined =>
   list
     .map(({ path }) => path)

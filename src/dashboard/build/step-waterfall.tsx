@@ -26,7 +26,10 @@ interface RunTimes {
 
 const SHORT_MS = 1000;
 
-/** Returns the agent's work before the first step, in which it fetches the commit; null if this work has not begun. */
+/**
+ * Returns the agent's work before the first step, when the agent fetches the commit. Returns null if this work has not
+ * begun.
+ */
 const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null => {
   if (startedAt === null) return null;
   const began = steps.find((step) => step.startedAt !== null)?.startedAt ?? null;
@@ -36,7 +39,8 @@ const checkoutStep = ({ steps, startedAt, finishedAt }: RunTimes): Step | null =
 };
 
 /**
- * Returns the agent's work after the last step, in which it stores the results; null if this took a negligible time.
+ * Returns the agent's work after the last step, when the agent stores the results. Returns null if this work took a
+ * negligible time.
  */
 const closingStep = ({ steps, finishedAt }: RunTimes): Step | null => {
   const ends = steps.flatMap((step) => parseTime(step.finishedAt) ?? []);

@@ -10,7 +10,7 @@ interface GitHostWords {
   address: string;
   /** Where to create a token, and which permissions it needs. */
   token: Child;
-  /** The path, below a repository's address, of the page on which a person creates its hooks. */
+  /** The page on which a person creates a repository's hooks: its path below the repository's address. */
   hookPath: string;
   /** The steps on that page, with the names of its fields. */
   hookSteps: Child[];

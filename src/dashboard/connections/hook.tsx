@@ -32,8 +32,8 @@ const Steps = ({ connection }: { connection: Connection }) => {
 };
 
 /**
- * Shows the secret, which no other page shows. It is the answer to a form, because browsers do not store such an answer
- * and no link opens it.
+ * Shows the secret, which no other page shows. This page is the answer to a form, because browsers do not store such an
+ * answer and no link opens the page.
  */
 const hookView = (connection: Connection, { url, secret }: { url: string; secret: string }): View => ({
   title: "Webhook",

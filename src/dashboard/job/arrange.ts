@@ -8,7 +8,7 @@ export type ShownJobState = JobStatus | "asking";
 export const jobStateOf = ({ status, gate }: JobOfBuild): ShownJobState =>
   status === "waiting" && gate && gate.since !== null && gate.decision === null ? "asking" : status;
 
-/** The jobs of one definition in the file, which are a single job or all combinations of its matrix in their order. */
+/** The jobs of one definition in the file: a single job, or all combinations of its matrix in their order. */
 export interface JobsOfDefinition {
   key: string;
   jobs: ReadJob[];

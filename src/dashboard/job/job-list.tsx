@@ -39,7 +39,7 @@ const toSegments = (job: JobOfBuild, steps: Step[] = []): Segment[] => {
 
 /**
  * Returns one segment for all combinations of a matrix, from the first start to the last end. The page draws failed
- * jobs over it, so that the other jobs' time is not red.
+ * jobs over this segment, so that the other jobs' time is not red.
  */
 export const spanJobs = (jobs: readonly JobOfBuild[]): Segment[] => {
   const ran = jobs.flatMap((job) => toSegments(job));

@@ -40,8 +40,8 @@ const Unable = ({ unable }: JobsDetails) =>
   );
 
 /**
- * The maximum length of a wait in the chart while a build waits only for gates, as a fraction of the earlier work's
- * length.
+ * While a build waits only for gates, the maximum length of the wait in the chart. It is a fraction of the earlier
+ * work's length.
  */
 const WAIT = 1 / 3;
 

@@ -28,7 +28,9 @@ interface BarProps {
   bar: Bar;
   x: number;
   height: number;
-  /** Whether the Tab key stops at this bar. It stops at one bar of the chart; from there, the arrow keys move on. */
+  /**
+   * Whether the Tab key stops at this bar. The key stops at one bar of the chart. From there, the arrow keys move on.
+   */
   isStop: boolean;
 }
 

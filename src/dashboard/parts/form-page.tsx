@@ -2,7 +2,7 @@ import { PROBLEMS } from "../../protocol/problem.ts";
 import type { Child } from "../shell/markup.ts";
 import type { FormState, PageRequest } from "../shell/page-definition.ts";
 
-/** Returns the form's field for this pointer, which names the field's value or a part of it. */
+/** Returns the form's field for this pointer. The pointer names the field's value, or a part of the value. */
 const fieldAt = (form: URLSearchParams | null, pointer: string): string | undefined =>
   [...(form?.keys() ?? [])].find((name) => `${pointer}/`.startsWith(`/${name}/`));
 

@@ -13,7 +13,7 @@ const MOST_TICKS = 6;
 const MOST_WAITING = 0.15;
 
 /**
- * The time that a chart shows, in milliseconds since 1970. The wait is before `zero`, which is when the first work
+ * The time that a chart shows, in milliseconds since 1970. The wait is before `zero`, the time when the first work
  * began.
  */
 export interface TimeAxis {
@@ -41,8 +41,8 @@ const distanceFor = (length: number): number =>
   DISTANCES.find((distance) => length / distance <= MOST_TICKS) ?? Math.ceil(length / MOST_TICKS / DAY) * DAY;
 
 /**
- * Returns a build's axis. While the build runs, the axis has room for the build's usual time. After that, it ends at a
- * whole tick, so that bars grow while ended bars stay in place. Shortens a long wait.
+ * Returns a build's axis. While the build runs, the axis has room for the build's usual time. After that time, the axis
+ * ends at a whole tick, so that bars grow while ended bars stay in place. Shortens a long wait.
  */
 export const timeAxis = ({ queuedAt, startedAt, until, isLive, usual }: Shown): TimeAxis => {
   const zero = startedAt ?? until;

@@ -57,7 +57,7 @@ interface VariableUsesProps {
   now: Date;
 }
 
-/** Shows the first use on each day, because the service keeps no other use, and links to the other builds. */
+/** Shows the first use on each day, because the service keeps no other use. Also links to the other builds. */
 const VariableUses = ({ variable, uses: { listed, names, total }, now }: VariableUsesProps) => {
   const day = listed.at(-1)?.at.slice(0, 10);
   return (

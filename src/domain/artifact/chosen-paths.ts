@@ -49,7 +49,7 @@ export interface ChosenPaths {
   places: string[][];
   /** Returns the name under which to keep the file or folder at this path; null if the paths do not include it. */
   nameOf(path: string): string | null;
-  /** Reports whether a path names it literally, as the whole path or before the first wildcard. */
+  /** Reports whether the list names this path literally: as a whole path, or before a path's first wildcard. */
   isNamed(path: string): boolean;
 }
 

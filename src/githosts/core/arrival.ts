@@ -109,7 +109,7 @@ interface Pressed extends ChecksEvent {
   button: string;
 }
 
-/** A merge queue tests a commit, or no longer needs it. In that case the commit was merged or removed. */
+/** A merge queue tests a commit, or no longer needs it because the commit was merged or removed. */
 interface MergeGroup extends RepositoryEvent {
   kind: "merge-group";
   action: "asked" | "gone";

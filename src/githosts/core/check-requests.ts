@@ -7,7 +7,10 @@ const APPROVE = /^approve:(0|[1-9]\d{0,5})$/;
 /** Returns the name of a button that approves a gate. It has at most 20 characters, GitHub's limit. */
 export const approvalName = (index: number): string => `approve:${index}`;
 
-/** Returns the position of the gate's job in its build; null if the name is not that of such a button. */
+/**
+ * Returns the position of the gate's job in its build, from the name of a gate's button. Returns null for any other
+ * name.
+ */
 const parseApprovalName = (name: string): number | null => {
   const [, index] = APPROVE.exec(name) ?? [];
   return index === undefined ? null : Number(index);

@@ -95,7 +95,8 @@ export interface KeptDelivery {
 }
 
 /**
- * Milliseconds for which the service keeps such a delivery. The pool recognizes a repeated delivery for the same time.
+ * Milliseconds for which the service keeps such a delivery. The pool recognizes a repeated delivery within the same
+ * period.
  */
 const KEEP_MS = 4 * DAY_MS;
 

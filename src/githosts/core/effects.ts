@@ -154,7 +154,7 @@ const forksOff = ({ pull }: PullEvent, knownPull: OpenPull | undefined, pipeline
   ignored: "fork, off",
 });
 
-/** Adds the previous head, which Gitea and GitLab may not report. It is the known head. */
+/** Adds the previous head, which Gitea and GitLab may not report. The last known head serves as the previous one. */
 const afterKnown = (event: PullEvent, knownPull: OpenPull | undefined): PullEvent =>
   event.isFork && event.before === null && knownPull && knownPull.sha !== event.pull.sha
     ? { ...event, before: knownPull.sha }

@@ -69,8 +69,8 @@ export const STATUS_RULES = {
   /** The time until which the host may process a request without an answer. */
   unsureUntil: (now: number): number => now + LATE_MS,
   /**
-   * Until when a line waits after this many tries. `hostWait` does the same for the whole connection after this many
-   * consecutive failures.
+   * The time until which a line waits after this many tries. `hostWait` gives this time for the whole connection, after
+   * this many consecutive failures.
    */
   lineWait: (tries: number): number => doubling(2 * SECOND_MS, tries, MOST_WAIT_MS),
   forbiddenWait: (times: number): number => doubling(MINUTE_MS, times, MOST_WAIT_MS),

@@ -39,9 +39,9 @@ const isSame = (status: Status, atHost: string): boolean =>
   atHost === toGitlabState(status) || (status.state === "pending" && atHost === "running");
 
 /**
- * Reads an answer. GitLab's statuses are a state machine. It rejects a repeat with 400, although the state is set. It
- * also rejects a state after an end that somebody else set, on a job canceled by hand. The next try then creates
- * another job.
+ * Reads an answer. GitLab's statuses are a state machine. GitLab rejects a repeat with 400, although the state is set.
+ * If somebody canceled the job by hand, GitLab also rejects a state after that end. The next try then creates another
+ * job.
  */
 const outcome = (answer: HostAnswer, now: number, status: Status): StatusOutcome => {
   if (!("unreachable" in answer) && answer.status === 400) {

@@ -78,7 +78,7 @@ export class Colours {
 
   /**
    * Sets where steps begin, and reads the new lines so that a jump to the end is quick. Returns whether there are more
-   * lines to read. Until it has read them, it does not know the colours of lines far beyond the last checkpoint.
+   * lines to read. Until these lines are read, the colours of lines far beyond the last checkpoint are unknown.
    */
   update(begins: number[]): boolean {
     if (this.#store.generation !== this.#generation) this.#forget(0);

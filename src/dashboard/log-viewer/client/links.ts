@@ -1,4 +1,4 @@
-/** A part of a text, which is a link if it has an address. */
+/** A part of a text. A part with an address is a link. */
 interface LinkedText {
   text: string;
   href: string | null;

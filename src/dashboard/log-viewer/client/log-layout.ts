@@ -40,7 +40,7 @@ const readPart = ({ id, dataset }: HTMLElement): StepPart => ({
 const readSteps = (): StepPart[] =>
   [...document.querySelectorAll<HTMLElement>("#steps > li[data-offset]")].map(readPart);
 
-/** Returns the part before the first step, in which the agent fetches the commit. */
+/** Returns the part before the first step. The agent fetches the commit there. */
 const beforeSteps = (steps: StepPart[]): Omit<StepPart, "name"> & { name: string | null } => {
   const row = document.querySelector<HTMLElement>("#steps > #before");
   const before = row ? readPart(row) : { key: "before", name: "Before the steps", state: "", offset: 0, startedAt: "" };

@@ -1,7 +1,7 @@
 import { createElement } from "../../shell/client/elements.ts";
 import { type PaletteKind, type PaletteRow, rank } from "../row.ts";
 
-/** A line of the palette, which is a page to open or an action on this page. */
+/** A line of the palette: a page to open, or an action on this page. */
 interface Entry {
   kind: PaletteKind | "page" | "action";
   name: string;
