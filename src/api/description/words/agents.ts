@@ -25,7 +25,8 @@ export const AGENT_WORDS: Words = {
     isEphemeral: "true: the agent runs one build and is then removed.",
     currentBuildId: "The build that the agent holds a lease on; null without one.",
     createdAt: "Time of the registration.",
-    registeredBy: "The token that registered the agent; null for an agent that registered before this was recorded.",
+    registeredBy:
+      "The token that registered the agent; null for an agent that registered before the service recorded this token.",
     features:
       "The program's features beyond the first protocol: environment, jobs, retry, include, files, tools, artifacts. Empty for agents before 0.6.0. New values may be added.",
     xcodes:
@@ -35,7 +36,7 @@ export const AGENT_WORDS: Words = {
     is: "The token that registered an agent.",
     tokenId: "Id of the token.",
     kind: "Kind of the token.",
-    name: "Name of the token at that time.",
+    name: "Name of the token when the agent registered.",
   },
   AgentRegistration: {
     is: "An agent's registration. The service ignores unknown fields.",
@@ -80,14 +81,14 @@ export const AGENT_WORDS: Words = {
     requires: "The requirements of these builds.",
     waiting: "Number of these builds in the queue.",
     running: "Number of these builds that an agent holds.",
-    oldestWaitSeconds: "Seconds that the oldest of them has waited; 0 if no build waits.",
+    oldestWaitSeconds: "Seconds that the oldest of these queued builds has waited; 0 if no build waits.",
     agents: "Number of online agents that can run such a build.",
     idle: "Number of those agents without a build.",
   },
   Heartbeat: {
     is: "The answer to a heartbeat.",
     cancel: "true: stop the build of this lease.",
-    leaseExpiresAt: "When the lease expires without another heartbeat. Absent if the request named no lease.",
+    leaseExpiresAt: "When the lease expires if no other heartbeat arrives. Absent if the request named no lease.",
     reason:
       "Why to stop the build. canceled: by a person or program. timeout. lease-lost: the agent no longer holds the build. Absent otherwise.",
   },
@@ -109,7 +110,7 @@ export const AGENT_WORDS: Words = {
     secretKeys: "Names in env and files whose values must be masked.",
     runKeys: "Names in env that come from the build's envVariables. They take precedence over the file's env.",
     files:
-      "Variables of type file, by name. They are not in env: write each to a file that only its steps can read, and set the variable to its path. Absent without such variables.",
+      "Variables of type file, by name. They are not in env: write each to a file that only the build's steps can read, and set the variable to its path. Absent without such variables.",
     requires: "The requirements of the pipeline and the trigger.",
     heartbeat:
       "socket: the agent may also send heartbeats as messages on its WebSocket. Ignore values that you do not know.",
@@ -121,7 +122,7 @@ export const AGENT_WORDS: Words = {
     "file.hash": "SHA-256 of the text that the service has; null if it has no text.",
     "file.decides": "true: the file's `on` applies. false: the pipeline record's `on` applies.",
     paths:
-      "File patterns. Finish as skipped if no matching file has changed; run the build if the agent cannot determine that. Absent: run the build.",
+      "File patterns. If no matching file has changed, finish as skipped. If the agent cannot determine the changes, run the build. Absent: run the build.",
     base: "Where changes count from: the point where the history left a branch, or a commit. Absent: every file counts as changed.",
     job: "The planned job to run, whose file is pipeline.definition. Absent: the first job of the build.",
     needsEnvironment:
@@ -146,9 +147,9 @@ export const AGENT_WORDS: Words = {
     reason: `The reason, at most ${withCommas(LIMITS.releaseReasonCharacters)} characters.`,
     requires: "The pipeline file's requirements, in addition to the requirements so far.",
     elsewhere:
-      "true: this agent cannot fetch the source, and another agent may try. The answer is 409 if there is no other agent, or one has already tried.",
+      "true: this agent cannot fetch the source, and another agent may try. The answer is 409 if there is no other agent, or if another agent has already tried.",
     interrupted:
-      "true: the agent was stopped during the build. The attempt counts, and any agent may run the next one.",
+      "true: the agent was stopped during the build. The attempt counts, and any agent may run the next attempt.",
   },
   Finish: {
     is: "The result of a build.",

@@ -23,20 +23,22 @@ export const BUILD_WORDS: Words = {
       "untrusted: the code comes from a fork, or from an author in the repository's untrustedAuthors. Such a build gets no secrets, and only agents with the label untrusted run it.",
     priority: `${PRIORITY}. Builds with a higher priority run first.`,
     agentId: "The agent that holds the build, or held it last; null while the build waits in the queue.",
-    attempt: "Number of times that an agent has started the build. Each attempt has its own log. 0 before the first.",
+    attempt:
+      "Number of times that an agent has started the build. Each attempt has its own log. 0 before the first attempt.",
     exitCode: "The decisive step's exit code; null without one.",
     reason: "Why the build ended, if the cause was not a step; null otherwise.",
     message: "An explanation of the result; null without one.",
     leak: "true: the service masked a secret that the agent had not masked.",
     environment:
       "Names of the variables that the build received, without values; null until an agent gets the build, and in lists.",
-    steps: "The steps in order, as the agent last reported them. Empty before that, and in lists.",
+    steps: "The steps in order, as the agent last reported them. Empty before the first report, and in lists.",
     summary: "Markdown that the steps wrote; null without a summary, and in lists.",
     retryOf: "Id of the build that this build retries; null if it is not a retry.",
-    createdBy: "The token that created the build; null for a build that was created before this was recorded.",
+    createdBy:
+      "The token that created the build; null for a build that was created before the service recorded this token.",
     tag: "The tag; null for a build of a branch.",
-    pull: "The pull or merge request that the build is for; null for others.",
-    base: "The commit from which changes count, as the agent found it: the commit where a pull request left its branch, or the last commit on the branch whose build succeeded; null until then, and in lists.",
+    pull: "The pull or merge request that the build is for; null for other builds.",
+    base: "The commit from which changes count, as the agent found it: the commit where a pull request left its branch, or the last commit on the branch whose build succeeded; null until the agent finds it, and in lists.",
     subject:
       "The first line of the commit message, or the pull request's title if the git host sent no commit; null without either.",
     author: "The commit's author, or the pull request's author if the git host sent no commit; null without either.",
@@ -76,13 +78,13 @@ export const BUILD_WORDS: Words = {
   LogTime: {
     is: "When the service stored a part of a log.",
     offset: "The byte of the log at which the part begins.",
-    at: "When the service stored it.",
+    at: "When the service stored the part.",
   },
   Creator: {
     is: "The creator of a build.",
     kind: "Kind of the creator: token. New kinds may be added.",
     id: "Id of the token. The token may have been revoked.",
-    name: "Name of the token at that time.",
+    name: "Name of the token when it created the build.",
   },
   BuildTrigger: {
     is: "What to build: a pipeline, or a repository with its default pipeline.",
@@ -124,7 +126,7 @@ export const BUILD_WORDS: Words = {
     code: "The reason as a code, for programs.",
     message: "The reason as a sentence, for people.",
     words: OLD_MESSAGE,
-    ahead: "Number of builds ahead of it in the queue; null if the build is not in the queue.",
+    ahead: "Number of builds ahead of this build in the queue; null if the build is not in the queue.",
     requires: "The build's requirements. Absent once the build has left the queue.",
     groups: "Agents that cannot run the build, grouped by their reasons. The closest match comes first. At most 20.",
     "groups[].codes": "The reasons that all agents in the group share.",

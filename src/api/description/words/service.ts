@@ -128,7 +128,7 @@ export const SERVICE_WORDS: Words = {
     isComplete:
       "true: every value is sealed with the current key. Never true if the request had `after`, or while `after` is not null.",
     after:
-      "Inputs and logs are counted up to this organization. To count on, send it as `after` of the next request, and add the numbers. To seal, repeat the request: it continues there by itself. null: no organization is left.",
+      "Inputs and logs are counted up to this organization. To continue counting, send this value as `after` of the next request, and add the numbers. To seal, repeat the request: the service continues after this organization by itself. null: no organization is left.",
   },
   Rewrap: {
     is: "The size of a batch to reseal.",
