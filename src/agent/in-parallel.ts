@@ -1,5 +1,5 @@
 /**
- * Waits for all of these, even when one fails, so that none continues unattended.
+ * Waits for all promises, even when one fails, so that none continues unattended.
  * @throws the error of the first failed promise in the list
  */
 export const inParallel = async <Results extends unknown[]>(

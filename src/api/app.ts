@@ -108,7 +108,7 @@ const answer = async (c: HonoContext<AppEnv>, route: Route): Promise<Response> =
   return c.json(value as object, status);
 };
 
-/** Problems that the service reports only to admitted callers. Before admission, it answers 401 or 403. */
+/** Problems that the service reports only to admitted callers. Before admission, the service answers 401 or 403. */
 const TOLD_AFTER_ADMISSION = new Set([
   "malformed-body",
   "unsupported-media-type",

@@ -8,7 +8,7 @@ export interface Route {
   /** The operation's id: the verb's name, or another one if the verb has two paths. */
   id: string;
   method: Method;
-  /** A second method that does the same as the first. */
+  /** A second method with the same effect as the first. */
   alias?: Method;
   path: string;
   /** The success status. */

@@ -1,4 +1,4 @@
-/** The same as `Map.groupBy`, which Node 20 lacks. Agents run on Node 20. */
+/** Works like `Map.groupBy`, which Node 20 lacks. Agents run on Node 20. */
 export const groupBy = <T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> => {
   const groups = new Map<K, T[]>();
   for (const item of items) {

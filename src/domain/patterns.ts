@@ -149,7 +149,10 @@ export const nameMatcher = (
   return (name) => read.findLast(({ isMatch }) => isMatch(name))?.isTaking === false;
 };
 
-/** Reports whether a file matches. Returns null if this is unknown, without a list of files or when `work` runs out. */
+/**
+ * Reports whether a file matches. Returns null if the answer is unknown: without a list of files, or when `work` runs
+ * out.
+ */
 export const isTouched = (
   patterns: readonly string[],
   files: readonly string[] | null,

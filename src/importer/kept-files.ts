@@ -210,7 +210,7 @@ export class KeptFiles {
     if (isNamedOtherwise) throw new NoEqual("several artifacts", "artifact-folders");
   }
 
-  /** Saves a cache that the job has restored: both share one entry. */
+  /** Saves a cache that the job has restored: restoring and saving share one entry. */
   #save(step: ReadStep, { source }: KeepingPlace): void {
     const entry = this.#restored.get(cacheOf(step, source)) ?? this.#restored.get(restoringStep(step, source) ?? "");
     if (!entry) throw new NoEqual("a key that this job has not restored", "cache-handed-over");

@@ -29,7 +29,7 @@ export type Pushes = "all" | "some" | "none";
 export interface Names {
   workflow: string;
   job: string | null;
-  /** Whether pull requests build it. If not, a ref needs no further check. */
+  /** Whether pull requests trigger the workflow. If not, a ref needs no further check. */
   hasPulls: boolean;
   pushes: Pushes;
   /** Null for a job without a matrix, or with an untranslatable one. */

@@ -8,7 +8,7 @@ import { NoEqual } from "./marks.ts";
 export interface TextsOfNames {
   /** The inputs' values, by names in lower case: texts with expressions of the calling place. */
   inputs: ReadonlyMap<string, string>;
-  /** The ids of its steps in the job, by their own ids in lower case. */
+  /** The ids of the action's steps in the job, by the steps' own ids in lower case. */
   ids: ReadonlyMap<string, string>;
   /** The action's own folder, relative to the checkout. */
   folder: string;

@@ -187,7 +187,7 @@ const namesOfGroup = (group: string): string[] | null => {
   return own === undefined || others.length > 0 ? null : own.split("||").map((name) => name.trim());
 };
 
-/** Returns what groups the other runs, if each pull request is a group of its own. */
+/** If each pull request is a group of its own, returns the property that groups the other runs. */
 const groupedBy = (group: string): "ref" | "run" | null => {
   const names = namesOfGroup(group) ?? [];
   const last = names.at(-1) ?? "";
@@ -201,7 +201,10 @@ interface Superseding {
   mark?: Comment;
 }
 
-/** Returns whose older builds end. Without `concurrency` none do; in a pipeline file without the key most would. */
+/**
+ * Returns whose older builds end. Without `concurrency`, no older builds end. In a pipeline file without `supersede`,
+ * most older builds would end.
+ */
 export const translateSuperseding = (
   concurrency: WorkflowToken | undefined,
   events: Events,

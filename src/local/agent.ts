@@ -18,7 +18,7 @@ const register = async (client: Client, state: string): Promise<void> => {
   const body = { name: "local agent", kind: "registration", expiresAt };
   const { token, id } = await client.call<{ token: string; id: string }>("POST", "/token", body);
   const place = ["--url", client.url, "--token-file", "-", "--name", "local", "--state", state];
-  // Hide the output: it explains how to start the agent, and this script does that next.
+  // Hide the output: it explains how to start the agent, and this script starts the agent next.
   const child = spawnAgent(["register", ...place], "pipe", "ignore");
   child.stdin?.end(`${token}\n`);
   const [code] = await once(child, "exit");

@@ -93,7 +93,7 @@ const devCommand = (options: StartServiceOptions): string[] => {
   const settings = Object.entries(vars).flatMap(([name, value]) => ["--var", `${name}:${value}`]);
   const address = ["--port", String(port), "--ip", "127.0.0.1", "--inspector-port", String(inspectorPort)];
   const files = ["--persist-to", state, "--config", config, "--env-file", envFile];
-  // Without --test-scheduled, wrangler advises people to trigger the upkeep. `upkeep.ts` does that already.
+  // Without --test-scheduled, wrangler advises people to trigger the upkeep. `upkeep.ts` already triggers it.
   const quiet = ["--show-interactive-dev-session=false", "--test-scheduled", "--log-level", logLevel];
   return ["dev", ...address, ...files, ...settings, ...quiet];
 };

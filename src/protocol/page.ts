@@ -27,7 +27,7 @@ const Limit = queryNumber(1, LIMITS.pageLength);
 /** Parameters of a paginated list. */
 export const PAGE = { limit: z.optional(z._default(Limit, DEFAULTS.pageLength)), cursor: z.optional(Cursor) };
 
-/** The same parameters for lists that grow without limit and begin with the newest record. */
+/** The parameters of `PAGE`, for lists that grow without limit and begin with the newest record. */
 export const NEWEST_PAGE = { ...PAGE, limit: z.optional(z._default(Limit, DEFAULTS.newestPageLength)) };
 
 /** The suffix of a build list's cursor if all later builds have ended. Those builds stay as D1 has them. */
@@ -43,10 +43,10 @@ const BuildsCursor = z.pipe(
 export const encodeBuildsCursor = (id: string, isPastLive: boolean): string =>
   encodeCursor(isPastLive ? id + ALL_ENDED : id);
 
-/** The same parameters for lists of builds. */
+/** The parameters of `NEWEST_PAGE`, for lists of builds. */
 export const BUILDS_PAGE = { ...NEWEST_PAGE, cursor: z.optional(BuildsCursor) };
 
-/** The same parameters for a list that is complete unless `limit` is given. */
+/** The parameters of `PAGE`, for a list that is complete unless `limit` is given. */
 export const WHOLE = { ...PAGE, limit: z.optional(Limit) };
 
 export const OrganizationFilter = z.strictObject({ ...PAGE, cursor: z.optional(cursorSchema(OrgId)) });

@@ -34,8 +34,8 @@ export const CommitSha = z.pipe(
 );
 
 /**
- * The rule for pull requests of forks. They are not built; or built once a member approves each commit; or members'
- * commits are also built without approval.
+ * The rule for pull requests of forks. The service does not build them, or builds each commit once a member approves
+ * it, or also builds members' commits without approval.
  */
 export const Forks = z.enum(["off", "approval", "members"]);
 export type Forks = z.infer<typeof Forks>;

@@ -15,7 +15,7 @@ interface ContentToFetch {
   grant: string;
   /** The kind of content that the grant covers. */
   of?: "artifact" | "cache";
-  /** Requests a new grant after the service rejected this one. */
+  /** Requests a new grant after the service rejected the current one. */
   renew: () => Promise<string>;
   bytes: number;
   signal: AbortSignal;

@@ -32,7 +32,8 @@ export class RequirementsNotMet extends Error {
 }
 
 /**
- * The reason why a build must stop early. `limit` is the time limit in seconds that it reached on the agent's clock.
+ * The reason why a build must stop early. `limit` is the time limit in seconds that the build reached on the agent's
+ * clock.
  */
 export class Cancel extends Error {
   readonly reason: CancelReason;

@@ -60,8 +60,8 @@ const MOST_BYTES = 64 * MIB;
 
 /**
  * Gives each file of the checked-out commit the time of the last first-parent commit that changed it. A merge counts as
- * the change for everything that it brings, so a file is never older than a build without its change. Call this before
- * any step runs.
+ * the change for everything that it brings, so a file is never older than a build without the file's change. Call this
+ * before any step runs.
  * @throws BuildFailure where the history cannot be fetched
  */
 export const setCommitTimes = async (remote: Remote, commit: string, refspecs: string[]): Promise<void> => {

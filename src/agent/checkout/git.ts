@@ -105,7 +105,7 @@ export const git = (
       stdio: [input === "" ? "ignore" : "pipe", "pipe", "pipe"],
       env: environment(context, options),
     });
-    // Git runs no code of a repository, so this need not wait for `add`.
+    // Git runs no code of a repository, so git need not wait for `add`.
     if (child.pid !== undefined) context.tree.add(child.pid).catch(reject);
     const out: Buffer[] = [];
     const err: Buffer[] = [];

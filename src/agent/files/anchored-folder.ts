@@ -119,7 +119,7 @@ export class AnchoredFolder {
     return this.#walk(parts, openFolder, use);
   }
 
-  /** Does the same as `#within`, but creates the folder's missing parts. */
+  /** Calls `use` like `#within`, but creates the folder's missing parts. */
   #making<T>(parts: readonly string[], use: (folder: string) => T): T {
     return this.#walk(parts, openOrMake, use);
   }

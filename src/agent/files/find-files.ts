@@ -251,8 +251,8 @@ class Search {
   }
 
   /**
-   * Fails only if the file has a name in the result or the paths name it. The search only passed other files on its
-   * way.
+   * Fails only for a file that has a name in the result, or that the paths name. The search only passed other files on
+   * its way.
    */
   #cannotKeep(parts: string[], why: string, name = this.#nameInResult(parts)): void {
     if (name !== null || this.#chosen.isNamed(parts.join("/"))) this.#lack(parts, why);

@@ -21,7 +21,7 @@ interface RunHookOptions {
   state: string;
   variables: Record<string, string>;
   log: JobLog;
-  /** The hook's own process tree. It ends separately from the build's. */
+  /** The hook's own process tree. It ends separately from the build's tree. */
   tree: ProcessTree;
   /** Milliseconds between SIGTERM and SIGKILL. */
   grace: number;

@@ -101,8 +101,8 @@ export interface CommandFileContents {
 
 /**
  * The files to which one try of a step writes outputs, variables, folders for PATH, masks and a summary. The agent
- * opens them before the step starts and reads by handle. It therefore never follows a link that the step puts at their
- * path.
+ * opens them before the step starts and reads by handle. The agent therefore never follows a link that the step puts at
+ * a file's path.
  */
 export class CommandFiles {
   /** MILLRACE_OUTPUT, MILLRACE_ENV, MILLRACE_PATH and so on, for the step's environment. */

@@ -15,8 +15,8 @@ interface ParsedOutput {
 }
 
 /**
- * Finds GitHub Actions' workflow command `::add-mask::VALUE` at the start of a line, wherever the chunks are cut. Holds
- * back a line that may become one until its end, so that the value is masked on that line too.
+ * Finds GitHub Actions' workflow command `::add-mask::VALUE` at the start of a line, wherever the chunks are cut. If a
+ * line may become such a command, holds the line back until its end, so that the value is masked on that line too.
  */
 export class MaskCommandParser {
   /** The bytes that the parser holds back, from the start of a line. */

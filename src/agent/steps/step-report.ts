@@ -29,7 +29,7 @@ export const firstSteps = (plan: Plan, log: JobLog): Step[] => {
   return [{ ...first, status: "running", startedAt: new Date().toISOString() }, ...others];
 };
 
-/** The rows for a build's steps. Each change reports all of them. */
+/** The rows for a build's steps. Each change reports all rows. */
 export class StepReport {
   readonly #log: JobLog;
   readonly #onChange: (steps: Step[]) => void;

@@ -22,7 +22,10 @@ import { MISE_VERSION } from "./mise-release.ts";
 /** The owner of tools: builds read the tools of their own scope and of the default branch's scope. */
 export interface ToolScope {
   repository: string;
-  /** Anybody may write pull requests, so only other pull requests' builds use the tools that these builds keep. */
+  /**
+   * Anybody may write pull requests, so only builds of other pull requests use the tools that a pull request's build
+   * keeps.
+   */
   trust: "branch" | "pull";
   ref: string;
 }

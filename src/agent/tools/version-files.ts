@@ -3,7 +3,7 @@ import { isToolName, toolName, versionProblem } from "../../pipeline/fields/tool
 import { BuildFailure } from "../build/failure.ts";
 import type { Tool } from "./mise-files.ts";
 
-/* Reads the files in which people define the tools of their own machines. Treats them as text and runs nothing. */
+/* Reads the files in which people define the tools of their own machines. Treats the files as text and runs nothing. */
 
 /** A tool and the file that names it. */
 interface FoundTool extends Tool {

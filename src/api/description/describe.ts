@@ -104,7 +104,7 @@ const requestBody = (
   return { required: !verb.mayLackBody, content: { "application/json": { schema } } };
 };
 
-/** Describes an operation. Adds the problem responses that the operation shares with others to `shared`. */
+/** Describes an operation. Adds to `shared` the problem responses that several operations share. */
 const describeOperation = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
   const { id, documentation, verb, querySchema = "", answerSchema = "" } = route;
   const { tag, summary, description } = documentation;
@@ -132,7 +132,7 @@ type NamedSchema = [name: string, schema: z.ZodMiniType];
 const unnamed = (name: string | undefined, schema: z.ZodMiniType | undefined): NamedSchema[] =>
   name && schema && !findSchemaName(schema) ? [[name, schema]] : [];
 
-/** Makes the service's own fields in an update's body read-only, with the schemas of the record. */
+/** Makes the service's own fields in an update's body read-only, and gives them the record's schemas. */
 const addReadOnlyFields = (schemas: Schemas, { method, bodySchema = "", answerSchema = "" }: DocumentedRoute): void => {
   const update = method === "PUT" ? schemas[bodySchema] : undefined;
   const record = schemas[answerSchema]?.properties ?? {};

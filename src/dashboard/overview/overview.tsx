@@ -18,7 +18,7 @@ import { FIRST_HOUR_SECONDS, FirstHour } from "./first-hour.tsx";
 import { ForYouList, type NamesById } from "./for-you.tsx";
 
 const NONE = "–";
-/** The percentage from which a pipeline that is slower than in the previous week has a colour. */
+/** A pipeline that is slower than in the previous week by at least this percentage has a colour. */
 const SLOWER_PERCENT = 10;
 
 const seconds = (value: number | undefined): string => (value === undefined ? NONE : formatDuration(value * 1000));

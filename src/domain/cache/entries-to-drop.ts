@@ -1,6 +1,6 @@
 import { LIMITS } from "../../protocol/limits.ts";
 
-/** The facts of an entry that count towards its repository's quota. */
+/** An entry's facts that count towards its repository's quota. */
 export interface StoredSize {
   /** The entry's pipeline and branch. */
   scope: string;

@@ -28,7 +28,7 @@ export interface FailingRuns<R> {
   hasPassed: boolean;
 }
 
-/** A run, and the id of the run in whose place it counts. This is its own id, or the id of the run that it retries. */
+/** A run, and the id of the run in whose place it counts: its own id, or the id of the run that it retries. */
 interface PlacedRun<R> {
   run: R;
   place: string;

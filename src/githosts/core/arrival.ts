@@ -5,7 +5,7 @@ export interface DeliveryRepository {
   defaultBranch: string | null;
 }
 
-/** The facts of a commit that lists show: its first line, and its author. */
+/** A commit's facts, as lists show them: its first line, and its author. */
 export interface CommitSummary {
   subject: string;
   author: string | null;
@@ -81,7 +81,7 @@ interface PullFacts {
   updatedAt: string | null;
 }
 
-/** A pull request of the repository. `ref` is the ref in the repository itself from which to fetch the head. */
+/** A pull request of the repository. `ref` is the repository's own ref from which to fetch the head. */
 interface PullChange extends NewHead {
   kind: "pull";
   action: PullAction;

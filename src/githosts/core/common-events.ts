@@ -67,7 +67,7 @@ interface PushFacts {
   commits: CommitPaths[] | null;
 }
 
-/** Returns the facts of a commit to show, and whether it skips the build. */
+/** Returns a commit's facts to show, and whether the commit skips the build. */
 export const commitFacts = (head: CommitFields | null): { commit: CommitSummary | null; isSkipped: boolean } => ({
   commit: head && { subject: oneLine(subjectOf(head.message)), author: head.author?.name ?? null },
   isSkipped: head !== null && hasSkipMarker(head.message),

@@ -87,7 +87,7 @@ export const boundedNote = ({ repository, arrival, ...note }: DeliveryNote): Del
 export interface KeptDelivery {
   /** The delivery's row in the list of deliveries until it is processed. */
   note: DeliveryNote & { arrival: Arrival };
-  /** The generation of the hook that received it. */
+  /** The generation of the hook that received the delivery. */
   generation: number;
   /** The scheme and host under which the git host reached the service. */
   origin: string;

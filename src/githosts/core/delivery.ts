@@ -38,8 +38,8 @@ const readHeader = (headers: Headers, names: readonly string[]): string | null =
   names.map((name) => headers.get(name)).find((value) => value !== null && HEADER_VALUE.test(value)) ?? null;
 
 /**
- * Reads a delivery whose proof was verified. No bytes make this throw. Bytes that no host sends are a problem.
- * Everything else is an arrival, possibly an ignored one.
+ * Reads a delivery whose proof was verified. Never throws, whatever the bytes are. Bytes that no host sends are a
+ * problem. Everything else is an arrival, possibly an ignored one.
  * @param bytes The original body.
  */
 export const readDelivery = (host: GitHost, headers: Headers, bytes: Uint8Array): Delivery | { problem: string } => {

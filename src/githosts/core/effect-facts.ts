@@ -156,7 +156,7 @@ const toOpenPull = ({ ref, sha, pull }: PullChange): OpenPull => ({
   title: pull.title,
 });
 
-/** Facts about the commits of this delivery that earlier deliveries reported. */
+/** Facts that earlier deliveries reported about the commits of this delivery. */
 interface EarlierFacts {
   /**
    * Reports whether the author of a commit skips its build. GitHub and Gitea do not report this with a pull request.

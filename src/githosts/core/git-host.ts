@@ -14,8 +14,8 @@ import type { StatusOutcome } from "./status-answers.ts";
  *    requests to the host, and a file with the name of the kind for the rest and the value itself.
  * 3. Give it a row in `HOSTS`, and one in `GIT_HOSTS` (`src/dashboard/connections/git-hosts.tsx`) with its words.
  *
- * `test/githosts/fourth-host.test.ts` does so with an unknown host. docs/contributing.md lists the documents and tests
- * that follow.
+ * `test/githosts/fourth-host.test.ts` adds an unknown host in this way. docs/contributing.md lists the documents and
+ * tests that follow.
  */
 export interface GitHost {
   /** The header that names the event of a delivery. */

@@ -52,6 +52,6 @@ const triggersIn = (root: Node, context: ParseContext): Triggers | undefined => 
 
 /**
  * Reads the triggers of a pipeline file, or returns its mistakes. Does not read scripts and expressions, because
- * `parseFile` does that.
+ * `parseFile` reads them.
  */
 export const parseTriggers = (text: string): FileRead<Triggers> => readFile(text, triggersIn);
