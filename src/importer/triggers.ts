@@ -187,7 +187,7 @@ const namesOfGroup = (group: string): string[] | null => {
   return own === undefined || others.length > 0 ? null : own.split("||").map((name) => name.trim());
 };
 
-/** If each pull request is a group of its own, returns the property that groups the other runs. */
+/** Returns the property that groups the other runs, if each pull request is a group of its own. */
 const groupedBy = (group: string): "ref" | "run" | null => {
   const names = namesOfGroup(group) ?? [];
   const last = names.at(-1) ?? "";

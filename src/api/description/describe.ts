@@ -104,7 +104,7 @@ const requestBody = (
   return { required: !verb.mayLackBody, content: { "application/json": { schema } } };
 };
 
-/** Describes an operation. Adds to `shared` the problem responses that several operations share. */
+/** Describes an operation. Adds to `shared` the problem responses that this operation has in common with others. */
 const describeOperation = (route: DocumentedRoute, wire: WireSchemas, shared: Record<string, Response>): Operation => {
   const { id, documentation, verb, querySchema = "", answerSchema = "" } = route;
   const { tag, summary, description } = documentation;
