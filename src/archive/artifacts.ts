@@ -13,7 +13,7 @@ export interface ArtifactOwner {
   id: string;
 }
 
-/** The folder of everything that a job keeps until this day. */
+/** The folder of all artifacts that a job keeps until this day. */
 const artifactPrefix = ({ day, orgId, jobId }: Pick<ArtifactOwner, "day" | "orgId" | "jobId">): string =>
   `${UNTIL_DAY}/${day}/${orgId}/${jobId}/`;
 

@@ -25,8 +25,9 @@ export interface Reservation {
 const leaseName = ({ jobId, fence }: Reservation): string => `${jobId}/${fence}`;
 
 /**
- * Reserves a key for ten minutes. A lease can replace another lease's reservation only when that has expired. A lease
- * whose reservation expired may continue, but no longer blocks the key. @returns whether this lease may save
+ * Reserves a key for ten minutes. A lease can replace another lease's reservation only once that reservation has
+ * expired. A lease whose reservation expired may continue, but no longer blocks the key. @returns whether this lease
+ * may save
  */
 export const reserve = async (archive: R2Bucket, reservation: Reservation, now: number): Promise<boolean> => {
   const [key, lease, until] = [keyOf(reservation.path), leaseName(reservation), String(now + RESERVED_MS)];
@@ -46,7 +47,10 @@ export const giveBack = async (archive: R2Bucket, reserved: Reservation): Promis
   if (object?.customMetadata?.lease === leaseName(reserved)) await archive.delete(object.key);
 };
 
-/** Deletes reservations older than this time, which no job released. @returns the number of deleted reservations */
+/**
+ * Deletes reservations that are older than this time and that no job released. @returns the number of deleted
+ * reservations
+ */
 export const deleteReservations = async (archive: R2Bucket, before: number): Promise<number> => {
   let deleted = 0;
   let cursor: string | undefined;
@@ -174,13 +178,13 @@ export const deleteEntries = async (archive: R2Bucket, entries: Pick<FoundEntry,
 export const emptiedAt = async (archive: R2Bucket, orgId: string, repoId: string): Promise<string> =>
   (await archive.head(emptiedKey(orgId, repoId)))?.customMetadata?.at ?? "";
 
-/** Marks the cache as emptied. From now on no build finds an older entry, wherever a copy of it is. */
+/** Marks the cache as emptied. From now on no build finds an older entry, wherever a copy of the entry is. */
 export const markEmptied = async (archive: R2Bucket, orgId: string, repoId: string, at: string): Promise<void> => {
   await archive.put(emptiedKey(orgId, repoId), at, { customMetadata: { at } });
 };
 
 /**
- * Deletes everything in a folder. With `keepsMark`, keeps the mark that somebody emptied the cache.
+ * Deletes everything in a folder. With `keepsMark`, keeps the mark that records when somebody emptied the cache.
  * @returns the number of deleted objects. If this is at least `limit`, some may remain.
  */
 export const deleteCache = async (

@@ -25,7 +25,9 @@ export const parseSeal = (text: string): { keyId: string; bytes?: Uint8Array<Arr
 /** Reads the id of the key that sealed a value, and ignores the rest. */
 export const keyIdOf = (sealed: string): string => sealed.split(".")[1] ?? "";
 
-/** Returns the same as an SQLite expression. `sealed` is a column or an expression, never input. */
+/**
+ * Returns an SQLite expression that reads the id like `keyIdOf`. `sealed` is a column or an expression, never input.
+ */
 export const keyIdSql = (sealed: string): string => {
   const from = `${SEAL_FORMAT}.`.length + 1;
   return `substr(${sealed}, ${from}, instr(substr(${sealed}, ${from}), '.') - 1)`;

@@ -5,8 +5,8 @@ import { reader } from "./compiled.ts";
 import { buildSummary } from "./schema.ts";
 
 /*
- * Every statement may be repeated and reordered. An older version never replaces a newer one, and the statement writes
- * an audit row only once.
+ * Every statement may be repeated and reordered. An older version never replaces a newer one, and no audit row is
+ * written twice.
  */
 
 const FIELDS: Record<string, { of: string; changes?: true }> = {
@@ -37,8 +37,8 @@ const LAST_USE = `UPDATE variable SET last_used_at = ?3, last_used_by = ?4
   AND (last_used_at IS NULL OR substr(last_used_at, 1, 10) < substr(?3, 1, 10))`;
 
 /*
- * `sequence` is the highest number that the pool ever reported, so it reveals a restored pool. `complete` stays where
- * it is if it precedes the pool's value (?5), so it reveals a restored D1.
+ * `sequence` is the highest number that the pool ever reported, so it reveals a restored pool. `complete` keeps its
+ * value if it precedes the pool's value (?5), so it reveals a restored D1.
  */
 const POOL = `INSERT INTO pool (org_id, sequence, complete, active, at)
   VALUES (?1, ?2, CASE WHEN ?5 = 0 THEN ?2 ELSE 0 END, ?3, ?4)
@@ -130,7 +130,7 @@ export const readPool = (db: D1Database, orgId: string): D1PreparedStatement =>
   db.prepare("SELECT sequence, complete FROM pool WHERE org_id = ?1").bind(orgId);
 
 /**
- * Reads the same as `readPool` as numbers or nulls, with the limits that the operator set for the organization, as
+ * Reads the columns of `readPool` as numbers or nulls, with the limits that the operator set for the organization, as
  * JSON.
  */
 export const readPoolAndLimits = (db: D1Database, orgId: string): D1PreparedStatement =>

@@ -18,7 +18,7 @@ export const repository = sqliteTable(
     /** The hook's id at the git host. */
     hostHookId: text("host_hook_id"),
     forks: text().$type<Forks>().notNull().default("off"),
-    /** Logins whose code gets no secrets. */
+    /** The logins of authors whose code gets no secrets. */
     untrustedAuthors: text("untrusted_authors_json", { mode: "json" }).$type<string[]>(),
     /** The last pushed commits whose authors skipped the build, newest first. */
     skippedHeads: text("skipped_heads_json", { mode: "json" }).$type<string[]>(),

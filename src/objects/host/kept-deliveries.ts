@@ -30,7 +30,7 @@ interface Row {
 /** Deliveries that arrived while the service could not handle them, in the order of their arrival. */
 export class KeptDeliveries {
   readonly #store: HostStore;
-  /** Whether no delivery waits; null until the first read. */
+  /** True if no delivery waits; null until the first read. */
   #isEmpty: boolean | null = null;
   #failures = 0;
   #nextAt = Date.now();

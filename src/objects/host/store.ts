@@ -119,8 +119,8 @@ export class HostStore {
   }
 
   /**
-   * Returns unended commits beyond the newest ones that have this many lines together. Reads the commits one by one,
-   * because they may be large.
+   * Returns commits that have not ended, without the newest ones that together have this many lines. Reads the commits
+   * one by one, because they may be large.
    */
   *openBeyond(mostLines: number): Iterable<Commit> {
     const lines = "sum(json_array_length(facts, '$.own') + 1) OVER (ORDER BY at DESC, repo, sha)";

@@ -15,7 +15,7 @@ import { type LogInfo, LogText, type ReadRange } from "./text.ts";
 import { type LogResult, LogTurns, refuse, success } from "./turns.ts";
 import type { Ended, LogSegment } from "./values.ts";
 
-/** Characters of all values to mask for one lease, as JSON. The sealed values must fit into one row. */
+/** The maximum number of characters of one lease's values to mask, as JSON. The sealed values must fit into one row. */
 const MASKS_LIMIT = MIB;
 /** The agent that writes, by its lease's fence and its token's SHA-256. */
 export interface Writer {

@@ -1,8 +1,8 @@
 import { CLOSED, type LogSegment, leaseKey, pieceKey, type StoredLease, type StoredPiece } from "./values.ts";
 
 /*
- * The tables of releases 0.10.0 to 0.15.0. `lease` has a row for each lease, and `piece` has a row for each of its
- * pieces.
+ * The tables of releases 0.10.0 to 0.15.0. `lease` has a row for each lease, and `piece` has a row for each piece of a
+ * lease.
  */
 
 interface EarlierLease extends Record<string, SqlStorageValue> {

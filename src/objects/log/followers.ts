@@ -43,7 +43,7 @@ export const shownSegment = (segments: LogSegment[], attempt: number | null): Lo
   return candidates.findLast((segment) => segment.size > 0) ?? candidates.at(-1);
 };
 
-/** Reports whether the segment will never grow again. */
+/** Reports whether the segment can no longer grow. */
 export const isComplete = (segment: LogSegment | undefined, { segments, closedFence }: LogState): boolean =>
   segment ? segment.fence <= closedFence || segment.fence < (segments.at(-1)?.fence ?? 0) : closedFence >= 0;
 

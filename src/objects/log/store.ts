@@ -52,7 +52,7 @@ export class BuildLogStore {
     this.#leases = null;
   }
 
-  /** Whether the disk has anything of this log, even only that the log is closed. */
+  /** Whether the disk has any data of this log. Even the fact that the log is closed counts. */
   get isLaid(): boolean {
     return this.segments().length > 0 || this.closedFence >= 0;
   }

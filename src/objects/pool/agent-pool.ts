@@ -133,7 +133,7 @@ export class AgentPool extends JobMethods implements PoolCalls {
    */
   async removeAgentsOf(request: {
     tokenId: string;
-    /** Whether the token was valid until now. In that case, a registration with it may still arrive. */
+    /** Whether the token was valid until now. In that case, a registration with this token may still arrive. */
     wasThere: boolean;
     actor: commands.Actor;
   }): Promise<Result<{ removed: number; left: number }>> {
@@ -162,8 +162,8 @@ export class AgentPool extends JobMethods implements PoolCalls {
   }
 
   /**
-   * Lists items that the pool could not deliver or read, after the item `after`. The list has the order in which the
-   * pool set them aside.
+   * Lists the items after `after` that the pool could not deliver or read. The list has the order in which the pool
+   * set them aside.
    */
   async deadLetters(after: number, limit: number): Promise<ListedDeadLetter[]> {
     return this.engine.storage.deadLetters.list(after, limit);

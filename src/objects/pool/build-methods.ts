@@ -158,15 +158,16 @@ export abstract class BuildMethods extends VersionedObject {
   }
 
   /**
-   * Returns the artifacts so far of an active or remembered build. `id` is the id of the build, or of one of its jobs.
+   * Returns the artifacts that an active or remembered build has so far. `id` is the id of the build, or of one of its
+   * jobs.
    */
   async artifactsOf(id: string): Promise<Result<{ buildId: string; artifacts: ArtifactsOfBuild }>> {
     return this.records.findArtifacts(id);
   }
 
   /**
-   * Returns the test results so far of an active or remembered build. `id` is the id of the build, or of one of its
-   * jobs.
+   * Returns the test results that an active or remembered build has so far. `id` is the id of the build, or of one of
+   * its jobs.
    */
   async testsOf(id: string): Promise<Result<{ buildId: string; tests: TestsOfBuild }>> {
     return this.records.findTests(id);

@@ -4,8 +4,8 @@ import { deleteJobs } from "./job-rows.ts";
 import { REVOKED } from "./tables.ts";
 
 /**
- * The number of newest builds that a query reads at most. A page then costs the same however many builds the pool
- * remembers.
+ * The number of newest builds that a query reads at most. The cost of a page then does not depend on how many builds
+ * the pool remembers.
  */
 const LOOKED_AT = 10_000;
 const JOBS = 5_000;

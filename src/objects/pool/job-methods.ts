@@ -43,8 +43,8 @@ export abstract class JobMethods extends BuildMethods {
   }
 
   /**
-   * Returns the agent's job, for requests after the job's start: the request for its environment, or the request with
-   * its plan.
+   * Returns the agent's job, for requests after the job's start. Such a request requires the job's environment, or
+   * contains its plan.
    */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
     return this.#held.findOpenClaimedJob(this.#withAgentId(holder));
@@ -169,7 +169,7 @@ export abstract class JobMethods extends BuildMethods {
     if (agentId) this.engine.sockets.push([{ agentId, hint: { type: "followed", buildId: jobId } }], Date.now());
   }
 
-  /** Marks a job, and its build, whose agent sent a secret that only the service masked. */
+  /** Marks a job and its build, because the job's agent sent a secret that only the service masked. */
   async flagLeak(leak: { jobId: string; fence: number }): Promise<Result<null>> {
     return this.engine.step("flagLeak", leak);
   }

@@ -222,8 +222,8 @@ export class Lists {
   }
 
   /**
-   * Counts rejections. If D1 rejects all of several rows, the rows have a common cause, and none of them becomes a dead
-   * letter.
+   * Counts rejections. If D1 rejects several rows and accepts none, the rejections have a common cause, and no row
+   * becomes a dead letter.
    */
   #count(rejected: Rejection[], attempted: number, result: Delivered): void {
     if (attempted === 1 || rejected.length < attempted) {

@@ -16,7 +16,7 @@ const SOON_MS = 200;
 const LISTS_MS = SECOND_MS;
 
 /**
- * Promptly reports builds and leases that began or ended. The alarm would report them later, and is usually not needed.
+ * Promptly reports builds and leases that began or ended. The alarm would report them later. It is usually not needed.
  */
 export class PromptDeliveries {
   readonly #ctx: DurableObjectState;

@@ -69,8 +69,8 @@ export const openArtifact = (
 };
 
 /**
- * Keeps an artifact whose bytes are all in the archive. The job has it if it ends under this lease. Agents can repeat
- * it.
+ * Keeps an artifact whose bytes are all in the archive. The job has the artifact if the job ends under this lease.
+ * Agents can repeat the call.
  */
 export const keepArtifact = (
   state: PoolState,

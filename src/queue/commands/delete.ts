@@ -8,7 +8,7 @@ import type { Actor } from "./commands.ts";
 export interface DeleteRequest {
   buildId: string;
   deleted: Deleted;
-  /** The build as readers see it. The pool may have forgotten it. */
+  /** The build as readers see it. The pool may have forgotten the build. */
   seen: Pick<BuildFacts, "repoId" | "number" | "finishedAt"> & Pick<Deletion, "jobs" | "artifacts" | "tests">;
   actor: Actor;
 }
@@ -51,8 +51,8 @@ const keepDayCount = ({ dayCount }: PoolState, { ofDay }: BuildFacts): Change[] 
   ofDay === dayCount.builds ? [{ kind: "day-count", count: dayCount }] : [];
 
 /**
- * Reports whether D1 has the deletion. D1 must have it before the pool carries it out: a pool that is restored to a
- * time before the deletion finds it in D1. The second report, for a settled deletion, lets D1 show a restore to a time
- * before the first report.
+ * Reports whether D1 has the deletion. D1 must have it before the pool carries it out: if a pool is restored to a time
+ * before the deletion, it then finds the deletion in D1. The second report, for a settled deletion, lets D1 show a
+ * restore to a time before the first report.
  */
 export const mayCarryOut = ({ databaseSequence }: PoolState, { at }: Deletion): boolean => databaseSequence >= at;

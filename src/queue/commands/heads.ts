@@ -106,8 +106,8 @@ export const remember = (heads: readonly Head[], head: Head): Head[] => [
 ];
 
 /**
- * Returns the newest head after this one; null if the ref had a commit on the way twice, because the order is then
- * unknown.
+ * Returns the newest head after this one. Returns null if the ref had one of the commits in between twice, because the
+ * order is then unknown.
  */
 const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
   let newest = from;
@@ -121,8 +121,8 @@ const newestFrom = (heads: readonly Head[], from: Head): Head | null => {
 };
 
 /**
- * Returns the newest head from this one on, and the heads before it that links prove. Links prove none beyond a commit
- * that the ref had twice. Null if the newest head has no build, or is uncertain.
+ * Returns the newest head from this one on, and the heads before it that links prove. Links prove no heads beyond a
+ * commit that the ref had twice. Null if the newest head has no build, or is uncertain.
  */
 export const olderThanNewest = (
   heads: readonly Head[],

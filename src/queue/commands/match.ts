@@ -10,7 +10,7 @@ export interface Reservations {
   holders(state: PoolState, semaphore: string): Holders;
 }
 
-/** Reserves nothing. It is for an agent that claims, because offers to other agents do not count then. */
+/** Reserves nothing. Use this when an agent claims a job: offers to other agents do not count then. */
 export const NO_RESERVATIONS: Reservations = {
   has: () => false,
   holders: ({ index }, semaphore) => index.semaphores.holders(semaphore),

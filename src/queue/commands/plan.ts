@@ -43,7 +43,7 @@ export const plan = (state: PoolState, request: PlanRequest, context: DecisionCo
 
 const toPlannedJobs = (jobs: JobGraph["jobs"]): PlannedJobs["jobs"] => jobs.map(({ id, key }) => ({ id, key }));
 
-/** Repeats an answer that may have been lost, if the same text arrives under the same lease. */
+/** If the same text arrives under the same lease, repeats the answer, which may have been lost. */
 const planAgain = (
   { plannedBy }: BuildFacts,
   graph: JobGraph,

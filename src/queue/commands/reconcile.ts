@@ -159,7 +159,7 @@ const forgottenEnd = ({ now }: DecisionContext) => ({
   finishedAt: now,
 });
 
-/** Ends the unended jobs of a build, and their leases. */
+/** Ends a build's jobs that have not ended, and their leases. */
 const endJobs = (state: PoolState, { id }: BuildFacts, outcome: Outcome, context: DecisionContext): Change[] =>
   jobsOf(state, id).flatMap((job): Change[] => {
     if (job.end) return [];

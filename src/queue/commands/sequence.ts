@@ -6,8 +6,8 @@ import { voidUnapproved } from "./gates.ts";
 
 /*
  * After a restore, D1 and the pool remember different pasts. Each attempt to send builds to D1 also sends the pool's
- * sequence. This sequence shows which side remembers less. If D1 was restored, it is complete up to a lower sequence
- * than it once got. If the pool was restored, it is at a lower sequence.
+ * sequence. This sequence shows which side remembers less. If D1 was restored, D1 is complete up to a lower sequence
+ * than it once got. If the pool was restored, the pool is at a lower sequence.
  */
 
 /** The pool's sequences as D1 knows them: the highest sequence, and the sequence up to which D1 lacks nothing. */

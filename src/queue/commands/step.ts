@@ -81,7 +81,7 @@ type Decide<C extends Command> = (typeof COMMANDS)[C]["decide"];
 export type InputOf<C extends Command> = Parameters<Decide<C>>[1];
 export type OutputOf<C extends Command> = ReturnType<Decide<C>> extends Decision<infer T> ? T : never;
 
-/** Returns the answer and the changes that the command would have now. Reads the state and changes nothing. */
+/** Returns the answer and the changes that the command would cause now. Reads the state and changes nothing. */
 export const decide = <C extends Command>(
   state: PoolState,
   command: C,

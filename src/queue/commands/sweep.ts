@@ -58,7 +58,7 @@ const missedDeadlines = (state: PoolState, jobIds: readonly string[], { now }: D
     return !!lease && now - lease.expiresAt > OUTAGE_MS && !lease.graced;
   });
 
-/** Renews every lease once after an outage. Ends a lease that was already renewed this way and is over. */
+/** Renews every lease once after an outage. If a lease was already renewed this way and has expired again, ends it. */
 const extendAllLeases = (state: PoolState, context: DecisionContext): Change[] => {
   const { now, startMs, leaseMs } = context;
   return [...state.index.holding.values()].flatMap((id): Change[] => {

@@ -23,8 +23,8 @@ export interface AgentSockets {
 }
 
 /**
- * Restores the agents with sockets, before the pool ends anything overdue. A lease whose socket is gone gets its time
- * again, because the pool could not see the socket close and the agent may be about to return.
+ * Restores the agents with sockets, before the pool ends anything overdue. If a lease's socket is gone, the lease gets
+ * its full time again: the pool could not see the socket close, and the agent may be about to return.
  */
 export const wake = (
   state: PoolState,

@@ -48,7 +48,7 @@ export const needsFrom = (
   return Object.fromEntries(needs.map(({ definition }) => [definition, toNeededJob(definition)]));
 };
 
-/** Does the same as `needsFrom`, but reads the ends from the build's jobs. */
+/** Like `needsFrom`, returns a job's needs, but reads the ends from the build's jobs. */
 export const readNeeds = (
   graph: JobGraph,
   jobs: ReadonlyMap<string, JobFacts>,

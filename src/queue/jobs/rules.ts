@@ -27,7 +27,7 @@ export interface JobView {
   message: string | null;
   gate: Gated | null;
   stopCause: JobCause | null;
-  /** Failed tries in this build after which another try followed. */
+  /** The number of failed tries in this build that another try followed. */
   retries: number;
   /** The job's end; null until the job has ended. */
   end: EndOfJob | null;
@@ -81,8 +81,8 @@ export const JOB_RULES = {
     return jobs.some(({ status }) => status === "canceled") ? "canceled" : "succeeded";
   },
   /**
-   * Reports whether the build counts for its pipeline's limit: from its first lease until none of its jobs is ready or
-   * leased.
+   * Reports whether the build counts toward its pipeline's limit. It counts from its first lease until none of its
+   * jobs is ready or leased.
    */
   holdsPlace: (holds: boolean, jobs: readonly JobView[]): boolean =>
     jobs.some(isLeasedJob) || (holds && jobs.some(({ status }) => status === "queued")),

@@ -135,7 +135,7 @@ const isSameProgress = (
   one.message === (message ?? null) &&
   one.holdsPlace === holdsPlace;
 
-/** Returns all orders for a build. If the caller settled it again, there would be none. */
+/** Returns all orders for a build. Settling the build again would give no more orders. */
 export const settle = (input: SettleInput): Order[] => {
   const { build, now, rules } = input;
   if (isEnded(build.status)) return [];

@@ -93,7 +93,10 @@ export const runsOfActiveBuilds = (state: PoolState, agentIds: readonly string[]
   });
 };
 
-/** Returns ended builds that some channel has not delivered yet. The columns of their rows do not show this fact. */
+/**
+ * Returns ended builds that some channel has not delivered yet. The columns of the builds' rows do not show which
+ * builds these are.
+ */
 export const endedUndelivered = ({ outbox, builds }: PoolState): string[] => {
   const due = new Set(BUILD_CHANNELS.flatMap((channel) => [...outbox[channel].due.keys()]));
   return [...due].filter((id) => !builds.has(id));

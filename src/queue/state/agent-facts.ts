@@ -32,7 +32,7 @@ export interface AgentFacts {
   ignoredAt: number;
   /** When the pool removes an ephemeral agent. The end of its one job sets this. */
   spentAt: number | null;
-  /** Set while an ephemeral agent has its own socket. If a socket is lost, nothing reports this. */
+  /** Set while an ephemeral agent has its own socket. Nothing reports the loss of a socket. */
   hasSocket?: boolean;
 }
 

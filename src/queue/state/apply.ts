@@ -25,7 +25,10 @@ import { awaitsApproval } from "./trust.ts";
 
 /** Milliseconds between a change and its write to D1. Changes that follow each other closely become one write. */
 export const FLUSH_DELAY_MS = SECOND_MS;
-/** The same delay if nobody waits for the write (a hand-out), or if the object writes at once anyway (a build). */
+/**
+ * The delay in place of `FLUSH_DELAY_MS` if nobody waits for the write (a hand-out), or if the object writes at once
+ * anyway (a build).
+ */
 const LATE_FLUSH_MS = 30 * SECOND_MS;
 
 /** Ids that a list of changes touched. Each id is indexed once, at the end. */
