@@ -16,7 +16,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../../protocol/units.ts";
 import type { HostApp } from "./connection.ts";
 import type { HostStore } from "./store.ts";
 
-/** Milliseconds between two checks: first while the host delivers, then while it has nothing to deliver. */
+/** Milliseconds between two checks while the host delivers. `QUIET_MS` applies while it has nothing to deliver. */
 const BUSY_MS = 15 * MINUTE_MS;
 const QUIET_MS = HOUR_MS;
 /** Milliseconds until the next check if a delivery had to wait. */

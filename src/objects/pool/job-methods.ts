@@ -43,8 +43,8 @@ export abstract class JobMethods extends BuildMethods {
   }
 
   /**
-   * Returns the agent's job, for requests after the job's start. Such a request requires the job's environment, or
-   * contains its plan.
+   * Returns the agent's job, for requests after the job's start. Such a request reads the job's environment, or sends
+   * its plan.
    */
   async granted(holder: ByToken<commands.LeaseHolder>): Promise<Result<commands.ClaimedJob & { agentId: string }>> {
     return this.#held.findOpenClaimedJob(this.#withAgentId(holder));

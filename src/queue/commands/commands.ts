@@ -132,7 +132,7 @@ export interface LeaseHolder extends AgentCaller {
 export interface ClaimRequest extends AgentCaller {
   /** The agent program's features; absent if the call does not contain them, as in a heartbeat. */
   features?: Feature[];
-  /** The Xcode versions on the agent's machine; absent whenever `features` is absent. */
+  /** The Xcode versions on the agent's machine; absent if the call does not contain them, as in a heartbeat. */
   xcodes?: string[];
   /** A random id that the agent program creates at its start. A new id means a restart. */
   bootId: string | null;

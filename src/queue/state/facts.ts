@@ -14,7 +14,7 @@ import type { Head, HeadKey } from "../commands/heads.ts";
 import type { AgentFacts, Offer, Waiter } from "./agent-facts.ts";
 import type { DayCount, LossCause } from "./counts.ts";
 
-/** A named set of files that an agent sends under one lease. Its bytes are in the archive. */
+/** A named set of files that an agent sends under one lease. The files' bytes are in the archive. */
 export interface ArtifactFacts extends StoredArtifact {
   /** The archive's id for a multipart upload, until it is complete. */
   uploadId?: string;
@@ -54,7 +54,7 @@ export interface BuildFacts extends BuildPart<"request" | "facts"> {
   plannedBy?: { agentId: string; fence: number; attempt: number };
   /** When the build ends in any case; null until its jobs are planned. */
   until: number | null;
-  /** Whether it counts for its pipeline's limit: from its first lease until none of its jobs is ready or leased. */
+  /** Whether the build counts toward its pipeline's limit, as `JOB_RULES.holdsPlace` decides. */
   holdsPlace: boolean;
   /** When the whole build was canceled. Jobs that clean up may run until `until`. */
   cancel: { at: number; until: number } | null;
@@ -118,7 +118,7 @@ export interface JobFacts {
   attempt: number;
   /** The number of further tries that the file allows after the job's steps failed; absent if it allows none. */
   retry?: number;
-  /** The number of failed tries after which another try followed; absent before the first. */
+  /** The number of failed tries that another try followed; absent before the first such try. */
   retries?: number;
   /** Leases that ended before the agent started the job. They use no attempt, and have their own limit. */
   unstarted: number;
@@ -131,7 +131,7 @@ export interface JobFacts {
   passedOver?: { agentId: string; until: number | null } | null;
   /** The time before which no agent gets the job; 0 if there is no delay. */
   notBefore: number;
-  /** The pool's pause, if this job was the last one tried in the pause and has not started since. */
+  /** The pool's pause, if this job was the last job that the pool tried in the pause and has not started since. */
   pause?: Omit<Pause, "fence"> | undefined;
   lease: JobLease | null;
   /** The fence and the agent of the latest lease, even after the lease's end. */

@@ -36,7 +36,7 @@ const toPhase = (build: BuildFacts): HostPhase => {
   return isQueued(build.status) ? "queued" : "running";
 };
 
-/** The question that people see when the commit itself waits for them. No job has this place. */
+/** The question that people see when the commit itself waits for them. No job has this index. */
 const COMMIT_ASKS = [{ index: 9999, name: "commit" }];
 
 /** Reports whether this state, which the host got, is still correct. */

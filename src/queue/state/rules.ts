@@ -41,7 +41,7 @@ export const EPHEMERAL_MS = HOUR_MS;
 export const STORED_FOR_MS = 10 * MINUTE_MS;
 /** Milliseconds after which an agent that ignored offers gets offers again, even without a heartbeat. */
 export const UNRESPONSIVE_MS = 10 * MINUTE_MS;
-/** The number of consecutive offers, or claimed jobs, that an agent ignores before it gets no more. */
+/** The number of consecutive offers, or claimed jobs, after which an agent that ignores them gets no more. */
 export const IGNORED_LIMIT = 2;
 
 /** The actions that the agent of a job may take in each status: get the job, start it and finish it. */
@@ -124,7 +124,7 @@ export const RULES = {
     isHostDue(build) ? [{ kind: "due", channel: "hosts", buildId: build.id, at }] : [],
   /**
    * Reports whether the git host needs no newer state of the build than this one. The end may have the same state as
-   * the wait at a gate. In that case, only the version distinguishes them.
+   * the wait at a gate. In that case, only the version distinguishes the end from the wait.
    */
   isHostTold: (build: BuildFacts, hostState: ToldState, version?: number): boolean =>
     isHeard(build, hostState) && (!isEnded(build.status) || version === undefined || version === build.version),

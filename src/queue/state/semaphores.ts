@@ -100,7 +100,7 @@ const count = (semaphores: Map<string, Map<string, Holding>>, { key, holder, lim
 export const groupRef = (build: Pick<BuildFacts, "trust" | "branch">): string | null =>
   trustOf(build) === "untrusted" ? refOf(build.branch) : null;
 
-/** Returns the semaphore that a build's jobs share while the build counts for its pipeline's limit. */
+/** Returns the semaphore that a build's jobs share while the build counts toward its pipeline's limit. */
 export const semaphoresOfBuild = ({ id, pipelineId, maxParallel }: BuildFacts): Semaphore[] =>
   pipelineId === null ? [] : [{ key: `pipeline ${pipelineId}`, limit: maxParallel, holder: id }];
 

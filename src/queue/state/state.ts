@@ -49,7 +49,8 @@ export interface Records {
   /** Returns the number of undelivered audit entries (`lists`) or log closes. */
   pending(channel: BuildChannel): number;
   /**
-   * Returns which deletion a person made of the build. The pool remembers it until nothing can report the build again.
+   * Returns a person's deletion of the build. The pool remembers the deletion until nothing can report the build
+   * again.
    */
   deletion(buildId: string): Deletion | undefined;
   /** Returns every remembered deletion. */
@@ -68,7 +69,7 @@ export interface PoolState {
   /** The highest fence that is stored separately. Rows of active builds contain later fences. */
   storedFence: number;
   seq: number;
-  /** The number of builds on the last day that had any. */
+  /** The number of builds on the last day that had any builds. */
   dayCount: DayCount;
   readonly agents: Map<string, AgentFacts>;
   /** Recently revoked tokens, and hashes of replaced secrets, with the time of their revocation. */
@@ -99,7 +100,7 @@ export interface PoolState {
   readonly outbox: Record<Channel, Outgoing>;
   /** The highest version or time among the records for D1. */
   sequence: number;
-  /** The last known sequence in D1. If D1 has a lower sequence, D1 was restored. */
+  /** The last known sequence in D1. If D1 has a lower sequence than this, D1 was restored. */
   databaseSequence: number;
   /** Whether `databaseSequence` is stored. */
   isDatabaseSequenceStored: boolean;
@@ -166,7 +167,7 @@ export interface IndexedJob {
 
 /** A build's entry in the indices. */
 interface Place {
-  /** The semaphore of the build's pipeline, while the build counts for its limit. */
+  /** The semaphore of the build's pipeline, while the build counts toward the pipeline's limit. */
   semaphores: readonly Semaphore[];
   inputBytes: number;
 }

@@ -37,7 +37,10 @@ export const isReserved = (labels: readonly string[], jobLabels: readonly string
 /** The role that approves someone else's commit. */
 export const APPROVER = "member" satisfies Role;
 
-/** Reports whether the build waits for approval. Until its approval it is in no queue, and no agent runs it. */
+/**
+ * Reports whether the build waits for approval. Until its approval the build is in no queue, and no agent runs the
+ * build.
+ */
 export const awaitsApproval = ({ approval, status }: BuildFacts): boolean =>
   !!approval && !approval.decision && isQueued(status);
 

@@ -122,7 +122,7 @@ export const deleteAgent = verb({
   },
 });
 
-/** The maximum number of names in one answer from D1, which reads four rows for each. */
+/** The maximum number of names in one answer from D1. D1 reads four rows for each name. */
 const NAMED = 60;
 
 /** Returns these agents' runs in the last hour. */

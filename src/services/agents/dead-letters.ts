@@ -10,8 +10,8 @@ import { notFound } from "../core/refusal.ts";
 import { Answer, verb } from "../core/verb.ts";
 
 /**
- * Returns the pool of an organization after checking that it exists, because a call to any other name would create an
- * object.
+ * Returns an organization's pool after checking that the organization exists, because a call to any other name would
+ * create an object.
  * @throws Refusal not-found
  */
 const findPool = async (context: Context, orgId: string) => {

@@ -44,7 +44,7 @@ interface Compared {
   id: SQL;
   /** The full name of the build's branch. */
   ref: SQL;
-  /** The condition for the builds of its pipeline, or of its repository if it has no pipeline. */
+  /** The condition for the builds of the build's pipeline, or of its repository if the build has no pipeline. */
   siblings: SQL;
   /** The repository's default ref; null if the repository was deleted. */
   defaultRef: SQL;

@@ -35,7 +35,7 @@ const readPart = async (
 
 const turns = new WeakMap<Context, Promise<unknown>>();
 
-/** Reads a request's records one after another, because a large record takes a third of the memory while it is read. */
+/** Reads a request's records one after another, because reading a large record takes a third of the memory. */
 const inTurn = <T>(context: Context, read: () => Promise<T>): Promise<T> => {
   const turn = (turns.get(context) ?? Promise.resolve()).then(read, read);
   turns.set(context, turn);
@@ -61,7 +61,7 @@ export interface FoundBuild extends ReadBuild {
 }
 
 /**
- * Returns the build from its pool, or the stored build once the pool has dropped it.
+ * Returns the build from its pool. Once the pool has dropped the build, returns the stored build.
  * @param row D1's row, if D1 already knows the build
  */
 export const findOfRow = async (
@@ -129,7 +129,7 @@ const deletion = (deleted: Deleted) =>
 export const deleteBuild = deletion("build");
 export const deleteLog = deletion("log");
 
-/** A build's state that its git host rejected, with the state's name at the host and the reason. */
+/** A build's state that its git host rejected, with the state's name at the host and the reason for the rejection. */
 export interface RefusedState {
   name: string;
   reason: string;

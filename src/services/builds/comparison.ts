@@ -35,8 +35,8 @@ export interface Comparison {
   build: FoundBuild;
   owners: Owners;
   /**
-   * The last earlier build that succeeded, preferably on its branch, otherwise on the default branch; null if none is
-   * known.
+   * The last earlier build that succeeded, preferably on the compared build's branch, otherwise on the default branch;
+   * null if none is known.
    */
   green: Build | null;
   /**

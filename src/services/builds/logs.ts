@@ -67,8 +67,8 @@ export const readFound = async (context: Context, build: Logged, part: Part): Pr
 };
 
 /**
- * Looks for the log in the expected place, then in the other place, and then in the archive again, because the log may
- * move meanwhile.
+ * Looks for the log in the expected place and then in the other place. Then looks in the archive again, because the
+ * log may have moved meanwhile.
  */
 const inEitherPlace = async <T>(
   context: Context,

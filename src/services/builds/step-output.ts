@@ -62,8 +62,8 @@ const splitLines = ({ bytes, start }: LogPart, begin: number, end: number): LogL
 
 /**
  * Returns the last lines of the step that begins at this byte of the log. `end` is the log's end, if the caller has
- * already read it. The end contains these lines unless later steps wrote more. In that case, the function reads one
- * range of the log, however long the log is.
+ * already read it. The end contains these lines unless later steps wrote more than the end holds. Then the function
+ * reads one range of the log, however long the log is.
  */
 export const readOutput = async (
   context: Context,

@@ -192,8 +192,8 @@ const findTarget = async (context: Context, trigger: Trigger, { isPath }: Origin
 };
 
 /**
- * Creates the key by which the pool recognizes a repeated request. It consists of the caller and the request's own key.
- * The same pair with another body is a conflict.
+ * Creates the key by which the pool recognizes a repeated request. The key consists of the caller and the request's
+ * own key. If the same pair arrives with another body, that is a conflict.
  */
 const fingerprintRequest = async (context: Context, request: object, key: string | null) => {
   if (key === null) return null;

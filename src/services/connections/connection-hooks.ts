@@ -53,7 +53,7 @@ export const hookedRepositories = (db: Database, { orgId, id }: Pick<ConnectionR
 
 /**
  * Queries the host for each repository, one after another, because GitHub limits concurrent requests. Reports
- * repositories as not done if they exceed the limit, or if they follow after the host became unavailable.
+ * repositories as not done if they exceed the limit, or if the host became unavailable before their turn.
  * @param problemFor Returns null if it succeeded.
  * @throws errors other than HostProblem
  */

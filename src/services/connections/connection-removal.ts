@@ -28,8 +28,9 @@ const unlink = ({ db: { sql: db }, orgId, at }: Context, { id }: ConnectionRow) 
 };
 
 /**
- * Deletes a connection. First, the connection stops accepting deliveries. Then the service removes its hooks at the
- * host and its object, and finally the row that names them. After an interruption, a client can repeat the call.
+ * Deletes a connection. First, the connection stops accepting deliveries. Then the service removes the connection's
+ * hooks at the host and the connection's object, and finally the row that names them. After an interruption, a client
+ * can repeat the call.
  */
 export const deleteConnection = verb({
   access: { role: "admin" },

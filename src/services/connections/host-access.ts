@@ -107,7 +107,8 @@ export const tellAppHook = async (holder: { keys: Keys }, row: ConnectionRow, se
   asking((await openApp(holder, row)).setHook(settings));
 
 /**
- * Uninstalls the App from the repositories, which ends its tokens and deliveries. The App itself stays with its owner.
+ * Uninstalls the App from the repositories. This ends the App's tokens and deliveries. The App itself stays with its
+ * owner.
  * @returns whether the App is installed nowhere now; null if the connection has no App
  */
 export const uninstall = async (holder: { keys: Keys }, row: ConnectionRow): Promise<boolean | null> => {

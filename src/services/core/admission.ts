@@ -115,8 +115,8 @@ export class Admission {
   }
 
   /**
-   * Records that the token was used. Has its own session, so that the request's bookmark and counts do not depend on
-   * it.
+   * Records that the token was used. Uses its own D1 session, so that the request's bookmark and counts do not depend
+   * on this write.
    */
   async #recordUse(id: string): Promise<void> {
     const { env, caller, now } = this.#parts;

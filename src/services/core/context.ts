@@ -82,7 +82,7 @@ export interface Context extends Readonly<Omit<Parts, "env" | "admission">> {
   pool(): Promise<DurableObjectStub<AgentPool>>;
   /** Returns the same request as if its If-Match named this version. Null stands for a request without If-Match. */
   expectingVersion(version: number | null): Context;
-  /** Returns the same request in this organization. It is for the operator, who has no organization. */
+  /** Returns the same request in this organization. Use this for the operator, who has no organization. */
   inOrganization(orgId: string): Context;
 }
 

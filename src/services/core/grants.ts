@@ -16,7 +16,7 @@ interface OfArtifact extends Facts {
   day: string;
 }
 
-/** The facts of a cache entry. `path` is the end of its objects' keys. */
+/** The facts of a cache entry. `path` is the end of the keys of the entry's objects. */
 interface OfEntry extends Facts {
   path: string;
 }

@@ -32,9 +32,7 @@ const rememberedLimits = async (db: DatabaseSession, orgId: string): Promise<Org
   }
 };
 
-/**
- * The limit that the binding applies to one key. It is the same for all keys, and `wrangler.toml` has the same number.
- */
+/** The limit that the binding applies to each key. `wrangler.toml` has the same number. */
 const UNIT = ORGANIZATION_LIMITS.requestsPerMinute;
 
 /**

@@ -50,9 +50,9 @@ const namesInDoubt = ({ fullName }: RepositoryRow, name: string, arrival: Arriva
 
 /**
  * Creates statements that set the repository's name and default branch to the host's, with an audit row. Creates none
- * if both match. A delivery cannot restore a name that the repository lost in the last days, unless it reports a rename
- * from the current name. The clone address follows the name if it is on the connection's host, and if no credential
- * could be sent to another place.
+ * if both match. A delivery cannot restore a name that the repository lost in the last days, unless the delivery
+ * reports a rename from the current name. The clone address follows the name if it is on the connection's host, and if
+ * no credential could be sent to another place.
  */
 const renameStatements = (
   context: Context,
@@ -92,8 +92,8 @@ const renameStatements = (
 const SKIPPED_HEADS = 50;
 
 /**
- * Remembers a pushed commit whose author skipped the build, because the deliveries of its pull request do not contain
- * that wish.
+ * Remembers a pushed commit whose author skipped the build, because the deliveries of the commit's pull request do not
+ * contain the skip marker.
  */
 const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Query => {
   const others = sql`SELECT value FROM json_each(coalesce(${repository.skippedHeads}, '[]')) WHERE value <> ${sha}`;
@@ -104,7 +104,7 @@ const rememberSkip = ({ db }: Context, { id }: RepositoryRow, sha: string): Quer
     .where(eq(repository.id, id));
 };
 
-/** Stores the status names of pipelines that were created before these names existed. */
+/** Stores status names for pipelines that were created before status names existed. */
 const nameContexts = ({ db }: Context, pipelines: PipelineRow[], effects: Effects): Query[] =>
   pipelines
     .filter(({ id, hostContext }) => hostContext === null && effects.builds.some((one) => one.pipelineId === id))

@@ -37,7 +37,7 @@ const whyNot = (error: unknown): string => {
   return error.message;
 };
 
-/** Retries a build's failed jobs if it has several jobs. Otherwise retries the whole build. */
+/** Retries only the failed jobs of a build with several jobs. Retries any other build as a whole. */
 const repeatFailed = async (context: Context, id: string, request: Parameters<typeof repeatBuild>[3]) => {
   try {
     return await repeatBuild(context, id, "failed", request);

@@ -76,7 +76,7 @@ const keep = async (context: Context, delivery: HookDelivery): Promise<boolean> 
 
 /**
  * Processes a host's delivery after its proof was checked. During an outage, the service keeps the delivery, and the
- * answer says that it waits.
+ * answer says that the delivery waits.
  * @throws Refusal gone, or unavailable if the service can neither process nor keep the delivery
  */
 export const takeOrKeep = async (context: Context, delivery: HookDelivery): Promise<DeliveryTaken> => {

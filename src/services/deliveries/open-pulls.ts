@@ -15,7 +15,7 @@ type PullChange = Extract<Arrival, { kind: "pull" }>;
 const CLOSED = "";
 /** Milliseconds for which the service keeps such a row. Hosts redeliver for three days. */
 const KEPT_MS = 4 * DAY_MS;
-/** The time of a pull request whose host never sends one. It precedes all other times. */
+/** The time of a pull request whose host never sends a time. It precedes all other times. */
 const NEVER = new Date(0).toISOString();
 
 const isClosed = ({ ref }: OpenPullRow): boolean => ref === CLOSED;

@@ -121,8 +121,8 @@ interface Checked {
 }
 
 /**
- * Returns the jobs that a build of the file would have, with mistakes and hints. The jobs are null if the file has
- * none.
+ * Returns the jobs that a build of the file would have, with mistakes and hints. The jobs are null if the file has no
+ * jobs.
  */
 export const checkJobs = async (
   context: Context,

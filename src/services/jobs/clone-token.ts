@@ -27,7 +27,8 @@ export const WITH_APP = {
 type WithApp = typeof repository.$inferSelect & { appOrigin: string | null };
 
 /**
- * Continues without a token. A public repository needs none, and for a private one git reports the missing permission.
+ * Continues without a token. A public repository needs no token. For a private repository, git reports the missing
+ * permission.
  */
 const without = ({ orgId, requestId }: Context, { message }: Pick<HostProblem, "message">): null => {
   log.warn("clone.token_missing", { orgId, requestId, reason: message });

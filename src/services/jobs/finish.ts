@@ -74,7 +74,10 @@ const tellTests = async (context: Context, job: EndedJob, tests: StoredTests): P
   }
 };
 
-/** Reads the log's line about a failure, for lists. If the log is unavailable, the result does not wait for it. */
+/**
+ * Reads the log's line about a failure, for lists. If the log is unavailable, the job's result does not wait for the
+ * line.
+ */
 const readFailedLine = async (context: Context, { jobId, fence }: Holder): Promise<string | null> => {
   try {
     const part = await context.objects.pool(context.orgId).failingPart(jobId);

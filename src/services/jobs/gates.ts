@@ -17,7 +17,7 @@ const refuseEnded = async (context: Context, id: string): Promise<never> => {
   throw new Refusal("conflict", "The build or job has already ended.");
 };
 
-/** Creates a verb for a person's decision on a gate. The path names the job, or a build in which one gate waits. */
+/** Creates a verb for a person's decision on a gate. The path names the job, or a build that has one waiting gate. */
 const decision = (approved: boolean) =>
   verb({
     access: { role: "member" },

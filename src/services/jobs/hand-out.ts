@@ -132,7 +132,9 @@ const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }:
   };
 };
 
-/** Returns the agent's tasks in addition to running the file's steps. A build that a request created has none. */
+/**
+ * Returns the agent's tasks in addition to running the file's steps. A build that a request created has no such tasks.
+ */
 const toErrand = (
   { build, purpose, paths }: ClaimedJob,
   { pipeline: pipelineRow, repository: repositoryRow, base }: Sources,

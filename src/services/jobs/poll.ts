@@ -7,8 +7,8 @@ import type { Context } from "../core/context.ts";
 import { handOut } from "./hand-out.ts";
 
 /**
- * Opens a WebSocket to the pool that receives hints for the agent. It ends at `deadline` (milliseconds since 1970), if
- * the caller gives one. The pool checks the agent's token.
+ * Opens a WebSocket to the pool that receives hints for the agent. The WebSocket ends at `deadline` (milliseconds
+ * since 1970), if the caller gives one. The pool checks the agent's token.
  */
 export const connectToPool = ({ caller, headers, objects, orgId }: Context, agentId: string, deadline: number | null) =>
   objects.pool(orgId).fetch("https://pool/wait", {

@@ -48,8 +48,8 @@ interface Listed {
 }
 
 /**
- * Returns a page from the verb that lists the records for clients. It contains exactly the records that clients may
- * see.
+ * Returns a page from the verb that lists the records for clients. The page contains exactly the records that clients
+ * may see.
  */
 const listed = async (list: Promise<Listed>): Promise<Page> => {
   const { value, nextCursor } = await list;

@@ -104,7 +104,7 @@ export const listOrganizations = verb({
   },
 });
 
-/** Sets an organization's limits. None of the organization's own tokens may do that. */
+/** Sets an organization's limits. None of the organization's own tokens may set them. */
 export const updateOrganization = verb({
   access: { operator: true },
   params: PathOrg,

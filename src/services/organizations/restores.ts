@@ -20,7 +20,9 @@ const listOrganizations = async (context: Context, { orgId, after, limit }: type
   return rows.map(({ id }) => id);
 };
 
-/** Notifies the pools that an operator restored them, or the database. An operator can repeat an interrupted call. */
+/**
+ * Notifies the pools that an operator restored the pools or the database. An operator can repeat an interrupted call.
+ */
 export const reconcileRestored = verb({
   access: { operator: true },
   body: Restore,

@@ -140,9 +140,9 @@ export const walkObjects = async (context: Context, keyId: string, from: string,
 };
 
 /*
- * The progress of a rotation. One call visits a limited number of organizations. If there are more, several calls
- * complete a round together, and the database stores their progress. The next caller needs no knowledge of the round in
- * order to continue it.
+ * The progress of a rotation. One call visits a limited number of organizations. If there are more organizations,
+ * several calls complete a round together, and the database stores their progress. The next caller needs no knowledge
+ * of the round in order to continue it.
  */
 interface Round {
   keyId: string;

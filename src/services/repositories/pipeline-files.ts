@@ -23,8 +23,9 @@ import { syncFileSchedules } from "../schedules/schedules-of-file.ts";
 type Stored = Pick<typeof pipeline.$inferSelect, "on" | "supersede" | "fileSnapshot">;
 
 /**
- * Returns the triggers that start and end a pipeline's builds. They are in its record, otherwise in its file on the
- * default branch, otherwise the defaults apply. Never throws because of stored values: it ignores unreadable ones.
+ * Returns the triggers that start and end a pipeline's builds. The triggers are in the pipeline's record, or else in
+ * its file on the default branch; otherwise the defaults apply. Never throws because of stored values: it ignores
+ * unreadable ones.
  */
 export const readTriggers = ({ on, supersede, fileSnapshot }: Stored): Triggers => {
   const file: Triggers = readSnapshot(fileSnapshot) ?? DEFAULT_TRIGGERS;
@@ -86,8 +87,8 @@ const saysFile = (
 
 /**
  * Reports whether the agent should send the file. Anyone who can trigger a build could name an old commit of the
- * branch, or a commit that a merge added. Only the commit to which the branch was set counts, as its host reports it or
- * the agent finds it.
+ * branch, or a commit that a merge added. Only the commit to which the branch was set counts. The host reports this
+ * commit, or the agent finds it.
  */
 export const isAskedForFile = (
   build: Pick<Build, "branch" | "trigger" | "number" | "trust" | "event" | "commitSha">,

@@ -25,7 +25,7 @@ import { variablesOfBuild } from "../variables/variable-scopes.ts";
 
 type Row = typeof schedule.$inferSelect;
 
-/** The last build's result; null until that build ends. */
+/** The result of the schedule's last build; null until that build ends. */
 const lastStatus = sql<Schedule["lastStatus"]>`(SELECT b.status FROM build_summary b
   WHERE b.org_id = schedule.org_id AND b.id = schedule.last_build_id AND b.finished_at IS NOT NULL)`.as("last_status");
 /**

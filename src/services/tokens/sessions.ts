@@ -9,7 +9,8 @@ import { HOUR_MS } from "../../protocol/units.ts";
 import { usable } from "../core/sealing.ts";
 
 /**
- * Milliseconds that a session lasts. A page that somebody opens in its later half extends the session by the same time.
+ * Milliseconds that a session lasts. If somebody opens a page in the session's later half, the session is extended by
+ * the same time.
  */
 export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;
 /** Milliseconds from a sign-in until a person must sign in again, however often the session was extended. */

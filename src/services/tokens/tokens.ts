@@ -122,7 +122,7 @@ export const getOwnToken = verb({
 
 export const getToken = makeGetter("admin", token, COLUMNS, Token, tokenRecord);
 
-/** Changes a token, with effect from its next request. Agents that it registered keep their labels. */
+/** Changes a token, with effect from the token's next request. Agents that the token registered keep their labels. */
 export const updateToken = verb({
   access: { role: "admin" },
   params: PathId,

@@ -100,7 +100,7 @@ const BUILD_COLUMNS = sql.raw(`id, number, ref, status, coalesce(tests ->> 'flak
   retry_of AS retryOf, created_by ->> 'trust' IS 'untrusted' AS isUntrusted`);
 
 /**
- * Selects rows of the default branch, or of a tag, which is a release. A pull request may come from a branch with the
+ * Selects rows of the default branch or of a tag. A tag is a release. A pull request may come from a branch with the
  * same name.
  */
 const isTrunk = ({ defaultBranch }: Due): SQL => sql`finished_at IS NOT NULL AND pull_number IS NULL

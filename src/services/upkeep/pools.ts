@@ -57,7 +57,9 @@ export const sweepPools = async (run: Upkeep): Promise<Swept> => {
   return { rounds, failed: failures.count, pools: answers.filter((answer) => answer !== null) };
 };
 
-/** Upkeep checks a build that D1 calls active when it is an hour old, and each hour until it is two days old. */
+/**
+ * If D1 calls a build active, upkeep checks the build when it is an hour old, and each hour until it is two days old.
+ */
 const YOUNGEST_MS = HOUR_MS;
 const OLDEST_MS = 49 * HOUR_MS;
 /**
@@ -68,8 +70,8 @@ const POOLS = 100;
 const RECONCILE_MS = 30_000;
 
 /**
- * Queries the pools about builds that D1 calls active. If its pool does not know a build, the build has ended. The
- * chore uses a range of ids, because an index of active builds would cost two rows for each build.
+ * Queries the pools about builds that D1 calls active. If a build's pool does not know the build, the build has ended.
+ * The chore uses a range of ids, because an index of active builds would cost two rows for each build.
  */
 export const reconcileBuilds: Chore = async ({ env, db, now, failures, turn }) => {
   const [{ results: rows }] = await db.run(

@@ -32,7 +32,7 @@ export interface Upkeep {
 
 /**
  * Returns a condition that nobody is deleting the organization. A call would wake the organization's pool, which is
- * deleted already or soon.
+ * already deleted or will be soon.
  */
 export const isKept = (orgId: SQL): SQL =>
   sql`NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = ${orgId} AND o.deleting_at IS NOT NULL)`;

@@ -15,7 +15,9 @@ import { type Chore, NOTHING, type Subject, type Upkeep } from "./run.ts";
 type Pipeline = typeof pipeline.$inferSelect;
 type Repository = typeof repository.$inferSelect;
 
-/** A due schedule, with its builds' pipeline and repository. Their fields are null if they were deleted. */
+/**
+ * A due schedule, with its builds' pipeline and repository. The fields of a deleted pipeline or repository are null.
+ */
 interface Due
   extends Pick<Pipeline, "repoId" | "requires" | "timeoutSeconds" | "maxParallel" | "maxAttempts" | "hostContext">,
     Pick<Repository, "defaultBranch" | "connectionId" | "gitHostRepoId" | "fullName"> {

@@ -43,9 +43,9 @@ const isPeriodic = ({ everyMinutes }: Timed): boolean => everyMinutes > 1;
 
 /**
  * Claims the turns of the due chores. A turn depends on the chore's last run instead of the minute of the hour. A late
- * or missing cron therefore makes no chore miss its turn, and only one of two simultaneous runs gets it. A chore of
- * every run needs no turn. It runs even if the database is too full to store one; otherwise nothing would delete the
- * rows that fill it.
+ * or missing cron therefore makes no chore miss its turn, and only one of two simultaneous runs gets the turn. A chore
+ * of every run needs no turn. It runs even if the database is too full to store a turn. Otherwise nothing would delete
+ * the rows that fill the database.
  */
 const takeTurns = async <C extends Timed>(
   db: DatabaseSession,

@@ -21,7 +21,8 @@ const at = (list: readonly PlacedFile[], path: string | null): PlacedFile[] => {
 };
 
 /**
- * Creates an address that shows an artifact to anyone who has it, for a limited time, or until the artifact is deleted.
+ * Creates an address. Anyone who has the address can see the artifact, for a limited time or until the artifact is
+ * deleted.
  */
 export const shareArtifact = verb({
   access: { role: "member" },

@@ -8,8 +8,8 @@ import { notFound } from "../core/refusal.ts";
 import { type FoundArtifact, readFiles } from "./artifact-records.ts";
 
 /**
- * Ranges of small files that one archive reads at most. Beyond that, the archive also reads the bytes between the
- * files, and skips them.
+ * The maximum number of ranges of small files that one archive reads. Beyond that, the archive also reads the bytes
+ * between the files, and skips them.
  */
 const RANGES = 100;
 

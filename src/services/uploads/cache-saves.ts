@@ -44,7 +44,9 @@ export const cacheUploads = new Uploads({
 
 const keyTaken = () => new Refusal("conflict", "The key already has an entry: entries never change.");
 
-/** Reserves the key for this lease. @throws Refusal conflict if another lease has it, or has just ended its save */
+/**
+ * Reserves the key for this lease. @throws Refusal conflict if another lease has the key, or has just ended its save
+ */
 const takeKey = async ({ archive, now }: Context, reservation: Reservation): Promise<void> => {
   // Agents before 0.13.0 interpret every 409 of another kind as a lost lease.
   if (!(await reaching(reserve(archive, reservation, now.getTime()))))
@@ -54,7 +56,7 @@ const takeKey = async ({ archive, now }: Context, reservation: Reservation): Pro
   throw keyTaken();
 };
 
-/** Begins to save an entry, unless its key has one, or continues the caller's save. */
+/** Begins to save an entry unless its key already has one, or continues the caller's save. */
 export const openCache = verb({
   access: { agent: true },
   params: PathId,

@@ -39,7 +39,7 @@ export const readGrant = async <K extends OfAgents>(
   return grantFor(granted, facts, { orgId, tokenHash, ...expected });
 };
 
-/** Returns the grant's facts. @throws Refusal forbidden if the grant names another subject than this */
+/** Returns the grant's facts. @throws Refusal forbidden if the grant names another subject */
 export const grantFor = <K extends OfAgents>(
   granted: K,
   facts: GrantFacts[K] | undefined,
@@ -75,8 +75,8 @@ interface SentPart {
 }
 
 /**
- * The facts at the end of an upload: the ETags of the parts, and the SHA-256 of all bytes, which is null if nobody
- * knows it.
+ * The facts at the end of an upload: the ETags of the parts, and the SHA-256 of all bytes. The SHA-256 is null if
+ * nobody knows it.
  */
 interface Sent {
   etags: string[];

@@ -20,8 +20,8 @@ const isAny = (column: SQLiteColumn, id: IdOrQuery): SQL =>
   typeof id === "string" || id === null ? eq(column, id ?? "") : inArray(column, id);
 
 /**
- * Selects the active variables of every scope that applies to one build. Returns at most one more variable than a build
- * may have, so that `compose` sees the excess without reading all of them. Returns none unless `onlyIf` holds.
+ * Selects the active variables of every scope that applies to one build. Returns at most one more variable than a
+ * build may have, so that `compose` sees the excess without reading all variables. Returns none unless `onlyIf` holds.
  */
 export const variablesOfBuild = (
   db: Database,
