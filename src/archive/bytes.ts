@@ -1,4 +1,7 @@
-/* Bytes of artifacts and cache entries. Each is one object, which an agent uploads whole or in parts. */
+/*
+ * Bytes of artifacts and cache entries. Each artifact and each entry is one object, which an agent uploads whole or in
+ * parts.
+ */
 
 /** The destination of an upload, with the upload's id if it has several parts. */
 interface Upload {
@@ -26,7 +29,7 @@ export const abortParts = (archive: R2Bucket, key: string, uploadId: string): Pr
   archive.resumeMultipartUpload(key, uploadId).abort();
 
 /**
- * Stores one part, which replaces an earlier part with the same number. If the upload has only a single part, stores it
+ * Stores one part, which replaces an earlier part with the same number. If this is the upload's only part, stores it
  * once.
  * @returns its ETag; null where the key already holds other bytes
  * @throws where the upload is over, or R2 computes another SHA-256

@@ -66,8 +66,8 @@ export const deleteReservations = async (archive: R2Bucket, before: number): Pro
 };
 
 /*
- * A cache entry is two objects: its bytes, and a small object that names them. Bytes that no entry names were never
- * visible. They belong to a lost lease, or to a second save under the same key.
+ * A cache entry is two objects: its bytes, and a small object that names them. If no entry names some bytes, they were
+ * never visible. Such bytes belong to a lost lease, or to a second save under the same key.
  */
 
 /** Kinds of objects: each is the first part of a key. */
@@ -172,8 +172,8 @@ export const deleteEntries = async (archive: R2Bucket, entries: Pick<FoundEntry,
 };
 
 /**
- * Reads when somebody last emptied the cache of a repository. Returns an empty text if nobody ever did. This time is
- * part of every scope.
+ * Reads when somebody last emptied a repository's cache. Returns an empty text if nobody ever emptied the cache. This
+ * time is part of every scope.
  */
 export const emptiedAt = async (archive: R2Bucket, orgId: string, repoId: string): Promise<string> =>
   (await archive.head(emptiedKey(orgId, repoId)))?.customMetadata?.at ?? "";

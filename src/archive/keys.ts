@@ -14,7 +14,7 @@ export const dayOf = (at: number): string => new Date(at).toISOString().slice(0,
 /** Returns the last expired day. Retention deletes everything that ended on this day or earlier. */
 export const lastDayPast = (now: number, days: number): string => dayOf(now - (days + 1) * DAY_MS);
 
-/** Returns the day in a key; null if it has none. */
+/** Returns the day in a key; null if the key has no day. */
 export const dayOfKey = (key: string): string | null => /^[a-z]+\/(\d{4}-\d\d-\d\d)\//.exec(key)?.[1] ?? null;
 
 /* Keys begin with the day on which the build ended. Retention can then read the oldest first and delete whole days. */

@@ -1,7 +1,7 @@
 import { deleteCache } from "./cache.ts";
 import { ARCHIVED, UNTIL_DAY } from "./keys.ts";
 
-/** The most keys that R2 deletes in one call. */
+/** The maximum number of keys that R2 deletes in one call. */
 const PAGE = 1000;
 
 /** Lists the folders of all days of one kind: `record/2026-11-22/`. */

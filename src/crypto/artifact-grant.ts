@@ -20,9 +20,9 @@ const fromUrlText = (text: string): string | undefined => {
 };
 
 /**
- * Issues and reads grants `mrx_FACTS.TAG`. They contain the facts as JSON in base64url, and the HMAC-SHA-256 of these
- * and of the kind of grant, under a key of `TOKEN_KEYS`. The service stores no grant. A reader can verify a grant
- * without a query.
+ * Issues and reads grants `mrx_FACTS.TAG`. A grant contains the facts as JSON in base64url, and a tag. The tag is the
+ * HMAC-SHA-256 of the facts and the kind of grant, under a key of `TOKEN_KEYS`. The service stores no grant. A reader
+ * can verify a grant without a query.
  */
 export class Grants<F extends Record<GrantKind, object>> {
   readonly #signer: Signer;

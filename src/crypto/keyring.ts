@@ -43,7 +43,10 @@ export class KeyUnknown extends Error {
   }
 }
 
-/** The sealed value is damaged, or was sealed for another context. The error deliberately does not say which. */
+/**
+ * The sealed value is damaged, or was sealed for another context. The error deliberately does not say which of the two
+ * it is.
+ */
 export class SealBroken extends Error {
   override name = "SealBroken";
 }
@@ -65,12 +68,12 @@ export class Keyring {
     this.#keys = new Map(keys.map((key) => [key.id, key]));
   }
 
-  /** The id of the first key, with which the keyring seals. */
+  /** The id of the first key. The keyring seals with this key. */
   get current(): string {
     return this.ids[0] ?? "";
   }
 
-  /** Returns a keyring with the same keys that seals with this one. */
+  /** Returns a keyring that has the same keys, and that seals with this key. */
   withFirst(id: string): Keyring {
     const keys = [...this.#keys.values()];
     return new Keyring([...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)]);

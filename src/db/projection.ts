@@ -21,7 +21,7 @@ const BUILD = `INSERT INTO build_summary (${NAMES}) VALUES (${NAMES.map((_, at) 
   ON CONFLICT (org_id, id) DO UPDATE SET ${CHANGES.map(([, { name }]) => `${name} = excluded.${name}`)}
   WHERE build_summary.pool_version < excluded.pool_version`;
 
-/* Upkeep deletes the rows of jobs with their build, on the same day. */
+/* Upkeep deletes the rows of jobs on the day on which it deletes their build's row. */
 const JOBS = `INSERT OR IGNORE INTO job (org_id, id, build_id, finished_at)
   SELECT ?1, value, ?2, ?3 FROM json_each(?4)`;
 

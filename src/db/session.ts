@@ -67,9 +67,9 @@ type Statement<T> = RunnableQuery<D1Result<T>, "sqlite">;
 type Admit = (token: ValidToken | undefined) => void;
 
 /**
- * A D1 session for one request. Every query of the Worker runs in one. After `checkTokenFirst`, the first batch begins
- * with the check of the caller's token and returns its results only if `admit` does not throw. The check therefore
- * costs no extra round trip.
+ * A D1 session for one request. Every query of the Worker runs in such a session. After `checkTokenFirst`, the first
+ * batch begins with the check of the caller's token and returns its results only if `admit` does not throw. The check
+ * therefore costs no extra round trip.
  */
 export class DatabaseSession {
   readonly tally: Tally = { rounds: 0, rowsRead: 0, rowsWritten: 0 };
@@ -107,7 +107,7 @@ export class DatabaseSession {
     this.#unchecked = { hash, session: session ?? "", now, admit };
   }
 
-  /** D1's bookmark. A later session that begins with it sees at least everything that this one saw. */
+  /** D1's bookmark. A later session that begins with this bookmark sees at least everything that this session saw. */
   get bookmark(): string | null {
     return this.#session.getBookmark();
   }

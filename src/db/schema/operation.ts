@@ -52,7 +52,8 @@ export const serviceMetric = sqliteTable("service_metric", {
 
 /**
  * Work that upkeep could not do. Upkeep sets it aside so that it does not block the rest, and retries it later. A row
- * of the kind `turn` is not a failure. It records when a task is due, and its reason records where the task resumes.
+ * of the kind `turn` is not a failure. The row records when a task is due, and the row's reason records where the task
+ * resumes.
  */
 export const upkeepFailure = sqliteTable(
   "upkeep_failure",

@@ -66,9 +66,7 @@ export const variableGroup = sqliteTable(
     orgId: text("org_id").notNull(),
     name: text().notNull(),
     description: text(),
-    /**
-     * The group's protection; null for a group whose variables reach every job of the pipelines that attach the group.
-     */
+    /** The group's protection; null if the group's variables reach every job of the pipelines that attach the group. */
     protection: text({ mode: "json" }).$type<GroupProtection>(),
     version: integer().notNull().default(1),
     createdAt: text("created_at").notNull(),

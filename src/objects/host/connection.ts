@@ -135,7 +135,7 @@ export type ConnectionState = { state: "gone" } | { state: "silent"; app: HostAp
 export class HostConnection {
   readonly #env: Env;
   #lastRead: { value: ConnectionState; until: number } | null = null;
-  /** The App, which is kept longer than the last read because its token stays valid for longer. */
+  /** The App. The object keeps it longer than the last read, because the App's token stays valid for longer. */
   #app: { facts: AppFacts; app: HostApp } | null = null;
 
   constructor(env: Env) {

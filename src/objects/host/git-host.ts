@@ -31,7 +31,10 @@ const LOOK_MS = MINUTE_MS;
 /** Commits with a status that the service gave up, in the list on the connection's page. */
 const GIVEN_UP_LISTED = 20;
 
-/** Handles a delivery for the connection of this name. The services do this, and no object may import them. */
+/**
+ * Handles a delivery for the connection of this name. The services implement this type, and no object may import the
+ * services.
+ */
 type TakeKept = (env: Env, name: string, delivery: KeptDelivery) => Promise<DeliveryNote | null>;
 
 const appIn = (connection: ConnectionState) => (connection.state === "gone" ? null : connection.app);
@@ -238,7 +241,8 @@ export class GitHostObject extends VersionedObject {
   }
 
   /**
-   * Stores a delivery that is proven to come from its host, and handles it once the service can. Makes no other call.
+   * Stores a delivery that is proven to come from its host, and handles the delivery once the service can. Makes no
+   * other call.
    * @returns whether there is room for the delivery
    */
   async keepDelivery(delivery: KeptDelivery): Promise<boolean> {

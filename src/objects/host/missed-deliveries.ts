@@ -29,7 +29,7 @@ const MOST_WHOLE = 40;
 
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, GAP_MS));
 
-/** Reports whether the error concerns only this delivery, and not GitHub as a whole. */
+/** Reports whether the error concerns only this delivery instead of GitHub as a whole. */
 const isItsOwn = (error: unknown): boolean =>
   error instanceof HostProblem && ["missing", "refused", "stranger"].includes(error.kind);
 

@@ -38,7 +38,7 @@ interface Hearing {
   hasRefs: boolean;
 }
 
-/** The statuses for one connection's host. Unfinished statuses are in memory, and all of them are on disk. */
+/** The statuses for one connection's host. Unfinished statuses are in memory, and all statuses are on disk. */
 export class HostStatuses {
   readonly #store: HostStore;
   readonly #state: Statuses;
@@ -58,7 +58,7 @@ export class HostStatuses {
     this.#summaryOf = summaryOf;
     for (const commit of store.openBeyond(MOST_LINES)) store.save([setAside(commit, now, STATUS_RULES)], now);
     this.#state = { commits: store.open(), pace: store.pace(), inFlight: null };
-    // Something was due when the object stopped. It may have sent a request just before that.
+    // Something was due when the object stopped. The object may have sent a request just before it stopped.
     const next = this.#next(now);
     if (next && "due" in next) this.#state.pace = { ...this.#state.pace, sentAt: now };
   }

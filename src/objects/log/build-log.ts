@@ -189,7 +189,7 @@ export class BuildLog extends VersionedObject {
   /**
    * Opens a follower's socket at `?from=OFFSET` or `?from=ATTEMPT:OFFSET`; `&attempt=N` follows only that attempt.
    * `protocol/log.ts` describes the messages. With `&ended=1`, the answer is 404 if this object does not have the log,
-   * because no agent will write it any more.
+   * because no agent writes to the log any more.
    */
   override async fetch(request: Request): Promise<Response> {
     const query = new URL(request.url).searchParams;

@@ -4,7 +4,10 @@ import type { Needles } from "../../mask/scanner.ts";
 import type { BuildLogStore } from "./store.ts";
 import type { LogSegment } from "./values.ts";
 
-/** An active masker, with the number of bytes that it received from the lease. It may hold some of them back. */
+/**
+ * An active masker, with the number of bytes that it received from the lease. The masker may hold back some of these
+ * bytes.
+ */
 export interface Masking {
   fence: number;
   needles: Needles;
@@ -24,7 +27,7 @@ export const maskBytes = (masking: Masking, bytes: Uint8Array, final: boolean): 
   return whole;
 };
 
-/** The values to mask in one log. They are sealed on disk, and are in memory only while a lease writes. */
+/** The values to mask in one log. The values are sealed on disk, and are in memory only while a lease writes. */
 export class LogMasking {
   readonly #logId: string;
   readonly #env: () => Env;

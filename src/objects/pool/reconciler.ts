@@ -15,7 +15,7 @@ import type { Command, InputOf, OutputOf } from "../../queue/commands/step.ts";
 import type { PoolState } from "../../queue/state/state.ts";
 import { CALLER_WAIT_MS, SingleFlight, within } from "../attempt.ts";
 
-/** Milliseconds by which ids may be older than the change that made them known. */
+/** Milliseconds by which an id may be older than the change that made the id known. */
 const MARGIN_MS = HOUR_MS;
 
 const IS_ACTIVE = `status IN (${quoted(ACTIVE)})`;

@@ -159,7 +159,7 @@ export class PoolRecords {
     return values ? { ok: true, value: values } : unknownId();
   }
 
-  /** Explains why a build or a job waits. If it does not wait, returns its state. */
+  /** Explains why a build or a job waits. If the build or job does not wait, returns its state. */
   explanation(id: string): Result<Explanation> {
     const { storage, state, context } = this.#engine;
     const build = state.builds.get(id);

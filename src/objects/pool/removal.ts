@@ -5,8 +5,8 @@ import type { Command } from "../../queue/commands/step.ts";
 /** The key under which the object stores that it was closed, so that it remembers this after a restart. */
 const CLOSED = "closed";
 /**
- * Commands that a closed pool still runs. With them, it delivers waiting items to D1 and the logs, and carries out
- * deletions.
+ * Commands that a closed pool still runs. With these commands, the pool delivers waiting items to D1 and the logs, and
+ * carries out deletions.
  */
 const GOES_ON: readonly Command[] = ["sweep", "tidy", "compare", "reconcile", "recordDelivery", "leave"];
 

@@ -2,9 +2,9 @@ import type { AuditOutboxEntry } from "./tables.ts";
 
 /**
  * Audit entries that wait in the rows of their builds and jobs. The same transaction writes those rows anyway, whereas
- * a separate queue would cost two rows for each entry. After its delivery, an entry is forgotten here, and stays in its
- * row until the next write of the row. If the pool loads before that write, it redelivers the entry, and D1 ignores the
- * repeat.
+ * a separate queue would cost two rows for each entry. After an entry's delivery, this class forgets the entry, which
+ * stays in its row until the next write of the row. If the pool loads before that write, it redelivers the entry, and
+ * D1 ignores the repeat.
  */
 export class RowAudits {
   /**

@@ -161,7 +161,7 @@ export const earlierReports = (sql: SqlStorage): Map<string, HostReport> => {
   return new Map([...rows].map(({ id, facts }) => [id, JSON.parse(facts) as HostReport]));
 };
 
-/** This release cannot read the row's facts. The other rows of the row's organization must stay readable. */
+/** This release cannot read the facts of a row. The organization's other rows must stay readable. */
 class UnreadableRow extends Error {}
 
 export const objectIn = (json: string): Record<string, unknown> => {

@@ -48,7 +48,7 @@ export interface Counters {
   told: number;
 }
 
-/** An entry on its way to D1's audit. If it records a hand-out, it has the variables. */
+/** An entry on its way to D1's audit. If the entry records a hand-out, the entry has the variables. */
 export interface AuditOutboxEntry {
   id: string;
   entry: AuditFact;

@@ -29,17 +29,17 @@ export interface Claim {
   jobId: string;
   fence: number;
   expiresAt: number;
-  /** Whether the agent got the same lease before. Its answer was then lost. */
+  /** Whether the agent got the same lease before. In that case, the earlier answer was lost. */
   isAgain?: boolean;
 }
 
 /**
- * Leases the next job to the agent. If the agent claimed a job but did not start it, hands this job out again under the
- * same lease, so that a lost answer loses no job.
+ * Leases the next job to the agent. If the agent claimed a job but did not start it, hands this job out again under
+ * the same lease, so that a lost answer loses no job.
  *
  * The pool writes a granted lease with the next step, usually its delivery, so that a hand-out writes the job's row
- * once. An eviction before that loses only the lease: the Worker has notified neither the agent nor the log, the pool
- * rejects the delivery, and the job waits in the queue as before. The job's next lease still has a higher fence,
+ * once. An eviction before that write loses only the lease: the Worker has notified neither the agent nor the log, the
+ * pool rejects the delivery, and the job waits in the queue as before. The job's next lease still has a higher fence,
  * because the clock advanced.
  */
 export const claim = (state: PoolState, request: ClaimRequest, context: DecisionContext): Decision<Claim | null> => {

@@ -251,8 +251,9 @@ export interface DeliveryRequest {
 }
 
 /**
- * The outcome for one requested build. The pool created it, or another delivery had already created the same build, or
- * a newer head replaced its head before it arrived, or the queue rejected it for this reason.
+ * The outcome for one requested build. The pool created the build, or another delivery had already created the same
+ * build, or a newer head replaced the build's head before that head arrived, or the queue rejected the build for this
+ * reason.
  */
 export interface DeliveredBuild {
   /** The created or existing build, or the build that replaced a late one; otherwise null. */

@@ -85,7 +85,8 @@ const decideJobGate = (
 export const APPROVAL_MS = 30 * DAY_MS;
 
 /**
- * The maximum number of builds in one repository that wait for approval. Anyone who can fork it can open pull requests.
+ * The maximum number of builds in one repository that wait for approval. Anyone who can fork the repository can open
+ * pull requests.
  */
 const MOST_UNAPPROVED = 100;
 

@@ -5,7 +5,8 @@ export interface Head {
   /** The previous head; null until a delivery names it. */
   before: string | null;
   /**
-   * The head's build, and that build's number in the repository. Null if another head replaced it before it arrived.
+   * The head's build, and that build's number in the repository. Null if another head replaced this head before this
+   * head arrived.
    */
   buildId: string | null;
   number: number;

@@ -188,9 +188,9 @@ class Settling {
 }
 
 /**
- * Ends the holders of a ready job's concurrency group, if its file requires that. An older build of the same pipeline
- * and ref ends as a whole. In a build of another ref, only the holding job ends. A newer build of the job's own ref
- * keeps its place. `canceledBuilds` has the builds that are already canceled for this.
+ * Ends the holders of a ready job's concurrency group, if the job's file requires their end. An older build of the
+ * same pipeline and ref ends as a whole. In a build of another ref, only the holding job ends. A newer build of the
+ * job's own ref keeps its place. `canceledBuilds` has the builds that are already canceled for this.
  */
 const endHolders = (
   state: PoolState,

@@ -12,7 +12,7 @@ interface EndedBuild {
 
 type Adopted = Record<string, { end: JobEnd; outputs: Record<string, string> }>;
 
-/** A job, under the names that its build's other jobs use for it. */
+/** A job, under the names by which its build's other jobs refer to it. */
 interface NamedJob {
   key: string;
   definition: string;

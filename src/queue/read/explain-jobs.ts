@@ -52,7 +52,10 @@ const queuedAmong = (entries: JobEntry[]): JobEntry[] =>
 const queuedJob = (state: PoolState, buildId: string): JobEntry | undefined =>
   queuedAmong(entriesOfBuild(state, buildId))[0];
 
-/** Explains why a build waits, for its gates or for its first queued job. If it does not wait, says that it runs. */
+/**
+ * Explains why a build waits, for its gates or for its first queued job. If the build does not wait, says that the
+ * build runs.
+ */
 export const explainBuild = (
   state: PoolState,
   { id: buildId, status }: BuildFacts,
@@ -77,7 +80,9 @@ export const explainBuild = (
   return { buildId, status, ...say("gate", message), ...notQueued };
 };
 
-/** The number of distinct needs that the pool checks against all agents. It leaves out builds with further needs. */
+/**
+ * The number of distinct needs that the pool checks against all agents. The pool leaves out builds with further needs.
+ */
 const MOST_NEEDS = 10;
 
 /** Returns the key of a job's needs. Jobs with the same key wait for the same agents. */

@@ -68,8 +68,8 @@ const isUnresponsive = (agent: AgentFacts, context: DecisionContext): boolean =>
   !context.rules.takesBuilds({ ...agent, isDraining: false, spentAt: null }, context.now);
 
 /**
- * Describes the features that the agent's program lacks. The service marks a build as untrusted; all other features are
- * from its file.
+ * Describes the features that the agent's program lacks. The service itself marks a build as untrusted. All other
+ * features are from the build's file.
  */
 const tooOldFor = (unknown: Feature[]): string =>
   unknown.includes("untrusted") ? "too old for untrusted builds" : `too old for ${unknown.join(", ")} in the file`;

@@ -19,7 +19,7 @@ const optionalTimestamp = (at: number | null): string | null => (at === null ? n
 const firstLease = ({ plannedBy }: BuildFacts, first: JobFacts | undefined) =>
   plannedBy ?? { agentId: first?.agentId ?? null, attempt: first?.attempt ?? 0 };
 
-/** Returns the agent that a build shows, which is the agent with the latest lease of its first job. */
+/** Returns the agent that a build shows. This agent has the latest lease of the build's first job. */
 export const latestAgent = (build: BuildFacts, first: JobFacts | undefined): string | null =>
   phaseOf(build.status) === "queued" ? null : firstLease(build, first).agentId;
 

@@ -49,7 +49,10 @@ const buildsOfJobs = async (context: Context, ids: string[]): Promise<Map<string
   return ids.length === 0 ? new Map() : (await context.pool()).buildsOfJobs(ids);
 };
 
-/** Returns the named records by id, without deleted ones. It takes one round to D1, and a call to the pool for jobs. */
+/**
+ * Returns the named records by id, without deleted ones. The lookup takes one round to D1, and a call to the pool for
+ * jobs.
+ */
 export const readNames = async (context: Context, idsByKind: IdsByKind): Promise<Map<string, Named>> => {
   const firstIds = (ids: string[] = []): string[] => [...new Set(ids)].slice(0, MOST);
   const jobs = firstIds([...(idsByKind.job ?? []), ...(idsByKind.build ?? [])]);

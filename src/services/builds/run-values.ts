@@ -25,7 +25,7 @@ export const sealRun = async (
   return context.keys.seal(JSON.stringify(run), inputsContext(context.orgId, buildId));
 };
 
-/** Opens the values of a run, which the pool keeps. */
+/** Opens a run's values, which the pool keeps. */
 export const openRun = async (
   context: Context,
   { id, trust }: Pick<Build, "id" | "trust">,

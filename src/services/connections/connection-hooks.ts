@@ -146,8 +146,8 @@ const registerAll = async (context: Context, row: ConnectionRow): Promise<HookOu
 };
 
 /**
- * Gives the connection's hook a new address and secret. The service rejects the previous ones from then on. It
- * therefore first updates the hooks that it registered. People change the hooks that they created.
+ * Gives the connection's hook a new address and secret. The service rejects the previous address and secret from then
+ * on. It therefore first updates the hooks that it registered. People change the hooks that they created.
  */
 export const rotateConnection = verb({
   access: { role: "admin" },

@@ -36,7 +36,10 @@ const NewApp = z.strictObject({
     z.string().check(z.regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, "must be the name of a GitHub organization")),
   ),
 });
-/** The form that a browser sends to GitHub. It goes to the address `action`, with `manifest` as its only field. */
+/**
+ * The form that a browser sends to GitHub. The browser sends the form to the address `action`, with `manifest` as its
+ * only field.
+ */
 const AppForm = z.object({ action: z.string(), manifest: z.string() });
 const Made = z.strictObject({
   code: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "is not a code from GitHub")),
@@ -77,8 +80,8 @@ const convert = async (context: Context, row: ConnectionRow, code: string): Prom
 };
 
 /**
- * Adopts the App that a person has created. Seals its key at once, and shows it to nobody. Completing a visit twice
- * creates nothing twice.
+ * Adopts the App that a person has created. Seals the App's key at once, and shows the key to nobody. Completing a
+ * visit twice creates nothing twice.
  */
 export const takeApp = verb({
   access: { role: "admin" },

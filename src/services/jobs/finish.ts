@@ -13,8 +13,8 @@ import { type EndedJob, writeTestResults } from "../tests/test-reports.ts";
 import { type Holder, masked, readHolder } from "./jobs.ts";
 
 /**
- * Returns the masked texts. Returns null once the log is closed: the agent then reported the result earlier, or reports
- * it too late.
+ * Returns the masked texts. Returns null once the log is closed. In that case, the agent reported the result earlier,
+ * or reports it too late.
  */
 const maskedAtEnd = async (context: Context, { jobId, fence }: Holder, texts: string[]): Promise<string[] | null> => {
   try {

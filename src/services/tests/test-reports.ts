@@ -28,8 +28,8 @@ import { failedBefore, failuresOnDefault } from "./flaky-tests.ts";
 const INFRASTRUCTURE_SHARE = 0.5;
 
 /**
- * The maximum number of rows for each build. If more tests failed, the rows of its first jobs are enough to show it.
- * Each row costs five writes.
+ * The maximum number of rows for each build. If more tests failed, the rows of the build's first jobs are enough to
+ * show this. Each row costs five writes.
  */
 const ROWS_OF_BUILD = 500;
 

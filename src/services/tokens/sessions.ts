@@ -9,7 +9,7 @@ import { HOUR_MS } from "../../protocol/units.ts";
 import { usable } from "../core/sealing.ts";
 
 /**
- * Milliseconds that a session lasts. If somebody opens a page in the session's later half, the session is extended by
+ * Milliseconds that a session lasts. If somebody opens a page in the session's later half, that extends the session by
  * the same time.
  */
 export const SESSION_MS = PERIODS.sessionHours * HOUR_MS;

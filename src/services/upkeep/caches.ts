@@ -18,8 +18,8 @@ const PAGES = 20;
 const TELL_MS = 10_000;
 
 /**
- * The progress of the count. All objects up to this key are counted, and the key's organization has this many bytes so
- * far.
+ * The progress of the count. The chore has counted all objects up to this key. The key's organization has this many
+ * bytes so far.
  */
 interface Place {
   key: string;
