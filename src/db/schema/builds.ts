@@ -59,7 +59,10 @@ export const buildSummary = sqliteTable(
   ],
 );
 
-/** The rows of planned jobs. The pool writes one for each job when the job ends. The row leads to the job's build. */
+/**
+ * The rows of planned jobs. The pool writes one for each job when the job ends. From the row, the service finds the
+ * job's build.
+ */
 export const job = sqliteTable(
   "job",
   {

@@ -52,8 +52,8 @@ export class BuildLog extends VersionedObject {
   }
 
   /**
-   * Opens the log for a lease and closes it for earlier leases. If the lease is already open, only replaces its
-   * secrets.
+   * Opens the log for a lease and closes it for earlier leases. If the log is already open for the lease, only
+   * replaces the lease's secrets.
    */
   async open(lease: Writer & { attempt: number; secrets: string[] }): Promise<LogResult<null>> {
     const { fence, tokenHash, attempt, secrets } = lease;

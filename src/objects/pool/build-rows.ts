@@ -41,7 +41,7 @@ export class BuildRows {
   store(id: string, parts: BuildParts, extras: RowExtras): void {
     if (parts.build && parts.first !== undefined) this.#storeWhole(id, parts.build, parts.first, extras);
     else if (!this.#storePart(id, parts, extras)) this.#upgrade(id, parts, extras);
-    // This is a separate statement, because setting this column also writes the index of active builds.
+    // The update of `ended_at` is a separate statement, because it also writes the index of active builds.
     if (parts.build && isEnded(parts.build.status))
       this.#sql.exec("UPDATE build SET ended_at = NULL WHERE id = ? AND ended_at IS NOT NULL", id);
   }

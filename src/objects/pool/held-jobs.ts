@@ -31,8 +31,8 @@ export class HeldJobs {
 
   /**
    * Finds the job that the agent was granted under this lease, the latest of the build. Also finds the job once the
-   * lease is over. An agent can repeat a call whose answer was lost, and other code decides whether that call changes
-   * anything.
+   * lease is over. An agent can repeat a call whose answer was lost. Other code decides whether the repeated call
+   * changes anything.
    */
   findClaimedJob({ jobId, fence, agentId, tokenHash }: LeaseHolder): Result<ClaimedJob & { agentId: string }> {
     const { state } = this.#engine;

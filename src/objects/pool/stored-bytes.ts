@@ -42,7 +42,7 @@ export class StoredBytes {
   }
 
   /**
-   * Records that an entry of several parts is complete. The entry stays until somebody deletes it, and none of its
+   * Records that an entry of several parts is complete. The entry stays until somebody deletes it. None of the entry's
    * uploads is left.
    */
   saved(entry: { cacheId: string; bytes: number }, now: number): void {

@@ -155,7 +155,7 @@ const afterUnclaim = (state: PoolState, request: Unclaim, context: DecisionConte
     : { changes: [], jobPatch: { notBefore } };
 };
 
-/** Fails a job whose environment cannot be composed. Another hand-out would also fail. */
+/** Fails a job whose environment cannot be composed. Another hand-out of the job would also fail. */
 export const failClaim = (state: PoolState, request: FailClaim, context: DecisionContext): Decision<string> => {
   const entry = findByFence(state, request, context);
   if (!entry) return leaseLost();

@@ -117,7 +117,7 @@ interface PoolGauges {
 export interface ServiceNumbers {
   /** Milliseconds since 1970. */
   at: number;
-  /** The number of runs that sweep each busy pool once. The gauges of this many rows together cover all pools. */
+  /** The number of runs that together sweep each busy pool once. The gauges of this many rows cover all pools. */
   rounds: number;
   gauges: PoolGauges;
   /** The number of dead letters by organization. Contains only pools that have dead letters. */

@@ -15,7 +15,7 @@ import { notFound } from "../core/refusal.ts";
 import { usable } from "../core/sealing.ts";
 import { verb } from "../core/verb.ts";
 
-/** Rows of builds that one badge reads at most by each of its two indexes. */
+/** The maximum number of builds' rows that one badge reads by each of its two indexes. */
 const LOOKED_AT = 100;
 
 const setGeneration = async (context: Context, id: string, of: (highest: number) => number): Promise<number> => {

@@ -104,7 +104,7 @@ export const withJobs = <B extends BuildRecord>(build: B): B & ReadBuild => ({
 
 type Jobs = Pick<ReadBuild, "id" | "jobs">;
 
-/** Returns the first job, which its build's own page shows; undefined if planned jobs replaced it. */
+/** Returns the first job, which the build's own page shows; undefined if planned jobs replaced the first job. */
 export const ownJob = ({ id, jobs }: Jobs): BuildJob | undefined => jobs.find((job): job is BuildJob => job.id === id);
 
 /** Returns the jobs that replaced the first one. */

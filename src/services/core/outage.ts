@@ -34,8 +34,8 @@ const away = (cause: unknown): Refusal =>
   });
 
 /**
- * Waits for the archive's answer and returns it. The archive's errors have no mark, so each of them counts as an
- * outage.
+ * Waits for the archive's answer and returns it. The archive's errors have no distinguishing mark, so each of them
+ * counts as an outage.
  * @throws Refusal unavailable
  */
 export const reaching = async <T>(answer: Promise<T>): Promise<T> => {

@@ -61,7 +61,7 @@ const tellLeftOut = async (
   });
 };
 
-/** A delivery that is proven to come from a connection's host, or the redelivery of one. */
+/** A delivery that is proven to come from a connection's host, or the redelivery of such a delivery. */
 export interface SentDelivery {
   connectionId: string;
   /** The generation of the delivery's hook; null if a person redelivers the delivery. */
@@ -204,7 +204,7 @@ const note = async (
   { connectionId, event, arrival }: SentDelivery,
   outcome: DeliveryTaken,
 ): Promise<void> => {
-  // Without this wait, the call would leave before the answer.
+  // Without this wait, the service would send the call before the answer.
   await new Promise((resolve) => setTimeout(resolve, 0));
   try {
     const host = context.objects.gitHost(context.orgId, connectionId);

@@ -13,7 +13,7 @@ type PullChange = Extract<Arrival, { kind: "pull" }>;
  * request.
  */
 const CLOSED = "";
-/** Milliseconds for which the service keeps such a row. Hosts redeliver for three days. */
+/** Milliseconds for which the service keeps a closed pull request's row. Hosts redeliver for three days. */
 const KEPT_MS = 4 * DAY_MS;
 /** The time of a pull request whose host never sends a time. It precedes all other times. */
 const NEVER = new Date(0).toISOString();

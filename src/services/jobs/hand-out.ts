@@ -123,7 +123,10 @@ const openCredential = async (
   return { kind: row.kind, username: row.username, value };
 };
 
-/** Returns the additional tasks for a planned job. Its build's file was read, and its comparison base is known. */
+/**
+ * Returns the additional tasks for a planned job. The file of the job's build was read, and the comparison base is
+ * known.
+ */
 const toJobErrand = ({ build }: ClaimedJob, { job, hash, path, needs, attempt }: PlannedJob): Partial<Job> => {
   const { id, key, definition, name, matrix } = job;
   return {

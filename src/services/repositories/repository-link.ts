@@ -105,8 +105,8 @@ const store = async (context: Context, row: RepositoryColumns, before: FoundRepo
 };
 
 /**
- * Removes the hook unless a record links the repository to the connection. Somebody may have deleted the connection
- * meanwhile, and then nobody else would remove the hook.
+ * Removes the hook unless a record links the repository to the connection. If somebody deleted the connection
+ * meanwhile, nobody else would remove the hook.
  */
 const letGoOfHook = async (context: Context, owner: ConnectionRow, row: RepositoryColumns): Promise<void> => {
   const current = await findRecord(context, row);

@@ -12,7 +12,7 @@ import { isOwn } from "../core/record.ts";
 import { notFound } from "../core/refusal.ts";
 import { verb } from "../core/verb.ts";
 
-/** The default branch of a repository that names no default branch. */
+/** The default branch of a repository whose record names no default branch. */
 export const USUAL_BRANCH = "main";
 
 /** Returns the time after which failures count as recent. */

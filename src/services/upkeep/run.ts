@@ -31,8 +31,8 @@ export interface Upkeep {
 }
 
 /**
- * Returns a condition that nobody is deleting the organization. A call would wake the organization's pool, which is
- * already deleted or will be soon.
+ * Returns a condition that holds while nobody is deleting the organization. A call would wake the organization's pool,
+ * which is already deleted or will be soon.
  */
 export const isKept = (orgId: SQL): SQL =>
   sql`NOT EXISTS (SELECT 1 FROM organization o WHERE o.id = ${orgId} AND o.deleting_at IS NOT NULL)`;
@@ -105,7 +105,7 @@ export class Failures {
     this.#now = now;
   }
 
-  /** Returns a query's condition that a row's subject is not set aside now. */
+  /** Returns a query's condition. It holds for a row whose subject is not set aside now. */
   isDue(kind: FailureKind, subject: SQL): SQL {
     return sql`NOT EXISTS (SELECT 1 FROM ${upkeepFailure} f
       WHERE f.kind = ${kind} AND f.subject = ${subject} AND f.next_at > ${this.#now})`;

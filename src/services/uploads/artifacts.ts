@@ -95,7 +95,7 @@ export const listArtifactsOfBuild = async (
 ): Promise<Artifact[]> => {
   const all: LeftByJobs = { ...(await leftByBuild(context, build)) };
   const adopted = jobs.filter(({ adoptedFrom }) => adoptedFrom !== null);
-  // A record may be large. The loop therefore reads each record once, and one at a time.
+  // A record may be large. The loop therefore reads each record only once, and reads one record at a time.
   for (const earlier of new Set(adopted.map(({ adoptedFrom }) => adoptedFrom!))) {
     const byKey = await leftByKey(context, earlier).catch(() => null);
     for (const one of adopted) if (one.adoptedFrom === earlier) all[one.id] = byKey?.get(one.key)?.artifacts ?? [];

@@ -22,7 +22,7 @@ const OTHER: Record<OfAgents, string> = {
 };
 
 /**
- * Returns the facts of a grant, if the grant allows the calling agent exactly this.
+ * Returns the facts of a grant, if the grant allows the calling agent exactly this use.
  * @throws Refusal forbidden, which is the same for a forged and an altered grant
  */
 export const readGrant = async <K extends OfAgents>(

@@ -34,15 +34,15 @@ const compose = async (context: Context, holder: Holder, body: typeof Environmen
   const { requestId } = context;
   const delivery = { jobId, fence, agentId, ...deliveredKeys(entries), ...found, steps: masked, requestId };
   const delivered = await pool.deliver(delivery);
-  // Somebody may have canceled the build meanwhile, which is another refusal.
+  // If somebody canceled the build meanwhile, the refusal is another one.
   if (!delivered.ok) settled(await pool.granted(holder));
   settled(delivered);
   return entries;
 };
 
 /**
- * Hands out a build's environment after the agent has read the file. Until then, the agent has no part of the
- * environment.
+ * Hands out a build's environment after the agent has read the file. Until the agent has read the file, it has no part
+ * of the environment.
  */
 export const getEnvironment = verb({
   access: { agent: true },

@@ -119,7 +119,10 @@ const withValue = async (context: Context, row: VariableRow, value: string): Pro
   return { ...secret, sealed: await context.keys.seal(value, variableContext(secret)) };
 };
 
-/** Returns a condition that the organization may have another variable. A separate count would read as many rows. */
+/**
+ * Returns a condition that holds while the organization has room for another variable. A separate count would read as
+ * many rows.
+ */
 const hasRoom = (orgId: string): SQL =>
   sql`(SELECT ${organization.variableCount} FROM ${organization} WHERE ${organization.id} = ${orgId}) < ${LIMITS.variables}`;
 
