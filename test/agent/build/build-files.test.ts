@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { saveIdentity } from "../../../src/agent/cli/identity.ts";
 import type { Job } from "../../../src/protocol/jobs.ts";
-import { startAgentCli } from "../support/agent-cli.ts";
+import { runAgentCli } from "../support/agent-cli.ts";
 import { IDENTITY, makeJob, startFakeService } from "../support/fake-service.ts";
 import { testFolder } from "../support/folder.ts";
 import { testRepository } from "../support/repository.ts";
@@ -146,8 +146,7 @@ describe("an agent that is killed during a step", () => {
     const args = ["start", "--grace", "1", "--state", state, "--work", join(testFolder(), "work")];
     const job = jobOf(`${PRINT}  - run: sleep 600\n`);
     service.jobs.push(job);
-    const killed = startAgentCli(args);
-    onTestFinished(() => killed.kill("SIGKILL"));
+    const killed = runAgentCli(args);
     const logOf = () => service.logs.get(job.build.id) ?? "";
     await waitUntil(() => pathsIn(logOf()).length === 2);
     killed.kill("SIGKILL");
@@ -159,8 +158,7 @@ describe("an agent that is killed during a step", () => {
       if (path.endsWith("/poll")) atPoll.push(...paths.map((one) => existsSync(one)));
       return null;
     };
-    const next = startAgentCli(args);
-    onTestFinished(() => next.kill("SIGKILL"));
+    const next = runAgentCli(args);
     await waitUntil(() => atPoll.length > 0);
     expect(new Set(atPoll)).toEqual(new Set([false]));
     next.kill("SIGTERM");
@@ -182,8 +180,7 @@ describe.runIf(process.platform === "linux" && spawnSync("prlimit").status !== n
     onTestFinished(() => service.close());
     const state = join(testFolder(), "state");
     saveIdentity(state, { ...IDENTITY, url: service.url, isEphemeral: false });
-    const running = startAgentCli(["start", "--state", state, "--work", join(testFolder(), "work")]);
-    onTestFinished(() => running.kill("SIGKILL"));
+    const running = runAgentCli(["start", "--state", state, "--work", join(testFolder(), "work")]);
     await waitUntil(() => service.requests.some(({ path }) => path.endsWith("/poll")));
     expect(limitOf(running.pid)).toBe("0");
     running.kill("SIGTERM");

@@ -22,8 +22,7 @@ beforeAll(async () => {
   agent = startAgentCli(["start", "--grace", "1", "--state", state]);
 });
 afterAll(async () => {
-  agent?.kill("SIGTERM");
-  await agent?.ended;
+  await agent?.stop();
   rmSync(state, { recursive: true, force: true });
   await service?.close();
 });

@@ -35,8 +35,7 @@ export const useRunningAgent = (): RunningAgent => {
     agent = startAgentCli(["start", "--grace", "1", "--state", state]);
   });
   afterAll(async () => {
-    agent?.kill("SIGTERM");
-    await agent?.ended;
+    await agent?.stop();
     rmSync(state, { recursive: true, force: true });
     await service?.close();
   });
