@@ -83,6 +83,16 @@ describe("a build that its agent cannot fetch", () => {
     expect([work.jobId, build]).toContain(first.claimId());
   });
 
+  it("loses its delay and its wait for another agent in the same step", () => {
+    const pool = new TestPool();
+    const [first, second] = [pool.agent(), pool.agent()];
+    const build = pool.build();
+    expect(releaseElsewhere(pool, first).ok).toBe(true);
+    pool.ok("unclaim", { ...second.claim()!, notBefore: pool.now + 5_000 });
+    pool.advance(91);
+    expect(pool.job(build)).toMatchObject({ status: "queued", notBefore: 0, passedOver: { until: null } });
+  });
+
   it("ends when it is canceled before another agent takes it", () => {
     const pool = new TestPool();
     const agent = pool.agent();

@@ -94,6 +94,23 @@ describe("a silent agent", () => {
 
 describe("an ephemeral agent without a build", () => {
   const MINUTE = 60;
+
+  it("is removed once if it also was silent for the time after which the pool forgets agents", () => {
+    const pool = new TestPool();
+    const unused = pool.agent({ isEphemeral: true });
+    const spent = pool.agent({ isEphemeral: true });
+    pool.build();
+    pool.ok("finish", { ...spent.claimAndStart(), status: "succeeded", exitCode: 0 });
+    pool.now += 91 * DAY * 1000;
+    pool.call("sweep", null);
+    expect(pool.model.state.agents.size).toBe(0);
+    const removals = [...pool.model.storage.rows.audits.values()].filter(({ action }) => /forget|remove/.test(action));
+    expect(removals.map(({ action, subject }) => `${action} ${subject}`).sort()).toEqual([
+      `agent.forget ${unused.id}`,
+      `agent.remove ${spent.id}`,
+    ]);
+  });
+
   const isThere = (pool: TestPool, id: string) => pool.model.state.agents.has(id);
 
   it("is removed an hour after its last contact, even if it never waited", () => {

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from "../../protocol/units.ts";
 import { lastHeardAt, ONLINE_MS } from "../state/deadlines.ts";
 import { type Decision, type DecisionContext, decided, refused } from "../state/decision.ts";
-import type { Change, JobEntry, JobFacts } from "../state/facts.ts";
+import type { JobEntry, JobFacts } from "../state/facts.ts";
 import type { PoolState } from "../state/state.ts";
 import { requeue } from "./lease.ts";
 
@@ -41,13 +41,10 @@ export const reassign = (
   return decided(job.id, requeue(entry, { attempt, passedOver }, context, reason));
 };
 
-/** Checks jobs that wait for another agent. If no such agent is left, the first agent may have the job again. */
-export const recheckReassigned = (state: PoolState, jobIds: readonly string[], context: DecisionContext): Change[] =>
-  jobIds.flatMap((id): Change[] => {
-    const job = state.jobs.get(id);
-    const { agentId, until } = job?.passedOver ?? { until: null };
-    if (job?.status !== "queued" || until === null || until > context.now) return [];
-    const isWaiting = anotherAgentMayTake(state, job, agentId!, context);
-    const passedOver = { agentId: agentId!, until: isWaiting ? context.now + RECHECK_MS : null };
-    return [{ kind: "job", job: { ...job, passedOver } }];
-  });
+/** Checks a queued job that waits for another agent. If none is left, the first agent may have the job again. */
+export const recheckReassigned = (state: PoolState, job: JobFacts, context: DecisionContext): JobFacts => {
+  const { agentId, until } = job.passedOver ?? { until: null };
+  if (until === null || until > context.now) return job;
+  const isWaiting = anotherAgentMayTake(state, job, agentId!, context);
+  return { ...job, passedOver: { agentId: agentId!, until: isWaiting ? context.now + RECHECK_MS : null } };
+};

@@ -32,11 +32,9 @@ export const sweep = (state: PoolState, due: DueIds, context: DecisionContext): 
       ...leaseChanges,
       // This precedes the removals, because a withdrawal updates the waiter, and would make a removed agent wait again.
       ...withdrawOffers(state, due.offer, context),
-      ...removeRetired(state, due.retirement, context),
-      ...forgetSilent(state, due.silence, context),
-      ...endDelays(state, due.delay, context),
+      ...removeAgents(state, due, context),
+      ...endWaits(state, due, context),
       ...(due.pause.length > 0 ? endPause(state, context) : []),
-      ...recheckReassigned(state, due.otherAgent, context),
       ...unsettled(state, due),
       ...expireApprovals(state, due.build, context),
       ...due.offersResume.map((agentId) => ({ kind: "offers-resumed", agentId }) as const),
@@ -122,6 +120,14 @@ const repeatStops = (
   };
 };
 
+/** Removes agents that are no longer needed or there. An ephemeral agent may be both, and is removed once. */
+const removeAgents = (state: PoolState, { retirement, silence }: DueIds, context: DecisionContext): Change[] => {
+  const retired = removeRetired(state, retirement, context);
+  const retiredIds = new Set(retired.flatMap((change) => (change.kind === "agent-removed" ? [change.agentId] : [])));
+  const others = silence.filter((agentId) => !retiredIds.has(agentId));
+  return [...retired, ...forgetSilent(state, others, context)];
+};
+
 /** Removes ephemeral agents that have worked on their one job, or that left without a job. */
 const removeRetired = (state: PoolState, agentIds: readonly string[], context: DecisionContext): Change[] =>
   agentIds.flatMap((agentId): Change[] => {
@@ -144,12 +150,18 @@ const forget = (state: PoolState, agentId: string, silenceMs: number, context: D
   return [{ kind: "agent-removed", agentId }, ...audit(SYSTEM, "agent.forget", agentId, detail, context)];
 };
 
-/** Removes delays that are over, so that a clock that is set back cannot restore them. */
-const endDelays = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
-  jobIds.flatMap((id): Change[] => {
+/** Ends what queued jobs wait for. A job's delay and its wait for another agent may end together: it is written once. */
+const endWaits = (state: PoolState, { delay, otherAgent }: DueIds, context: DecisionContext): Change[] =>
+  [...new Set([...delay, ...otherAgent])].flatMap((id): Change[] => {
     const job = state.jobs.get(id);
-    return job?.status === "queued" && job.notBefore <= now ? [{ kind: "job", job: { ...job, notBefore: 0 } }] : [];
+    if (job?.status !== "queued") return [];
+    const next = recheckReassigned(state, endDelay(job, context), context);
+    return next === job ? [] : [{ kind: "job", job: next }];
   });
+
+/** Removes a delay that is over, so that a clock that is set back cannot restore it. */
+const endDelay = (job: JobFacts, { now }: DecisionContext): JobFacts =>
+  job.notBefore !== 0 && job.notBefore <= now ? { ...job, notBefore: 0 } : job;
 
 /** Withdraws offers that agents did not follow in time, and counts these offers against the agents. */
 const withdrawOffers = (state: PoolState, jobIds: readonly string[], { now }: DecisionContext): Change[] =>
