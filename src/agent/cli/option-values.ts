@@ -23,7 +23,7 @@ export const gibibytes = (text: string): number => {
 };
 
 /** Adds one NAME=value to the earlier options. @throws InvalidArgumentError */
-export const variableOption = (text: string, before: Record<string, string>): Record<string, string> => {
+export const variableOption = (text: string, before: Record<string, string> = {}): Record<string, string> => {
   const [, name, value] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined) throw new InvalidArgumentError("It must have the form NAME=value.");
   return { ...before, [name]: value };

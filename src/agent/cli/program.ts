@@ -58,8 +58,8 @@ const listenToStopSignals = (): StopSignals => {
 
 const EXIT_CODES = `
 Exit codes: 0 done, 1 failed, 2 invalid usage, 3 not registered or rejected by the service, 4 another agent uses
-this state folder, work folder or user, 5 cannot reach the service, 130 interrupted. "run" exits with the failed step's
-exit code.`;
+this state folder, work folder or user, 5 cannot reach the service, 6 a hook failed or cannot be trusted,
+130 interrupted. "run" exits with the failed step's exit code.`;
 
 const GRACE = "seconds between a step's SIGTERM and SIGKILL";
 const RUN_AS = "user that steps run as (the agent must be root)";
@@ -92,7 +92,7 @@ command("register", "register this machine as an agent")
     "file with the registration token that no other user can read (0600); - reads standard input",
   )
   .requiredOption("--name <name>", "display name")
-  .option("--labels <list>", "comma-separated labels that builds can require", labelList, [])
+  .option("--labels <list>", "comma-separated labels that builds can require", labelList)
   .option("--ephemeral", "run one build, then deregister", false)
   .option("--ios", "can build for iOS (default: detected)")
   .option("--no-ios", "cannot build for iOS")
@@ -106,7 +106,7 @@ command("register", "register this machine as an agent")
       url: options.url,
       tokenFile: options.tokenFile,
       name: options.name,
-      labels: options.labels,
+      labels: options.labels ?? [],
       isEphemeral: options.ephemeral,
       canBuildIOS: options.ios,
       canBuildAndroid: options.android,
@@ -204,31 +204,33 @@ command("import", "translate a GitHub Actions workflow to a pipeline file")
 
 command("run", "run a pipeline file in this folder, without the service")
   .argument("<file>")
-  .option("--env <NAME=value>", "set a variable; can be repeated", variableOption, {})
-  .option("--file <NAME=path>", "set a variable to a copy of this file; can be repeated", variableOption, {})
+  .option("--env <NAME=value>", "set a variable; can be repeated", variableOption)
+  .option("--file <NAME=path>", "set a variable to a copy of this file; can be repeated", variableOption)
   .option("--job <key>", "run only this job, or all combinations of its matrix")
   .option("--artifacts <dir>", "folder for the jobs' artifacts (default: deleted after the run)")
   .option("--approve", "approve every gate without asking", false)
   .option("--grace <seconds>", GRACE, seconds, 10)
   .option("--mise <path>", MISE)
   .option("--npm-registry <address>", REGISTRY, webAddress, defaultRegistry())
-  .action(async (file: string, { env, file: files, approve, job = null, artifacts, grace, mise, npmRegistry }) => {
-    const [stop, abandon] = [new AbortController(), new AbortController()];
-    for (const name of ["SIGTERM", "SIGINT"] as const)
-      process.on(name, () => (stop.signal.aborted ? abandon : stop).abort());
-    const signals = { signal: stop.signal, abandon: abandon.signal };
-    const toolSources = toolSourcesIn(defaultStateFolder(), { mise, npmRegistry, toolStore: 0 });
-    process.exitCode = await runFile(file, {
-      env,
-      files: readLocalFiles(files),
-      job,
-      approve,
-      toolSources,
-      keep: artifacts === undefined ? null : resolve(artifacts),
-      grace: grace * SECOND_MS,
-      ...signals,
-    });
-  });
+  .action(
+    async (file: string, { env = {}, file: files = {}, approve, job = null, artifacts, grace, mise, npmRegistry }) => {
+      const [stop, abandon] = [new AbortController(), new AbortController()];
+      for (const name of ["SIGTERM", "SIGINT"] as const)
+        process.on(name, () => (stop.signal.aborted ? abandon : stop).abort());
+      const signals = { signal: stop.signal, abandon: abandon.signal };
+      const toolSources = toolSourcesIn(defaultStateFolder(), { mise, npmRegistry, toolStore: 0 });
+      process.exitCode = await runFile(file, {
+        env,
+        files: readLocalFiles(files),
+        job,
+        approve,
+        toolSources,
+        keep: artifacts === undefined ? null : resolve(artifacts),
+        grace: grace * SECOND_MS,
+        ...signals,
+      });
+    },
+  );
 
 program
   .command("files", { hidden: true })
