@@ -52,12 +52,13 @@ const receive = async (response: Response): Promise<Received> => {
   return { status, headers, answer: text === "" || isArchive ? undefined : isJson ? JSON.parse(text) : text };
 };
 
-/** Returns the first answer with a value at the path. */
-const firstWith = async (path: string, ask: () => Promise<Received>): Promise<Received> => {
+/** Returns the first answer with the value at the path. Without `value`, any value will do. */
+const firstWith = async (path: string, value: number | undefined, ask: () => Promise<Received>): Promise<Received> => {
   const received = await ask();
-  if ((path.split(".").reduce((found, field) => found?.[field], received.answer) ?? null) !== null) return received;
+  const found = path.split(".").reduce((inner, field) => inner?.[field], received.answer) ?? null;
+  if (value === undefined ? found !== null : found === value) return received;
   await new Promise((resolve) => setTimeout(resolve, 50));
-  return firstWith(path, ask);
+  return firstWith(path, value, ask);
 };
 
 /** Sends the steps in order. Each may use values from earlier answers. */
@@ -69,7 +70,7 @@ export const replay = async (
 ): Promise<Exchange[]> => {
   const answers: Answers = {};
   const exchanges: Exchange[] = [];
-  for (const { name, until, ...step } of steps) {
+  for (const { name, until, becomes, ...step } of steps) {
     const resolved = resolve(step, answers);
     const { as = "admin", id, deliveryId, parts = {}, query, headers = {}, body } = resolved;
     const { method, path } = routeOf(routes, step.operation);
@@ -89,7 +90,7 @@ export const replay = async (
       const place = known.replace(/:(\w+)/g, (_, part: string) => parts[part] ?? "");
       return receive(await send(place + search, { method, headers: sent, body: bytes }));
     };
-    const { status, headers: responseHeaders, answer } = await (until ? firstWith(until, ask) : ask());
+    const { status, headers: responseHeaders, answer } = await (until ? firstWith(until, becomes, ask) : ask());
     if (name) answers[name] = answer;
     exchanges.push({ ...resolved, as, status, answer, method, path, responseHeaders });
   }

@@ -16,6 +16,8 @@ export interface Step {
   status: number;
   /** The path of a value that appears eventually: the request is repeated until then. */
   until?: string;
+  /** The value that `until` has eventually, instead of any value. */
+  becomes?: number;
 }
 
 const step = (operation: string, status: number, summary: string, more: Partial<Step> = {}): Step => ({
@@ -444,7 +446,10 @@ export const SCENARIO: Step[] = [
       version: "0.1.0",
     },
   }),
-  step("readMetrics", 200, "Waiting builds, and agents that can run them"),
+  step("readMetrics", 200, "Waiting builds, and agents that can run them", {
+    // The database gets the canceled build a second later.
+    ...{ until: "outbox.builds", becomes: 0 },
+  }),
   step("pollForJob", 200, "A job with its environment", {
     as: "agent",
     name: "job",
