@@ -89,8 +89,8 @@ const SCHEDULES = {
 const BUILDS = {
   /** The range of a priority: from minus this number to plus this number. */
   priority: 100,
-  /** Queued builds of one organization. */
-  queuedBuilds: 10_000,
+  /** An organization's jobs that wait for an agent, for other jobs or for a person. A build without a plan is one job. */
+  waitingJobs: 10_000,
   /** The total characters of an organization's active builds' inputs, in sealed form. */
   sealedInputsCharacters: 64 * MIB,
   /**

@@ -45,7 +45,7 @@ const DOCUMENTED_LIMITS: Record<string, string> = {
   "`envVariables` of all active builds of an organization, sealed": byteSize(LIMITS.sealedInputsCharacters),
   [`ended builds with more than ${byteSize(LIMITS.largeInputsCharacters)} of \`envVariables\``]: `the newest ${withCommas(LIMITS.largeInputsKept)}`,
   "groups of a pipeline, labels": `${LIMITS.groups}, ${LIMITS.labels}`,
-  "queued builds, agents of an organization": `${withCommas(LIMITS.queuedBuilds)}, ${withCommas(LIMITS.agents)}`,
+  "waiting jobs, agents of an organization": `${withCommas(LIMITS.waitingJobs)}, ${withCommas(LIMITS.agents)}`,
   "agents of one registration token": withCommas(LIMITS.registeredAgents),
   "open sockets and waiting polls of an agent": String(LIMITS.agentSockets),
   "messages of one socket in a minute, without pings": String(LIMITS.socketMessagesPerMinute),

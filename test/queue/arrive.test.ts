@@ -93,7 +93,7 @@ describe("a delivery", () => {
     const request = newDelivery(ORG, "d", { builds });
     const first = pool.ok("arrive", request).builds;
     expect(first.map(({ outcome }) => outcome)).toEqual(["made", "refused"]);
-    expect(first[1]).toMatchObject({ buildId: null, reason: expect.stringContaining("builds are already queued") });
+    expect(first[1]).toMatchObject({ buildId: null, reason: expect.stringContaining("1 jobs are already waiting") });
     pool.ok("cancel", { buildId: builds[0]!.id, actor: ACTOR });
     const again = builds.map((build) => ({ ...build, id: `${build.id} again` }));
     expect(pool.ok("arrive", { ...request, builds: again }).builds.map(({ outcome }) => outcome)).toEqual([

@@ -53,7 +53,7 @@ export class SimPool {
       leaseMs: LEASE_MS,
       agentMs: AGENT_MS,
       storedForMs: STORED_FOR_MS,
-      maxQueued: LIMITS.queuedBuilds,
+      maxQueued: LIMITS.waitingJobs,
       buildsPerDay: ORGANIZATION_LIMITS.buildsPerDay,
       rules,
     };

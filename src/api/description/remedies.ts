@@ -119,7 +119,7 @@ export const REMEDIES: Record<ProblemKind, { meaning: string; remedy: string[] }
   },
   "limit-reached": {
     meaning:
-      "The organization has reached a limit: builds per day, queued builds, the size of their `envVariables`, agents, agents per registration token, or records of one kind.",
+      "The organization has reached a limit: builds per day, waiting jobs, the size of their `envVariables`, agents, agents per registration token, or records of one kind.",
     remedy: [
       "Wait until the day ends or builds leave the queue, as `detail` says, or delete agents and records that you no longer need.",
       "The operator can raise the limits of an organization: `limits` of `PATCH /organization/{id}`.",

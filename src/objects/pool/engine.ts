@@ -112,7 +112,7 @@ export class PoolEngine {
     const { startMs, leaseMs, agentMs } = poolTimes(this.#env);
     const times = { now: Date.now(), startMs, leaseMs, agentMs, storedForMs: STORED_FOR_MS };
     const { buildsPerDay } = this.limits;
-    return { ...times, maxQueued: LIMITS.queuedBuilds, buildsPerDay, rules: RULES };
+    return { ...times, maxQueued: LIMITS.waitingJobs, buildsPerDay, rules: RULES };
   }
 
   get orgId(): string {

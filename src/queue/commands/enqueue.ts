@@ -72,7 +72,7 @@ export const queueProblem = (
   const problem = request.needsApproval ? approvalProblem(state, request.repoId, added.builds) : null;
   if (problem !== null) return problem;
   if (countWaiting(state) + added.builds + (request.planned?.graph.jobs.length ?? 1) > maxQueued)
-    return `${withCommas(maxQueued)} builds are already queued: wait until some of them have run.`;
+    return `${withCommas(maxQueued)} jobs are already waiting: wait until some of them have run.`;
   const characters = state.runValueCharacters + added.runValueCharacters + sizeOfInputs(request);
   return characters > LIMITS.sealedInputsCharacters
     ? "The values of all active builds together are too large: wait until some of them have run."

@@ -85,7 +85,7 @@ const accept = ({ build, job }: JobEntry, request: PlanRequest, context: Decisio
 
 /** Fails a build whose jobs find no room in the queue, because the jobs could wait forever. */
 const queueFull = (entry: JobEntry, context: DecisionContext): Decision<PlannedJobs> => {
-  const message = `${withCommas(context.maxQueued)} builds and jobs are already waiting: retry it after some of them.`;
+  const message = `${withCommas(context.maxQueued)} jobs are already waiting: retry the build when some of them have run.`;
   const failure = { status: "failed", exitCode: null, reason: "queue-full" } as const;
   return { ...refused("limit-reached", message), changes: endJob(entry, failure, message, context) };
 };

@@ -282,14 +282,14 @@ export const BY_RULE: Record<string, Provoke> = {
     return buildRepository()(at);
   },
   "triggerBuild idempotency-mismatch": inTurn(build(), build({ priority: 1 })),
-  "triggerBuild limit-reached": limited("queuedBuilds", build()),
+  "triggerBuild limit-reached": limited("waitingJobs", build()),
   "triggerRepositoryBuild idempotency-mismatch": inTurn(buildRepository(), buildRepository({ branch: "other" })),
-  "triggerRepositoryBuild limit-reached": limited("queuedBuilds", buildRepository()),
+  "triggerRepositoryBuild limit-reached": limited("waitingJobs", buildRepository()),
   "retryBuild idempotency-mismatch": inTurn(retry, retry),
   "retryBuild limit-reached": async (at) => {
     const id = await canceledBuild(at);
     return limited(
-      "queuedBuilds",
+      "waitingJobs",
       post(() => `/build/${id}/retry`),
     )(at);
   },
@@ -325,7 +325,7 @@ export const BY_RULE: Record<string, Provoke> = {
   "planBuild conflict": asAgent("plan", PLAN, nothing, "PUT"),
   "planBuild limit-reached": async (at) => {
     const plan = asAgent("plan", PLAN, start, "PUT");
-    return limited("queuedBuilds", plan)(at);
+    return limited("waitingJobs", plan)(at);
   },
   "getEnvironment lease-lost": withoutLease("environment", COMMIT),
   "getEnvironment conflict": asAgent("environment", COMMIT, nothing),

@@ -120,7 +120,7 @@ const record = (index: number, rules: Rules): { calls: RecordedCall[]; history: 
   // D1 was unavailable for a comparison in memory, but is available for the object's.
   const isUncompared = calls.some(({ expected }) => !expected.ok && expected.refusal.kind === "unavailable");
   // The object's queue accepts more builds than the history's.
-  const isShort = pool.context.maxQueued < LIMITS.queuedBuilds;
+  const isShort = pool.context.maxQueued < LIMITS.waitingJobs;
   return isUncompared || isShort || SIMULATION_ONLY.some((fault) => faults.has(fault)) ? undefined : { calls, history };
 };
 
