@@ -1,6 +1,20 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
-import { call, create, expectProblem, newOrganization, newPipeline, newRepository, newToken } from "../support/api.ts";
+import {
+  type Answer,
+  call,
+  create,
+  expectProblem,
+  newOrganization,
+  newPipeline,
+  newRepository,
+  newToken,
+} from "../support/api.ts";
+
+interface Listed {
+  id: string;
+  variables?: unknown[];
+}
 
 describe("groups", () => {
   it("are listed with their variable count, and with their variables on request", async () => {
@@ -14,6 +28,42 @@ describe("groups", () => {
     const whole = await call(admin, "GET", "/secrets/groups?includeVariables=true");
     expect(whole.body[0].variables.map(({ key }: { key: string }) => key)).toEqual(["A", "B"]);
     expect(whole.text).not.toContain("hidden-value");
+  });
+
+  it("are listed with at most 200 variables on a page, and a larger group without them", async () => {
+    const { orgId, admin } = await newOrganization();
+    const sizes = [120, 80, 1, 201, 0, 199, 1];
+    const ids: string[] = [];
+    for (const [n, size] of sizes.entries()) {
+      const { id } = await create(admin, "/secrets/groups", { name: `group ${n}` });
+      ids.push(id);
+      await env.DB.prepare(
+        `INSERT INTO variable (id, org_id, scope, owner_id, key, value, is_secret, is_active, allow_override, created_at, updated_at)
+          SELECT ?1 || '-' || key, ?2, 'group', ?1, 'KEY_' || key, 'x', 0, 1, 1, ?4, ?4 FROM json_each(?3)`,
+      )
+        .bind(id, orgId, JSON.stringify(Array(size).fill(0)), "2026-01-01T00:00:00.000Z")
+        .run();
+    }
+    const pages: [number, number | undefined][][] = [];
+    let next: string | undefined = "/secrets/groups?includeVariables=true";
+    while (next) {
+      const { body, headers }: Answer<Listed[]> = await call(admin, "GET", next);
+      pages.push(body.map((one) => [ids.indexOf(one.id), one.variables?.length]));
+      next = /<https:\/\/[^/]+([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1];
+    }
+    expect(pages).toEqual([
+      [
+        [0, 120],
+        [1, 80],
+      ],
+      [
+        [2, 1],
+        [3, undefined],
+        [4, 0],
+        [5, 199],
+      ],
+      [[6, 1]],
+    ]);
   });
 
   it("have unique names, and are deleted with their variables unless a pipeline uses them", async () => {

@@ -1,18 +1,19 @@
-import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, sql } from "drizzle-orm";
 import * as z from "zod/mini";
 import { ensure } from "../../db/guard.ts";
 import { pipelineGroup, variable, variableGroup } from "../../db/schema.ts";
 import { problemsOfList } from "../../pipeline/triggers/triggers.ts";
 import { PathId } from "../../protocol/common.ts";
 import { Group, GroupChange, GroupFilter, type GroupProtection, NewGroup } from "../../protocol/group.ts";
+import { LIMITS } from "../../protocol/limits.ts";
 import { includesRole } from "../../protocol/token.ts";
 import { commit, ensureRoom } from "../core/commit.ts";
 import type { Context } from "../core/context.ts";
-import { listing, toPage } from "../core/listing.ts";
+import { listing, NO_LIMIT, toPage } from "../core/listing.ts";
 import { deleteRow, findOne, makeGetter, nextVersion, updateRow } from "../core/record.ts";
 import { invalidFields, Refusal } from "../core/refusal.ts";
 import { checkOwnOrg, makeUpdateSchema, makeView, verb, versioned, writablePart } from "../core/verb.ts";
-import { variableRecord } from "./variables.ts";
+import { LISTED, variableRecord } from "./variables.ts";
 
 type Row = typeof variableGroup.$inferSelect;
 
@@ -55,6 +56,46 @@ const sameName = (context: Context, name: string) =>
 
 const groups = listing(variableGroup, COLUMNS, { filters: { name: (name) => eq(variableGroup.name, name) } });
 
+/** The most variables on a page of groups: as many as on a page of variables. */
+const MOST_VARIABLES = LIMITS.pageLength;
+
+const isComplete = ({ variableCount }: { variableCount: number }): boolean => variableCount <= MOST_VARIABLES;
+
+/** Returns how many of the groups fit on a page with their variables. A group that fits on no page needs no room. */
+const countFitting = (rows: { variableCount: number }[]): number => {
+  let variables = 0;
+  const end = rows.findIndex((row) => {
+    if (isComplete(row)) variables += row.variableCount;
+    return variables > MOST_VARIABLES;
+  });
+  return end === -1 ? rows.length : end;
+};
+
+/** Selects the ids of the page's groups whose variables the page has. It agrees with `countFitting`. */
+const completeIds = ({ orgId }: Context, { name, cursor, limit = NO_LIMIT }: z.infer<typeof GroupFilter>) => {
+  const isNamed = name ? sql`AND g.name = ${name}` : sql.empty();
+  const isAfter = cursor ? sql`AND g.id > ${cursor}` : sql.empty();
+  const counted = sql`SELECT g.id, (SELECT count(*) FROM variable AS v
+      WHERE v.org_id = g.org_id AND v.scope = 'group' AND v.owner_id = g.id) AS n
+    FROM variable_group AS g WHERE g.org_id = ${orgId} ${isNamed} ${isAfter} ORDER BY g.id LIMIT ${limit}`;
+  const summed = sql`SELECT id, n, sum(iif(n <= ${MOST_VARIABLES}, n, 0)) OVER (ORDER BY id) AS total FROM (${counted})`;
+  return sql`SELECT id FROM (${summed}) WHERE n BETWEEN 1 AND ${MOST_VARIABLES} AND total <= ${MOST_VARIABLES}`;
+};
+
+/** Selects the variables of a page of groups. `+` prevents a walk through all of the organization's ids. */
+const variablesOf = (context: Context, query: z.infer<typeof GroupFilter>) =>
+  context.db.sql
+    .select(LISTED)
+    .from(variable)
+    .where(
+      and(
+        eq(variable.orgId, context.orgId),
+        eq(variable.scope, "group"),
+        sql`${variable.ownerId} IN (${completeIds(context, query)})`,
+      ),
+    )
+    .orderBy(sql`+${variable.id}`);
+
 export const listGroups = verb({
   access: { role: "viewer" },
   query: GroupFilter,
@@ -66,15 +107,12 @@ export const listGroups = verb({
       const [rows] = await db.run(groups(context, query));
       return toPage(rows, query, groupRecord);
     }
-    const ofGroups = and(eq(variable.orgId, context.orgId), eq(variable.scope, "group"));
-    const [rows, variables] = await db.run(
-      groups(context, query),
-      db.sql.select().from(variable).where(ofGroups).orderBy(asc(variable.id)),
-    );
+    const [rows, variables] = await db.run(groups(context, query), variablesOf(context, query));
+    const limit = Math.min(query.limit ?? rows.length, countFitting(rows));
     const byGroup = Map.groupBy(variables, (row) => row.ownerId);
-    return toPage(rows, query, (row) => ({
+    return toPage(rows, { limit }, (row) => ({
       ...groupRecord(row),
-      variables: (byGroup.get(row.id) ?? []).map(variableRecord),
+      ...(isComplete(row) && { variables: (byGroup.get(row.id) ?? []).map(variableRecord) }),
     }));
   },
 });

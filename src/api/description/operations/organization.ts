@@ -1,3 +1,4 @@
+import { LIMITS } from "../../../protocol/limits.ts";
 import type { Operations } from "../documentation.ts";
 
 /** Operations, by group. */
@@ -34,7 +35,7 @@ export const ORGANIZATION_OPERATIONS: Record<string, Operations> = {
   Groups: {
     listGroups: {
       summary: "List groups",
-      description: "With `includeVariables=true` each group contains its variables, without the values of secrets.",
+      description: `With \`includeVariables=true\` each group contains its variables, without the values of secrets. A page then has at most ${LIMITS.pageLength} variables, and may have fewer groups than \`limit\`. A group with more variables comes without them: list these with \`groupId\`.`,
     },
     createGroup: { summary: "Create a group", versioned: true, problems: ["duplicate", "limit-reached"] },
     getGroup: { summary: "Get a group", versioned: true },

@@ -129,7 +129,7 @@ export const VALUE_WORDS: Words = {
     variableCount: "Number of its variables, including inactive ones.",
     createdAt: "Time of creation.",
     updatedAt: "Time of the last change.",
-    variables: "The group's variables. Present with includeVariables=true.",
+    variables: `The group's variables. Present with includeVariables=true if there are at most ${LIMITS.pageLength}.`,
   },
   GroupProtection: {
     is: "Which jobs get a protected group's variables: jobs that name the group, on an allowed ref, after any required approval. A pipeline file cannot change the protection. If only one of branches and tags is null, no ref of that kind is allowed.",
