@@ -263,7 +263,7 @@ describe("a pipeline's own `on` and `supersede`", () => {
     [{ push: "main" }, "/on/push"],
     [{ push: null }, "/on/push"],
     [{ pushes: true }, "/on"],
-    [{ push: { branches: ["v[0-9]"] } }, "/on/push/branches/0"],
+    [{ push: { branches: ["v[9-0]"] } }, "/on/push/branches/0"],
     [{ push: { branches: [] } }, "/on/push/branches"],
     [{ push: { paths: ["a", "/b"] } }, "/on/push/paths/1"],
     [{ tag: { names: ["!a"] } }, "/on/tag/names/0"],
