@@ -131,8 +131,8 @@ const firstRunnable = async (user: StepUser | null, files: string[]): Promise<st
 };
 
 /**
- * Finds a program in the folders of the build's tools, or in the agent's own PATH, with the rights of the user who will
- * run it. Ignores the step's PATH.
+ * Finds a program. With the rights of the user who will run it, searches the folders of the build's tools, or the
+ * agent's own PATH. Ignores the step's PATH.
  * @throws when the program is missing
  */
 export const findProgram = async (name: string, user: StepUser | null, before: string[] = []): Promise<string> => {

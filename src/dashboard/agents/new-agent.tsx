@@ -53,8 +53,8 @@ const TokenForm = ({ request }: { request: PageRequest }) => (
 const Instructions = ({ commands }: { commands: string }) => (
   <>
     <p>
-      Run these commands on the Mac or Linux machine. It needs Node 20.9 or newer, and git. They contain the token,
-      which is shown only once:
+      Run these commands on the Mac or Linux machine. It needs Node 20.9 or newer, and git. The commands contain the
+      token, which is shown only once:
     </p>
     <Copyable text={commands} />
     <h2>Keep it running</h2>

@@ -16,7 +16,7 @@ const COMMON = [
 const NPM_PLACE =
   "code|errno|syscall|path|file|dest|command|workspace|location|Lifecycle|Test failed|Exit status|Failed at|This is|A complete log|\\S+ (?:info|http|WARN|warn) |\\S+@\\S+ \\w+: `";
 
-/** Patterns for programs that begin the line with the error in their own way. */
+/** Patterns for programs whose error lines begin in their own way. */
 const OWN = [
   new RegExp(`^npm (?:error|ERR!) (?!${NPM_PLACE})\\S`),
   // Yarn 1, Yarn 2 and later, and pnpm.
