@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Client } from "../../src/local/client.ts";
@@ -120,10 +120,10 @@ describe("a private repository of a GitHub App", () => {
     ];
     const found = (text: string) => needles.filter((needle) => text.includes(needle));
     const paths = () => readdirSync(service.folder, { recursive: true, encoding: "utf8" });
-    /** Returns a file's text. SQLite removes its temporary files at any time, and folders have none. */
+    /** Returns a file's text. SQLite removes its temporary files at any time, and a read of a pipe would never end. */
     const textAt = (path: string): string => {
       try {
-        return readFileSync(path, "latin1");
+        return statSync(path).isFile() ? readFileSync(path, "latin1") : "";
       } catch {
         return "";
       }
